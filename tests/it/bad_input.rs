@@ -4,7 +4,7 @@ use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 
 fn refused(agent: &mut Agent, tool: &str, arguments: Value) -> String {
-    agent.call(tool, arguments).expect_err("is refused")
+    agent.call(tool, arguments).expect_err("the call fails")
 }
 
 /// Sends a call whose arguments are given as JSON text, so that they may be invalid as values.
@@ -16,7 +16,7 @@ fn refused_text(agent: &mut Agent, tool: &str, arguments: &str) -> String {
         (&json!("raw"), &json!(true)),
         "{answer}"
     );
-    answer["result"]["content"][0]["text"].as_str().expect("says why").to_owned()
+    answer["result"]["content"][0]["text"].as_str().expect("a JSON string").to_owned()
 }
 
 fn semantic(content: &str) -> Value {
@@ -33,12 +33,15 @@ fn empty_large_and_nul_content_is_refused() {
                 .starts_with("invalid: content is empty")
         );
     }
-    let said = refused(&mut agent, "store_memory", semantic(&"x".repeat(32 * 1024 + 1)));
-    assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
+    let error = refused(&mut agent, "store_memory", semantic(&"x".repeat(32 * 1024 + 1)));
+    assert!(error.starts_with("too_large: content has 32769 bytes; at most 32768"), "{error}");
     assert!(
         refused(&mut agent, "store_memory", semantic("ab\u{0}c")).contains("U+0000 at character 2")
     );
-    assert_eq!(agent.call("memory_stats", json!({})).expect("goes on")["total_memories"], 0);
+    assert_eq!(
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
+        0
+    );
 }
 
 #[test]
@@ -52,23 +55,23 @@ fn a_lone_surrogate_is_rejected_and_the_session_continues() {
         (&json!(-32700), &Value::Null),
         "{answer}"
     );
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
 fn unknown_types_scopes_and_arguments_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
-    assert_eq!(said, "invalid: type must be episodic, semantic, procedural or entity");
-    let said = refused(
+    let error = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
+    assert_eq!(error, "invalid: type must be episodic, semantic, procedural or entity");
+    let error = refused(
         &mut agent,
         "store_memory",
         json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}),
     );
-    assert_eq!(said, "invalid: scope must be global or group; did you mean global?");
-    let said = refused(&mut agent, "store_memory", json!({"contnet": "x", "type": "semantic"}));
-    assert!(said.contains("contnet") && said.contains("Did you mean content?"), "{said}");
+    assert_eq!(error, "invalid: scope must be global or group; did you mean global?");
+    let error = refused(&mut agent, "store_memory", json!({"contnet": "x", "type": "semantic"}));
+    assert!(error.contains("contnet") && error.contains("Did you mean content?"), "{error}");
 }
 
 #[test]
@@ -93,12 +96,12 @@ fn invalid_metadata_is_refused() {
         refused(&mut agent, "store_memory", with(json!({"a": "x".repeat(17 * 1024)})))
             .starts_with("too_large: metadata")
     );
-    let said = refused_text(
+    let error = refused_text(
         &mut agent,
         "store_memory",
         r#"{"content":"x","type":"semantic","metadata":{"team":"a","team":"b"}}"#,
     );
-    assert_eq!(said, "invalid: metadata.team is given twice. Give it once");
+    assert_eq!(error, "invalid: metadata.team is given twice. Give it once");
 }
 
 #[test]
@@ -112,12 +115,12 @@ fn supersedes_with_an_unknown_replaced_or_foreign_id_is_refused() {
     let replace =
         |id: &str| json!({"content": "Version three", "type": "semantic", "supersedes": id});
     let unknown = "01953a2b-7c1e-7000-8000-0123456789ab";
-    let said = refused(&mut agent, "store_memory", replace(&old));
+    let error = refused(&mut agent, "store_memory", replace(&old));
     assert!(
-        said.starts_with("conflict: ")
-            && said.contains("already superseded by")
-            && said.contains(new["id"].as_str().expect("has an id")),
-        "{said}"
+        error.starts_with("conflict: ")
+            && error.contains("already superseded by")
+            && error.contains(new["id"].as_str().expect("the reply has an id")),
+        "{error}"
     );
     let (of_unknown, of_theirs) = (
         refused(&mut agent, "store_memory", replace(unknown)),
@@ -140,14 +143,16 @@ fn recall_needs_a_query_or_ids_and_answers_any_query() {
     assert!(
         refused(&mut agent, "recall_memory", json!({})).starts_with("invalid: query is missing")
     );
-    let both = agent.call("recall_memory", json!({"query": "zzz", "ids": [id]})).expect("ids win");
-    assert_eq!(both["results"].as_array().expect("has results").len(), 1);
-    assert!(both["note"].as_str().expect("says so").contains("query was ignored"));
+    let both = agent
+        .call("recall_memory", json!({"query": "zzz", "ids": [id]}))
+        .expect("the call succeeds");
+    assert_eq!(both["results"].as_array().expect("a JSON array").len(), 1);
+    assert!(both["note"].as_str().expect("a JSON string").contains("query was ignored"));
     for odd in ["C++", "foo-bar", "user's", "\"", "AND", "NEAR(", "*", "col:x", "🦀", "記憶の宮殿"]
     {
         agent
             .call("recall_memory", json!({"query": odd}))
-            .unwrap_or_else(|said| panic!("{odd}: {said}"));
+            .unwrap_or_else(|error| panic!("{odd}: {error}"));
     }
     assert_eq!(agent.recall("foo-bar").len(), 1);
 }
@@ -158,7 +163,7 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
     let mut agent = home.session();
     agent.store("semantic", "word3 is the one that counts");
     let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
-    let answer = agent.call("recall_memory", json!({"query": long})).expect("is answered");
+    let answer = agent.call("recall_memory", json!({"query": long})).expect("the call succeeds");
     assert_eq!((&answer["truncated"], &answer["total_matched"]), (&json!(true), &json!(1)));
 }
 
@@ -167,20 +172,20 @@ fn numbers_out_of_range_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
-        let said = refused_text(
+        let error = refused_text(
             &mut agent,
             "recall_memory",
             &format!(r#"{{"query":"x","max_results":{wrong}}}"#),
         );
-        assert_eq!(said, "invalid: max_results must be a whole number in 1..20");
+        assert_eq!(error, "invalid: max_results must be a whole number in 1..20");
     }
     for wrong in ["1e999", "-1", "2"] {
-        let said = refused_text(
+        let error = refused_text(
             &mut agent,
             "recall_memory",
             &format!(r#"{{"query":"x","min_confidence":{wrong}}}"#),
         );
-        assert!(said.starts_with("invalid: min_confidence"), "{said}");
+        assert!(error.starts_with("invalid: min_confidence"), "{error}");
     }
 }
 
@@ -192,7 +197,7 @@ fn a_token_budget_of_zero_returns_nothing_and_says_so() {
     for budget in [0, 1] {
         let answer = agent
             .call("recall_memory", json!({"query": "answer", "token_budget": budget}))
-            .expect("is answered");
+            .expect("the call succeeds");
         assert_eq!(
             (&answer["results"], &answer["token_budget_too_small"]),
             (&json!([]), &json!(true))
@@ -217,8 +222,8 @@ fn too_many_malformed_and_hostile_ids_are_refused() {
         );
     }
     let fifty: Vec<&str> = std::iter::repeat_n(id.as_str(), 50).collect();
-    let answer = agent.call("recall_memory", json!({"ids": fifty})).expect("is shown");
-    assert_eq!(answer["results"].as_array().expect("has results").len(), 1);
+    let answer = agent.call("recall_memory", json!({"ids": fifty})).expect("the call succeeds");
+    assert_eq!(answer["results"].as_array().expect("a JSON array").len(), 1);
 }
 
 #[test]

@@ -1,34 +1,36 @@
-//! What each command about memories does, seen through its JSON.
+//! The effect of each command about memories, checked through its JSON.
 
 use crate::home::TestHome;
 use serde_json::{Value, json};
 
 /// The reply of a command that succeeds.
 fn done(home: &TestHome, arguments: &[&str]) -> Value {
-    let output = home.command("loci").args(arguments).arg("--json").output().expect("runs");
+    let output =
+        home.command("loci").args(arguments).arg("--json").output().expect("the command runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).expect("is text");
+    let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
     assert_eq!(text.lines().count(), 1, "one line: {text}");
-    serde_json::from_str(&text).expect("is JSON")
+    serde_json::from_str(&text).expect("valid JSON")
 }
 
 /// The exit code and the problem of a command that fails.
 fn refused(home: &TestHome, arguments: &[&str]) -> (Option<i32>, Value) {
-    let output = home.command("loci").args(arguments).arg("--json").output().expect("runs");
-    let problem: Value = serde_json::from_slice(&output.stdout).expect("is JSON");
+    let output =
+        home.command("loci").args(arguments).arg("--json").output().expect("the command runs");
+    let problem: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
     (output.status.code(), problem["error"].clone())
 }
 
 fn id(reply: &Value) -> String {
-    reply["id"].as_str().expect("has an id").to_owned()
+    reply["id"].as_str().expect("the reply has an id").to_owned()
 }
 
 fn previews(reply: &Value, of: &str) -> Vec<String> {
     reply[of]
         .as_array()
-        .expect("is an array")
+        .expect("a JSON array")
         .iter()
-        .map(|memory| memory["preview"].as_str().expect("is text").to_owned())
+        .map(|memory| memory["preview"].as_str().expect("a JSON string").to_owned())
         .collect()
 }
 
@@ -37,11 +39,11 @@ fn an_added_memory_has_all_given_attributes() {
     let home = TestHome::without_model();
     let old = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
     let details = r#"{"category": "servers"}"#;
-    let said =
+    let flags =
         ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
     let added = done(
         &home,
-        &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat(),
+        &[&["add", "The server is called egret", "--type", "semantic"][..], &flags].concat(),
     );
     assert_eq!(added["superseded"], json!(old));
     let shown = &done(&home, &["inspect", &id(&added)])["memory"];
@@ -119,7 +121,7 @@ fn forget_where_forgets_only_matching_memories_as_one_act() {
     assert_eq!(
         (forgotten["forgotten"].as_array().map(Vec::len), all(&home)),
         (Some(1), json!(4)),
-        "the garden's is not ours"
+        "the memory of the other project is kept"
     );
     assert_eq!(
         previews(&done(&home, &["list", "--status", "forgotten"]), "memories"),
@@ -130,18 +132,18 @@ fn forget_where_forgets_only_matching_memories_as_one_act() {
         done(&home, &["forget", "--where", "confidence:<0.5", "--yes"]),
         json!({"forgotten": []})
     );
-    // A project by its id: what came from it, global or not, and no global memory of others.
+    // `--group` with an id: the memories stored in that project, global or not, and no others.
     let listed = done(&home, &["list", "--all-groups", "--text", "garden"]);
     let garden = done(&home, &["history", "--limit", "1"])["acts"][0]["group"].clone();
     assert!(garden.is_string() && listed["total"] == 2);
-    let part = listed["memories"][1]["id"].as_str().expect("is an id")[28..].to_owned();
+    let part = listed["memories"][1]["id"].as_str().expect("the reply has an id")[28..].to_owned();
     let (code, problem) = refused(&home, &["forget", &part]);
-    let hint = problem["hint"].as_str().expect("has a hint");
+    let hint = problem["hint"].as_str().expect("a JSON string");
     assert_eq!(
         (code, problem["message"].as_str()),
         (Some(1), Some("This memory belongs to another project, garden"))
     );
-    let group = hint.strip_prefix("Add --group ").expect("names it");
+    let group = hint.strip_prefix("Add --group ").expect("the hint names the group");
     let swept = done(&home, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
     assert_eq!(swept["forgotten"].as_array().map(Vec::len), Some(1));
     assert_eq!(
@@ -178,7 +180,7 @@ fn relations_are_kept_with_their_evidence() {
         ))
     };
     let (anna, initech) = (entity("Anna"), entity("Initech"));
-    let says = id(&done(&home, &["add", "She signed in May", "--type", "episodic"]));
+    let evidence = id(&done(&home, &["add", "She signed in May", "--type", "episodic"]));
     let made = done(
         &home,
         &[
@@ -187,7 +189,7 @@ fn relations_are_kept_with_their_evidence() {
             "works_at",
             &initech[28..],
             "--evidence",
-            &says[28..],
+            &evidence[28..],
             "--confidence",
             "0.75",
         ],
@@ -196,9 +198,9 @@ fn relations_are_kept_with_their_evidence() {
     let relations = &done(&home, &["inspect", &anna])["relations"];
     assert_eq!(
         (&relations[0]["object"]["id"], &relations[0]["evidence"], &relations[0]["confidence"]),
-        (&json!(initech), &json!([says]), &json!(0.75))
+        (&json!(initech), &json!([evidence]), &json!(0.75))
     );
-    assert_eq!(refused(&home, &["relate", &anna, "works_at", &says]).1["code"], "invalid");
+    assert_eq!(refused(&home, &["relate", &anna, "works_at", &evidence]).1["code"], "invalid");
     assert_eq!(done(&home, &["undo", "--last", "--yes"])["undone"][0]["act"], "relate");
     assert_eq!(done(&home, &["inspect", &anna])["relations"], json!([]));
 }
@@ -215,7 +217,7 @@ fn pages_follow_one_another_and_hold_everything_once() {
         arguments
             .extend(before.as_deref().map(|before| ["--before", before]).into_iter().flatten());
         let page = done(&home, &arguments);
-        seen.extend(page["memories"].as_array().expect("is an array").iter().map(id));
+        seen.extend(page["memories"].as_array().expect("a JSON array").iter().map(id));
         match page["next"].as_i64() {
             Some(next) => before = Some(next.to_string()),
             None => break,
@@ -226,7 +228,7 @@ fn pages_follow_one_another_and_hold_everything_once() {
         done(&home, &["pin", memory]);
     }
     let first = done(&home, &["history", "--limit", "2"]);
-    let next = first["next"].as_i64().expect("has a next page").to_string();
+    let next = first["next"].as_i64().expect("there is a next page").to_string();
     assert_eq!(
         done(&home, &["history", "--limit", "2", "--before", &next])["acts"]
             .as_array()
@@ -267,15 +269,22 @@ fn the_command_line_finds_the_project_as_an_agent_session_does() {
     home.session().store("episodic", "Seen in the project alone");
     assert_eq!(done(&home, &["list"])["total"], 1);
     let elsewhere = |name: &str, value: &str| {
-        let output =
-            home.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
-        serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")["total"].clone()
+        let output = home
+            .command("loci")
+            .args(["list", "--json"])
+            .env(name, value)
+            .output()
+            .expect("the command runs");
+        serde_json::from_slice::<Value>(&output.stdout).expect("valid JSON")["total"].clone()
     };
     assert_eq!(elsewhere("LOCI_GROUP", "attic"), 0);
-    std::fs::create_dir(home.path("garden")).expect("is made");
-    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", home.path("garden").to_str().expect("is UTF-8")), 0);
+    std::fs::create_dir(home.path("garden")).expect("the folder is created");
     assert_eq!(
-        elsewhere("CLAUDE_PROJECT_DIR", home.path("project").to_str().expect("is UTF-8")),
+        elsewhere("CLAUDE_PROJECT_DIR", home.path("garden").to_str().expect("the path is UTF-8")),
+        0
+    );
+    assert_eq!(
+        elsewhere("CLAUDE_PROJECT_DIR", home.path("project").to_str().expect("the path is UTF-8")),
         1
     );
 }
@@ -283,7 +292,7 @@ fn the_command_line_finds_the_project_as_an_agent_session_does() {
 /// The names that docs/cli.md has in the row of a command.
 fn documented(command: &str) -> Vec<String> {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
-        .expect("is there");
+        .expect("the file can be read");
     let names =
         |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
@@ -293,14 +302,14 @@ fn documented(command: &str) -> Vec<String> {
     names(row.unwrap_or_else(|| panic!("{command} is not documented")).1)
 }
 
-/// Every name in a reply, but for those inside of what a person has written.
+/// Collects every key of a reply, except those inside of free-form values.
 fn names(reply: &Value, found: &mut Vec<String>) {
     match reply {
         Value::Array(all) => all.iter().for_each(|one| names(one, found)),
         Value::Object(fields) => {
             for (name, value) in fields {
                 found.push(name.clone());
-                let of_others = [
+                let free_form = [
                     "metadata",
                     "details",
                     "relations",
@@ -313,7 +322,7 @@ fn names(reply: &Value, found: &mut Vec<String>) {
                     "queues",
                     "sessions",
                 ];
-                if !of_others.contains(&name.as_str()) {
+                if !free_form.contains(&name.as_str()) {
                     names(value, found);
                 }
             }
@@ -353,12 +362,13 @@ fn replies_are_as_the_page_documents_them() {
         ("ctl status", done(&home, &["ctl", "status"])),
     ];
     for (command, reply) in replies {
-        let (documented, mut told) = (documented(command), Vec::new());
-        names(&reply, &mut told);
-        let missing: Vec<&String> = told.iter().filter(|name| !documented.contains(name)).collect();
+        let (documented, mut reply_names) = (documented(command), Vec::new());
+        names(&reply, &mut reply_names);
+        let missing: Vec<&String> =
+            reply_names.iter().filter(|name| !documented.contains(name)).collect();
         assert!(
-            !told.is_empty() && missing.is_empty(),
-            "{command} also tells {missing:?}: {reply}"
+            !reply_names.is_empty() && missing.is_empty(),
+            "{command} returns undocumented names {missing:?}: {reply}"
         );
     }
 }
@@ -367,11 +377,11 @@ fn replies_are_as_the_page_documents_them() {
 fn model_status_json_has_the_exit_code_of_model_status() {
     let status = |home: &TestHome| {
         let output = home.loci(&["model", "status", "--json"]);
-        let words = home.loci(&["model", "status"]);
-        assert_eq!(output.status.code(), words.status.code());
-        let text = String::from_utf8(output.stdout).expect("is UTF-8");
+        let without_json = home.loci(&["model", "status"]);
+        assert_eq!(output.status.code(), without_json.status.code());
+        let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
         assert_eq!(text.lines().count(), 1, "{text}");
-        (output.status.code(), serde_json::from_str::<Value>(&text).expect("is JSON"))
+        (output.status.code(), serde_json::from_str::<Value>(&text).expect("valid JSON"))
     };
     let home = TestHome::without_model();
     let (exit, missing) = status(&home);
@@ -381,21 +391,22 @@ fn model_status_json_has_the_exit_code_of_model_status() {
     assert_eq!((exit, &present["complete"]), (Some(0), &json!(true)), "{present}");
     for (reply, condition) in [(&missing, "missing"), (&present, "present")] {
         assert_eq!(reply["id"], "all-MiniLM-L6-v2");
-        let files = reply["files"].as_array().expect("is a list");
+        let files = reply["files"].as_array().expect("a JSON array");
         assert!(files.len() >= 2, "{reply}");
         for file in files {
             assert_eq!(file["condition"], condition, "{file}");
             assert!(file["size"].as_u64().is_some_and(|size| size > 0), "{file}");
             assert_eq!(file["sha256"].as_str().map(str::len), Some(64), "{file}");
             assert!(
-                file["path"]
-                    .as_str()
-                    .is_some_and(|path| path.ends_with(file["name"].as_str().expect("is text")))
+                file["path"].as_str().is_some_and(
+                    |path| path.ends_with(file["name"].as_str().expect("a JSON string"))
+                )
             );
         }
-        let (documented, mut told) = (documented("model status"), Vec::new());
-        names(reply, &mut told);
-        let missing: Vec<_> = told.iter().filter(|name| !documented.contains(name)).collect();
+        let (documented, mut reply_names) = (documented("model status"), Vec::new());
+        names(reply, &mut reply_names);
+        let missing: Vec<_> =
+            reply_names.iter().filter(|name| !documented.contains(name)).collect();
         assert!(missing.is_empty(), "{missing:?} are not documented");
     }
 }

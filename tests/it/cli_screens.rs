@@ -1,7 +1,9 @@
 //! The whole screen of every command, from one seeded store: output, errors and exit codes. Ids,
 //! times and paths are normalised.
 //!
-//! After an intended change, run `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then review the diff.
+//! After an intended change, run
+//! `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then review the
+//! diff.
 
 use crate::home::{Agent, TestHome};
 use clap::CommandFactory;
@@ -28,9 +30,9 @@ const MONTHS: [&str; 12] = [
 /// How a path of the home is shown.
 const HOME: &str = "~";
 
-/// A store with something of everything; the ids in the order of storing.
+/// A store with every type of memory. `ids` are in storage order.
 struct Scene {
-    // Still connected, so that there is a session to show; dropped before its home.
+    // Connected, so that `ctl status` shows a session; dropped before its home.
     _agent: Option<Agent>,
     home: TestHome,
     ids: Vec<String>,
@@ -74,7 +76,7 @@ impl Scene {
         self.ids[at][28..].to_owned()
     }
 
-    /// The screen of a command: the line typed, what came, how it ended.
+    /// The screen of a command: the command line, standard output, standard error, exit code.
     fn screen(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let mut text =
@@ -83,30 +85,32 @@ impl Scene {
             let _ = write!(text, "[stderr]\n{}", String::from_utf8_lossy(&output.stderr));
         }
         let _ = writeln!(text, "[{}]", output.status.code().unwrap_or(-1));
-        self.alike(&text)
+        self.normalized(&text)
     }
 
-    /// The same text whenever and wherever it was printed.
-    fn alike(&self, text: &str) -> String {
-        let mut text = text
-            .replace(self.home.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
+    /// Replaces paths, ids, names and times that differ between runs.
+    fn normalized(&self, text: &str) -> String {
+        let mut text = text.replace(
+            self.home.path("").to_str().expect("the path is UTF-8").trim_end_matches('/'),
+            HOME,
+        );
         for (at, id) in self.ids.iter().enumerate() {
             text = text
                 .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
                 .replace(&id[28..], &format!("0000000{at}"));
         }
-        moments_alike(&named_alike(&text))
+        normalize_times(&normalize_names(&text))
     }
 }
 
-/// Names that are made from a path, from ids or from the time: a group's id, a digest, a backup.
-fn named_alike(text: &str) -> String {
+/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, backups.
+fn normalize_names(text: &str) -> String {
     let hexadecimal = |name: &str, digits: usize| {
         name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit())
     };
     let word = |word: &str| {
         let bare = word.trim_matches(['(', ')', '\n']);
-        let alike = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
+        let normalized = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
             (Some(digits), _) if hexadecimal(digits, 16) => "g_0000000000000000".to_owned(),
             (_, Some((folder, _))) => format!("{folder}/memory-…"),
             _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => {
@@ -114,7 +118,7 @@ fn named_alike(text: &str) -> String {
             }
             _ => bare.to_owned(),
         };
-        word.replace(bare, &alike)
+        word.replace(bare, &normalized)
     };
     text.split_inclusive(' ')
         .map(|part| {
@@ -128,11 +132,11 @@ fn named_alike(text: &str) -> String {
 }
 
 fn id(reply: &serde_json::Map<String, Value>) -> String {
-    reply["id"].as_str().expect("has an id").to_owned()
+    reply["id"].as_str().expect("the reply has an id").to_owned()
 }
 
-/// Dates of today and times of day, digit by digit.
-fn moments_alike(text: &str) -> String {
+/// Replaces the digits of dates and times by 0; the date 2026-03-04 of the test data stays.
+fn normalize_times(text: &str) -> String {
     let digits = |shape: &str, at: &str| {
         at.len() >= shape.len()
             && at.is_char_boundary(shape.len())
@@ -141,7 +145,7 @@ fn moments_alike(text: &str) -> String {
                 .zip(at.bytes())
                 .all(|(s, c)| if s == b'0' { c.is_ascii_digit() } else { s == c })
     };
-    let mut alike = String::new();
+    let mut normalized = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let shape = [
@@ -154,14 +158,14 @@ fn moments_alike(text: &str) -> String {
         .into_iter()
         .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
         let taken = shape.map_or(c.len_utf8(), str::len);
-        alike.push_str(shape.unwrap_or(&rest[..taken]));
+        normalized.push_str(shape.unwrap_or(&rest[..taken]));
         rest = &rest[taken..];
     }
-    alike
+    normalized
 }
 
-/// Numbers that differ between runs, and column widths that depend on them.
-fn numbers_alike(screen: &str) -> String {
+/// Replaces every number by N, and column widths that depend on numbers by one space.
+fn normalize_numbers(screen: &str) -> String {
     let word = |word: &str| {
         if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() {
             "N".to_owned()
@@ -178,11 +182,11 @@ fn without_numbers(screen: &str) -> String {
     if screen.starts_with("$ loci ctl reload") {
         screen.trim_end().to_owned()
     } else {
-        numbers_alike(screen)
+        normalize_numbers(screen)
     }
 }
 
-/// The commands that do something, as they are typed.
+/// All commands without subcommands, as they are typed.
 fn commands() -> BTreeSet<String> {
     fn collect(command: &clap::Command, typed: &str, found: &mut BTreeSet<String>) {
         let name = if typed.is_empty() { String::new() } else { format!("{typed} ") };
@@ -201,10 +205,11 @@ fn commands() -> BTreeSet<String> {
 /// The commands whose screens are stored in `snapshots`.
 fn shown() -> BTreeSet<String> {
     let screens = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/it/snapshots"))
-        .expect("is a folder");
+        .expect("the folder can be listed");
     let mut all = String::new();
     for screen in screens {
-        all += &std::fs::read_to_string(screen.expect("is a file").path()).expect("is text");
+        all += &std::fs::read_to_string(screen.expect("the entry can be read").path())
+            .expect("the file can be read");
     }
     commands()
         .into_iter()
@@ -226,7 +231,7 @@ fn no_command_is_without_a_screen() {
 }
 
 #[test]
-fn reading() {
+fn commands_that_read_print_these_screens() {
     let scene = Scene::new();
     let [anna, heron, hostile] = [0, 2, 5].map(|at| scene.short(at));
     insta::assert_snapshot!(
@@ -255,11 +260,11 @@ fn reading() {
     insta::assert_snapshot!("inspect_entity", scene.screen(&["show", &anna]));
     insta::assert_snapshot!("inspect_hostile", scene.screen(&["inspect", &hostile, "--log"]));
     insta::assert_snapshot!("stats", scene.screen(&["stats"]));
-    insta::assert_snapshot!("history_of_nothing", scene.screen(&["history"]));
+    insta::assert_snapshot!("history_empty", scene.screen(&["history"]));
 }
 
 #[test]
-fn changing() {
+fn commands_that_change_memories_print_these_screens() {
     let mut scene = Scene::new();
     let [anna, shop, heron, old] = [0, 1, 2, 6].map(|at| scene.short(at));
     let typed: &[&[&str]] = &[
@@ -290,8 +295,8 @@ fn changing() {
         "30d",
         "--json",
     ]);
-    let added: Value = serde_json::from_slice(&added.stdout).expect("is JSON");
-    scene.ids.push(added["id"].as_str().expect("has an id").to_owned());
+    let added: Value = serde_json::from_slice(&added.stdout).expect("valid JSON");
+    scene.ids.push(added["id"].as_str().expect("the reply has an id").to_owned());
     screens.push(scene.screen(&[
         "add",
         "A memory of the command line",
@@ -304,7 +309,7 @@ fn changing() {
 }
 
 #[test]
-fn refusing() {
+fn refused_commands_print_these_errors() {
     let scene = Scene::new();
     let prefix = &scene.ids[0][..4];
     let old = scene.short(6);
@@ -332,7 +337,7 @@ fn refusing() {
 }
 
 #[test]
-fn looking_after_it() {
+fn daemon_and_configuration_commands_print_these_screens() {
     let scene = Scene::new();
     let mut screens = vec![
         scene.screen(&["ctl", "status"]),
@@ -355,13 +360,13 @@ fn looking_after_it() {
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
     insta::assert_snapshot!(
-        "looking_after_it",
+        "daemon_and_configuration",
         screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n")
     );
 }
 
 #[test]
-fn the_model_and_the_demonstration() {
+fn model_and_demo_commands_print_these_screens() {
     let scene = Scene { _agent: None, home: TestHome::new(), ids: Vec::new() };
     let models = crate::home::models();
     let screens = [
@@ -369,8 +374,10 @@ fn the_model_and_the_demonstration() {
         scene.screen(&["model", "download"]),
         scene.screen(&["demo"]),
     ];
-    let alike = |screen: &String| {
-        let screen = numbers_alike(&screen.replace(models.to_str().expect("is UTF-8"), "MODELS"));
+    let normalized = |screen: &String| {
+        let screen = normalize_numbers(
+            &screen.replace(models.to_str().expect("the path is UTF-8"), "MODELS"),
+        );
         let place =
             |word: &str| if word.contains("/loci-demo-") { "PLACE," } else { word }.to_owned();
         let month =
@@ -382,12 +389,12 @@ fn the_model_and_the_demonstration() {
     };
     insta::assert_snapshot!(
         "model_and_demo",
-        screens.iter().map(alike).collect::<Vec<_>>().join("\n\n")
+        screens.iter().map(normalized).collect::<Vec<_>>().join("\n\n")
     );
 }
 
 #[test]
-fn what_is_made_of_the_definitions() {
+fn completions_man_pages_and_help_cover_all_commands() {
     let scene = Scene { _agent: None, home: TestHome::without_model(), ids: Vec::new() };
     let start = |screen: String| screen.lines().take(12).collect::<Vec<_>>().join("\n");
     let screens = [
@@ -395,7 +402,7 @@ fn what_is_made_of_the_definitions() {
         start(scene.screen(&["man"])),
         scene.screen(&["--help"]),
     ];
-    insta::assert_snapshot!("made_of_the_definitions", screens.join("\n\n"));
+    insta::assert_snapshot!("generated_pages", screens.join("\n\n"));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = scene.run(&["completions", shell]);
         assert!(
@@ -404,10 +411,12 @@ fn what_is_made_of_the_definitions() {
         );
     }
     let folder = scene.home.path("man");
-    assert!(scene.run(&["man", "--dir", folder.to_str().expect("is UTF-8")]).status.success());
+    assert!(
+        scene.run(&["man", "--dir", folder.to_str().expect("the path is UTF-8")]).status.success()
+    );
     let pages: BTreeSet<String> = std::fs::read_dir(folder)
-        .expect("is there")
-        .map(|page| page.expect("is a file").file_name().to_string_lossy().into_owned())
+        .expect("the folder can be listed")
+        .map(|page| page.expect("the entry can be read").file_name().to_string_lossy().into_owned())
         .collect();
     let expected = |command: &String| format!("loci-{}.1", command.replace(' ', "-"));
     let missing: Vec<String> =
@@ -416,7 +425,7 @@ fn what_is_made_of_the_definitions() {
 }
 
 #[test]
-fn keeping() {
+fn store_administration_commands_print_these_screens() {
     let scene = Scene::new();
     for (name, typed) in [
         ("compact_dry", &["compact", "--dry-run"][..]),
@@ -436,18 +445,18 @@ fn keeping() {
         ("groups_rename", &["groups", "rename", "project", "shop"]),
         ("groups_alias", &["groups", "alias", "shop", "store"]),
         ("groups_merge_unknown", &["groups", "merge", "nowhere", "shop", "--yes"]),
-        ("reset_unasked", &["reset"]),
+        ("reset_without_yes", &["reset"]),
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
     insta::assert_snapshot!(
         "eval",
-        numbers_alike(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"]))
+        normalize_numbers(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"]))
     );
     insta::assert_snapshot!(
         "eval_refused",
         scene.screen(&["eval", "--set", "retrieval.fusion=best"])
     );
-    insta::assert_snapshot!("doctor", numbers_alike(&scene.screen(&["doctor"])));
-    insta::assert_snapshot!("reset", numbers_alike(&scene.screen(&["reset", "--yes"])));
+    insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
+    insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));
 }

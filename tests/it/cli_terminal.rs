@@ -1,4 +1,4 @@
-//! `loci` at a terminal: widths, colours, questions; and where its output goes into a pipe.
+//! `loci` at a terminal (widths, colours, questions) and in a pipe.
 
 use crate::home::TestHome;
 use nix::pty::{Winsize, openpty};
@@ -8,19 +8,24 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs a command at a terminal of this width and types an answer; what was shown, and how it ended.
+/// Runs a command at a terminal of this width and types an answer; returns the screen and the exit
+/// status.
 fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, ExitStatus) {
     let size = Winsize { ws_row: 40, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
-    let pty = openpty(Some(&size), None).expect("is opened");
-    let end = || File::from(pty.slave.try_clone().expect("is cloned"));
-    let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("runs");
+    let pty = openpty(Some(&size), None).expect("the terminal opens");
+    let end = || File::from(pty.slave.try_clone().expect("the descriptor is cloned"));
+    let mut child =
+        command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the command starts");
     drop((command, pty.slave));
     let mut master = File::from(pty.master);
-    master.write_all(typed.as_bytes()).expect("is typed");
-    let mut shown = Vec::new();
-    // The terminal ends with an error when nobody holds its other end any more.
-    let _ = master.read_to_end(&mut shown);
-    (String::from_utf8_lossy(&shown).replace("\r\n", "\n"), child.wait().expect("ends"))
+    master.write_all(typed.as_bytes()).expect("the terminal accepts input");
+    let mut screen = Vec::new();
+    // Reading fails when no process has the other end open any more.
+    let _ = master.read_to_end(&mut screen);
+    (
+        String::from_utf8_lossy(&screen).replace("\r\n", "\n"),
+        child.wait().expect("the process ends"),
+    )
 }
 
 fn loci(home: &TestHome, arguments: &[&str]) -> Command {
@@ -31,36 +36,36 @@ fn loci(home: &TestHome, arguments: &[&str]) -> Command {
 
 fn ids(home: &TestHome) -> Vec<String> {
     let listed: Value =
-        serde_json::from_slice(&home.loci(&["list", "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["list", "--json"]).stdout).expect("valid JSON");
     listed["memories"]
         .as_array()
-        .expect("is an array")
+        .expect("a JSON array")
         .iter()
-        .map(|memory| memory["id"].as_str().expect("is an id").to_owned())
+        .map(|memory| memory["id"].as_str().expect("the reply has an id").to_owned())
         .collect()
 }
 
 #[test]
 fn with_json_an_invalid_command_line_is_a_json_error() {
     let home = TestHome::without_model();
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["search", "--json"][..], "required arguments were not provided"),
         (&["list", "--json", "--nope"], "unexpected argument '--nope'"),
         (&["--json", "lst"], "unexpected argument '--json'"),
     ] {
         let output = home.loci(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let told: Value =
+        let reply: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-        assert_eq!(told["error"]["code"], "usage");
+        assert_eq!(reply["error"]["code"], "usage");
         assert!(
-            told["error"]["message"].as_str().is_some_and(|message| message.contains(said)),
-            "{told}"
+            reply["error"]["message"].as_str().is_some_and(|message| message.contains(expected)),
+            "{reply}"
         );
     }
     assert!(
         home.loci(&["list", "--nope"]).stdout.is_empty(),
-        "a person is told on standard error alone"
+        "without --json the error is on standard error only"
     );
 }
 
@@ -77,7 +82,7 @@ fn a_table_fits_the_terminal_and_is_coloured_only_there() {
     let mut without = loci(&home, &["list"]);
     without.env("NO_COLOR", "1");
     assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
-    let piped = String::from_utf8(home.loci(&["list"]).stdout).expect("is text");
+    let piped = String::from_utf8(home.loci(&["list"]).stdout).expect("the output is UTF-8");
     assert!(
         !piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80),
         "{piped}"
@@ -89,24 +94,24 @@ fn a_confirmation_continues_only_after_yes() {
     let home = TestHome::without_model();
     home.session().store_all("episodic", ["One old thing", "Another old thing"]);
     for (typed, left) in [("\n", 2), ("n\n", 2), ("maybe\n", 2), ("\u{4}", 2), ("y\n", 0)] {
-        let (shown, status) =
+        let (screen, status) =
             at_a_terminal(loci(&home, &["forget", "--where", "text:old"]), 100, typed);
         assert!(
-            shown.contains("One old thing") && shown.contains("Forget these 2 memories? [y/N]"),
-            "{shown}"
+            screen.contains("One old thing") && screen.contains("Forget these 2 memories? [y/N]"),
+            "{screen}"
         );
-        assert_eq!((ids(&home).len(), status.success()), (left, left == 0), "{typed:?}: {shown}");
+        assert_eq!((ids(&home).len(), status.success()), (left, left == 0), "{typed:?}: {screen}");
     }
-    let (shown, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "n\n");
+    let (screen, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "n\n");
     assert!(
-        shown.contains("forget") && shown.contains("Undo this act?") && ids(&home).is_empty(),
-        "{shown}"
+        screen.contains("forget") && screen.contains("Undo this act?") && ids(&home).is_empty(),
+        "{screen}"
     );
-    let (shown, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "yes\n");
-    assert!(shown.contains("Undid 1 act.") && ids(&home).len() == 2, "{shown}");
+    let (screen, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "yes\n");
+    assert!(screen.contains("Undid 1 act.") && ids(&home).len() == 2, "{screen}");
     let first = &ids(&home)[0];
-    let (shown, _) = at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "no\n");
-    assert!(shown.contains("cannot be undone") && ids(&home).len() == 2, "{shown}");
+    let (screen, _) = at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "no\n");
+    assert!(screen.contains("cannot be undone") && ids(&home).len() == 2, "{screen}");
     at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "y\n");
     assert_eq!(ids(&home).len(), 1);
 }
@@ -149,9 +154,9 @@ fn a_closed_pipe_ends_every_list_quietly() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("runs");
+            .expect("the command starts");
         drop(child.stdout.take());
-        let ended = child.wait_with_output().expect("ends");
+        let ended = child.wait_with_output().expect("the process ends");
         assert!(
             ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
             "{arguments:?}: {ended:?}"
@@ -166,23 +171,23 @@ fn control_characters_are_escaped_in_tables_and_exact_in_json() {
     let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
     let mut agent = home.session();
     let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
-    let id = stored["id"].as_str().expect("has an id");
+    let id = stored["id"].as_str().expect("the reply has an id");
     for arguments in [
         &["list"][..],
         &["search", "backwards"],
         &["search", "backwards", "--full"],
         &["inspect", id, "--log"],
     ] {
-        let shown = String::from_utf8(home.loci(arguments).stdout).expect("is text");
-        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
-        assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
+        let screen = String::from_utf8(home.loci(arguments).stdout).expect("the output is UTF-8");
+        assert!(!screen.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{screen:?}");
+        assert!(screen.contains("\\u{1b}[31malert"), "{screen:?}");
     }
     let exact: Value =
-        serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("valid JSON");
     assert_eq!(exact["memory"]["content"], hostile);
     let full: Value =
         serde_json::from_slice(&home.loci(&["search", "backwards", "--full", "--json"]).stdout)
-            .expect("is JSON");
+            .expect("valid JSON");
     assert_eq!(full["results"][0]["content"], hostile);
 }
 
@@ -195,26 +200,26 @@ fn text_comes_from_standard_input_too() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("runs");
+            .expect("the command starts");
         // A command that refuses early closes its end.
-        let _ = child.stdin.take().expect("is piped").write_all(input);
-        child.wait_with_output().expect("ends")
+        let _ = child.stdin.take().expect("the stream is open").write_all(input);
+        child.wait_with_output().expect("the process ends")
     };
     let stored = with_input(
         &["add", "-", "--type", "semantic", "--json"],
         "First line\nżółw, the second\n".as_bytes(),
     );
-    let stored: Value = serde_json::from_slice(&stored.stdout).expect("is JSON");
-    let id = stored["id"].as_str().expect("has an id");
+    let stored: Value = serde_json::from_slice(&stored.stdout).expect("valid JSON");
+    let id = stored["id"].as_str().expect("the reply has an id");
     let content = || -> Value {
-        let shown: Value =
-            serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
-        shown["memory"]["content"].clone()
+        let reply: Value = serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout)
+            .expect("valid JSON");
+        reply["memory"]["content"].clone()
     };
     assert_eq!(content(), "First line\nżółw, the second");
     assert!(with_input(&["edit", id, "--content", "-"], b"Changed\r\n").status.success());
     assert_eq!(content(), "Changed");
-    for (input, said) in [
+    for (input, expected) in [
         (&b"\xff\xfe"[..], "not UTF-8"),
         (&vec![b'x'; 40_000], "too_large"),
         (&vec![b'x'; 2_000_000], "too long"),
@@ -222,14 +227,14 @@ fn text_comes_from_standard_input_too() {
     ] {
         let refused = with_input(&["add", "-", "--type", "semantic"], input);
         assert_eq!(refused.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&refused.stderr).contains(said), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(expected), "{refused:?}");
     }
 }
 
 #[test]
 fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
     let home = TestHome::without_model();
-    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    let not_utf8 = std::ffi::OsStr::from_bytes(b"caf\xe9");
     for before in [
         &["search"][..],
         &["add", "--type", "semantic"],
@@ -237,8 +242,13 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
         &["forget", "--where"],
         &["list", "--text"],
     ] {
-        let refused =
-            home.command("loci").args(before).arg(odd).stdin(Stdio::null()).output().expect("runs");
+        let refused = home
+            .command("loci")
+            .args(before)
+            .arg(not_utf8)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the command runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
     }
@@ -253,7 +263,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
             .args(arguments)
             .env_clear()
             .output()
-            .expect("runs");
+            .expect("the command runs");
         assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
     }
 }

@@ -10,18 +10,18 @@ fn ps_lists_the_agents_with_what_their_shims_cost() {
     let home = TestHome::without_model();
     let mut agent = home.session_in("garden");
     agent.store("semantic", "Named");
-    let table = String::from_utf8(home.loci(&["ctl", "ps"]).stdout).expect("is text");
-    let row = table.lines().nth(1).expect("has a row");
+    let table = String::from_utf8(home.loci(&["ctl", "ps"]).stdout).expect("the output is UTF-8");
+    let row = table.lines().nth(1).expect("the table has a row");
     for part in ["it 1", "garden", &agent.pid().to_string(), "MiB"] {
         assert!(row.contains(part), "{part} in {table}");
     }
     let rows: Value =
-        serde_json::from_slice(&home.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["ctl", "ps", "--json"]).stdout).expect("valid JSON");
     assert_eq!(
         (&rows[0]["session"]["group"], &rows[0]["session"]["calls"]),
         (&json!("garden"), &json!(1))
     );
-    assert!(rows[0]["rss_kib"].as_u64().expect("is known") > 0);
+    assert!(rows[0]["rss_kib"].as_u64().expect("a JSON number") > 0);
 }
 
 #[test]
@@ -43,23 +43,24 @@ fn a_stop_succeeds_even_if_an_agent_starts_the_daemon_again() {
         let done = Arc::clone(&done);
         std::thread::spawn(move || {
             while !done.load(Ordering::Relaxed) {
-                agent
-                    .call("memory_stats", json!({}))
-                    .expect("is answered by one daemon or the next");
+                agent.call("memory_stats", json!({})).expect("the call succeeds");
             }
         })
     });
     for _ in 0..3 {
         let (before, stopped) = (home.status()["pid"].clone(), home.loci(&["ctl", "stop"]));
-        let said = String::from_utf8_lossy(&stopped.stdout).into_owned()
+        let output_text = String::from_utf8_lossy(&stopped.stdout).into_owned()
             + &String::from_utf8_lossy(&stopped.stderr);
-        assert!(stopped.status.success() && said.starts_with("locid has stopped"), "{said}");
+        assert!(
+            stopped.status.success() && output_text.starts_with("locid has stopped"),
+            "{output_text}"
+        );
         assert!(home.loci(&["ctl", "start"]).status.success());
         assert_ne!(home.status()["pid"], before);
     }
     done.store(true, Ordering::Relaxed);
     for agent in busy {
-        agent.join().expect("no call failed");
+        agent.join().expect("the thread does not panic");
     }
 }
 
@@ -69,8 +70,8 @@ fn a_hold_lasts_until_start_and_each_call_says_so() {
     let mut agent = home.session();
     agent.store("semantic", "Before the hold");
     assert!(home.loci(&["ctl", "stop", "--hold"]).status.success());
-    let said = agent.call("memory_stats", json!({})).expect_err("is on hold");
-    assert!(said.contains("--hold") && said.contains("loci ctl start"), "{said}");
+    let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
+    assert!(error.contains("--hold") && error.contains("loci ctl start"), "{error}");
     assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
     let mut late = Agent::bare(home.command("loci").arg("mcp"));
     assert!(

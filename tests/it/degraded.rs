@@ -1,4 +1,5 @@
-//! Without a model: everything works by words and says so; vectors are added once a model is there.
+//! Without a model: search uses keywords and replies say so; vectors are added once a model is
+//! installed.
 
 use crate::home::{TestHome, models};
 use serde_json::json;
@@ -6,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
-fn without_a_model_words_find_and_every_recall_says_so() {
+fn without_a_model_keywords_find_and_every_recall_says_so() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let stored = agent.store_with(
@@ -15,38 +16,42 @@ fn without_a_model_words_find_and_every_recall_says_so() {
     assert_eq!(stored["degraded"], json!(["embedding"]));
     let answer = agent
         .call("recall_memory", json!({"query": "Where is the parking permit?"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(answer["results"][0]["content"], "The parking permit is in the blue folder");
     assert_eq!(answer["degraded"], json!(["embedding"]));
-    let hint = answer["hint"].as_str().expect("has a remedy");
+    let hint = answer["hint"].as_str().expect("a JSON string");
     assert!(hint.contains("loci model download") && !hint.contains('\n'), "{hint}");
     let status = home.status();
     assert_eq!(
         (&status["model"]["state"], &status["degraded"]),
         (&json!("missing"), &json!(["embedding"]))
     );
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 1);
+    assert_eq!(
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"],
+        1
+    );
 }
 
 #[test]
-fn a_truncated_model_is_named_and_words_still_find() {
+fn a_truncated_model_is_reported_and_keywords_still_find() {
     let home = TestHome::without_model();
     copy_model(&models(), &home.path("models"));
     let weights = home.path("models/all-MiniLM-L6-v2/model.safetensors");
-    let file = std::fs::OpenOptions::new().write(true).open(&weights).expect("is there");
-    file.set_len(1_000_000).expect("is cut");
+    let file = std::fs::OpenOptions::new().write(true).open(&weights).expect("the file opens");
+    file.set_len(1_000_000).expect("the file is truncated");
     let mut agent = home.session();
     agent.store("semantic", "The spare key hangs behind the door");
-    let answer = agent.call("recall_memory", json!({"query": "spare key"})).expect("is answered");
+    let answer =
+        agent.call("recall_memory", json!({"query": "spare key"})).expect("the call succeeds");
     assert_eq!(
-        (answer["results"].as_array().expect("has results").len(), &answer["degraded"]),
+        (answer["results"].as_array().expect("a JSON array").len(), &answer["degraded"]),
         (1, &json!(["embedding"]))
     );
-    assert!(answer["hint"].as_str().expect("has a remedy").contains("loci model download"));
+    assert!(answer["hint"].as_str().expect("a JSON string").contains("loci model download"));
 }
 
 #[test]
-fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
+fn a_memory_stored_without_a_model_gets_its_vector_when_the_model_is_installed() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("episodic", "The vet prescribed drops for the cat's left eye");
@@ -54,29 +59,34 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     let found = home.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
     // The daemon loads the model after `reload`, and encodes; recall until it has.
-    let (question, begun) =
+    let (question, start) =
         (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
-    let asks = std::iter::repeat_with(|| {
-        agent.call("recall_memory", question.clone()).expect("is answered")
+    let answers = std::iter::repeat_with(|| {
+        agent.call("recall_memory", question.clone()).expect("the call succeeds")
     });
-    let answered = asks.take_while(|_| begun.elapsed() < Duration::from_mins(1)).find(|answer| {
-        let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
-        by_meaning && answer.get("degraded").is_none()
-    });
-    assert!(answered.is_some(), "no vector came: {}", home.log());
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0);
+    let answered =
+        answers.take_while(|_| start.elapsed() < Duration::from_mins(1)).find(|answer| {
+            let by_meaning =
+                answer["results"].as_array().is_some_and(|results| !results.is_empty());
+            by_meaning && answer.get("degraded").is_none()
+        });
+    assert!(answered.is_some(), "no vector was added: {}", home.log());
+    assert_eq!(
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"],
+        0
+    );
 }
 
 /// Copies the files, since the runtime refuses linked weights.
 fn copy_model(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).expect("is a folder") {
-        let entry = entry.expect("is readable");
+    for entry in std::fs::read_dir(from).expect("the folder can be listed") {
+        let entry = entry.expect("the entry can be read");
         let target = to.join(entry.file_name());
-        if entry.file_type().expect("has a type").is_dir() {
-            std::fs::create_dir_all(&target).expect("is made");
+        if entry.file_type().expect("the file has a type").is_dir() {
+            std::fs::create_dir_all(&target).expect("the folder is created");
             copy_model(&entry.path(), &target);
         } else {
-            std::fs::copy(entry.path(), &target).expect("is copied");
+            std::fs::copy(entry.path(), &target).expect("the file is copied");
         }
     }
 }

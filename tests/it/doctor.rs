@@ -9,7 +9,7 @@ fn doctor(home: &TestHome) -> (Option<i32>, Vec<Value>) {
     let output = home.loci(&["doctor", "--json"]);
     let reply: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    (output.status.code(), reply["findings"].as_array().expect("is a list").clone())
+    (output.status.code(), reply["findings"].as_array().expect("a JSON array").clone())
 }
 
 fn found<'a>(findings: &'a [Value], part: &str, verdict: &str) -> Vec<&'a str> {
@@ -61,23 +61,23 @@ fn doctor_checks_the_files_if_the_daemon_cannot_be_started() {
     home.session().store("semantic", "One fact");
     assert!(home.loci(&["ctl", "stop"]).status.success());
     let db = home.path(".loci/memory.db");
-    let whole = std::fs::read(&db).expect("is there");
+    let whole = std::fs::read(&db).expect("the file can be read");
     std::fs::write(
         &db,
         "no database at all, but a text that is longer than its header would be. ".repeat(4),
     )
-    .expect("is written");
+    .expect("the file is written");
     let (code, findings) = doctor(&home);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "daemon", "fail")[0].contains("cannot be started"), "{findings:?}");
     assert!(found(&findings, "database", "fail")[0].contains("is not a database"), "{findings:?}");
-    std::fs::write(&db, whole).expect("is written");
+    std::fs::write(&db, whole).expect("the file is written");
     std::fs::set_permissions(home.path(".loci"), std::fs::Permissions::from_mode(0o755))
-        .expect("is set");
+        .expect("the permissions are set");
     let (_, findings) = doctor(&home);
     assert!(found(&findings, "database", "fail")[0].contains("is open to others"), "{findings:?}");
     std::fs::set_permissions(home.path(".loci"), std::fs::Permissions::from_mode(0o700))
-        .expect("is set");
+        .expect("the permissions are set");
     assert_eq!(doctor(&home).0, Some(0));
 }
 
@@ -106,20 +106,20 @@ fn doctor_finds_files_that_others_can_read() {
         .env("PATH", path)
         .args(["-c", &script])
         .output()
-        .expect("runs");
+        .expect("the command runs");
     assert!(done.status.success(), "{done:?}");
-    assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(file.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);
     for folder in [home.path(".loci"), home.path("run/loci")] {
         private(&folder);
     }
 }
 
 fn private(path: &std::path::Path) {
-    let found = std::fs::symlink_metadata(path).expect("is there");
+    let found = std::fs::symlink_metadata(path).expect("the file exists");
     assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
     if found.is_dir() {
         std::fs::read_dir(path)
-            .expect("is readable")
-            .for_each(|entry| private(&entry.expect("is readable").path()));
+            .expect("the folder can be listed")
+            .for_each(|entry| private(&entry.expect("the entry can be read").path()));
     }
 }

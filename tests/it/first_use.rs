@@ -1,7 +1,7 @@
 //! The first text that needs the model downloads it, here from a local mirror.
 
 use crate::home::{TestHome, models};
-use crate::wire::until;
+use crate::wire::wait_until;
 use serde_json::json;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
@@ -18,10 +18,10 @@ fn the_model_is_downloaded_at_first_use_while_the_session_continues() {
     let stored = agent.store_with(
         json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}),
     );
-    assert_eq!(stored["degraded"], json!(["embedding"]), "nobody waits for the model");
+    assert_eq!(stored["degraded"], json!(["embedding"]), "a store does not wait for the model");
     let question = json!({"query": "medicine for a pet's vision problem"});
     let found = std::iter::from_fn(|| {
-        Some(agent.call("recall_memory", question.clone()).expect("is answered"))
+        Some(agent.call("recall_memory", question.clone()).expect("the call succeeds"))
     })
     .take_while(|_| !home.log().contains("could not be fetched"))
     .find(|answer| answer.get("degraded").is_none() && answer["total_matched"] == 1);
@@ -35,14 +35,18 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     let nowhere = home.path("nowhere");
     let mut download = home.command("loci");
     // Without Python in PATH there is no other source.
-    let output = download.args(["model", "download"]).env("PATH", &nowhere).output().expect("runs");
+    let output = download
+        .args(["model", "download"])
+        .env("PATH", &nowhere)
+        .output()
+        .expect("the command runs");
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("model.safetensors") && said.contains("loci model download --from"),
-        "{said}"
+        stderr.contains("model.safetensors") && stderr.contains("loci model download --from"),
+        "{stderr}"
     );
-    let left = Command::new("find")
+    let partial_files = Command::new("find")
         .args([
             home.path("models").as_os_str(),
             "-type".as_ref(),
@@ -51,7 +55,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
             "model*".as_ref(),
         ])
         .output();
-    assert!(left.expect("runs").stdout.is_empty());
+    assert!(partial_files.expect("the command runs").stdout.is_empty());
 }
 
 /// The stand-in for Python behaves as pip does: a child of the fetching process that is still
@@ -60,7 +64,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
 fn the_download_ends_with_the_daemon() {
     let home = TestHome::without_model();
     let (programs, started) = (home.path("programs"), home.path("started"));
-    std::fs::create_dir(&programs).expect("a folder");
+    std::fs::create_dir(&programs).expect("the folder is created");
     let python = programs.join("python3");
     std::fs::write(
         &python,
@@ -69,18 +73,19 @@ fn the_download_ends_with_the_daemon() {
             started.display()
         ),
     )
-    .expect("is written");
-    std::fs::set_permissions(&python, Permissions::from_mode(0o700)).expect("is set");
+    .expect("the file is written");
+    std::fs::set_permissions(&python, Permissions::from_mode(0o700))
+        .expect("the permissions are set");
     nix::unistd::mkfifo(&home.path("started.never"), nix::sys::stat::Mode::S_IRWXU)
-        .expect("is made");
+        .expect("the pipe is created");
     home.configure_whole("");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let home = home.with("PATH", path);
-    home.session().store("semantic", "Sent for the model, which never comes");
-    until("pip is at work", || started.exists());
-    let pid = std::fs::read_to_string(&started).expect("is there");
+    home.session().store("semantic", "Starts a download that never ends");
+    wait_until("pip runs", || started.exists());
+    let pid = std::fs::read_to_string(&started).expect("the file can be read");
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    until("it has ended", || {
+    wait_until("pip has ended", || {
         let state =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         // Init may not have reaped it yet.
@@ -92,7 +97,7 @@ fn the_download_ends_with_the_daemon() {
 fn mirror(models: PathBuf) -> String {
     serve(move |name, stream| match find(&models, name) {
         Some(file) => {
-            let content = std::fs::read(file).expect("is readable");
+            let content = std::fs::read(file).expect("the file can be read");
             write!(
                 stream,
                 "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
@@ -113,12 +118,13 @@ fn mirror_that_breaks() -> String {
 }
 
 fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("http://{}/", listener.local_addr().expect("has an address"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address =
+        format!("http://{}/", listener.local_addr().expect("the listener has an address"));
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let mut stream = stream;
-            let mut reader = BufReader::new(stream.try_clone().expect("is a socket"));
+            let mut reader = BufReader::new(stream.try_clone().expect("the descriptor is cloned"));
             let mut request = String::new();
             let read = reader.read_line(&mut request).is_ok();
             let mut header = String::from("more");

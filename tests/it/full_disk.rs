@@ -15,7 +15,7 @@ use std::process::Command;
 /// The shell command that runs before the shim starts.
 const MOUNT: &str = r#"mount -t tmpfs -o size=4m,mode=0700 tmpfs "$HOME/.loci""#;
 
-/// A session whose data folder is a small disk, full from the start if wanted.
+/// A session whose data folder is a file system of 4 MiB.
 struct OnDisk {
     agent: Agent,
     disk: PathBuf,
@@ -41,16 +41,16 @@ impl OnDisk {
 
     /// Fills the disk completely.
     fn fill(&self) {
-        let mut filler = File::create(self.disk.join("filler")).expect("is made");
+        let mut filler = File::create(self.disk.join("filler")).expect("the file is created");
         for part in [vec![0; 4096], vec![0; 1]] {
             while filler.write_all(&part).is_ok() {}
         }
     }
 
-    fn make_room(&self) {
+    fn empty(&self) {
         // Truncated, not deleted: a process that another test is starting may hold it open for a
         // moment.
-        File::create(self.disk.join("filler")).expect("is emptied");
+        File::create(self.disk.join("filler")).expect("the file is truncated");
     }
 
     /// Stores a text of 4 KiB.
@@ -67,30 +67,31 @@ fn small_disk(home: &TestHome, script: &str) -> Command {
     command
 }
 
-/// Returns a home whose configuration is not on the disk.
+/// Returns a home whose configuration file is not on the small disk.
 fn home() -> TestHome {
     let home = TestHome::without_model();
-    std::fs::rename(home.path(".loci/config.toml"), home.path("config.toml")).expect("is there");
+    std::fs::rename(home.path(".loci/config.toml"), home.path("config.toml"))
+        .expect("the file is moved");
     let config = home.path("config.toml");
     home.with("LOCI_CONFIG", config)
 }
 
 #[test]
 fn each_store_reports_a_full_disk_and_the_session_recovers() {
-    // It logs a lot, and the log is on that disk.
+    // The log is on the same disk; the level `debug` fills it faster.
     let home = home().with("LOCI_LOG_LEVEL", "debug");
     let Some(mut session) = OnDisk::session(&home, "true") else { return };
-    session.store(0).expect("there is room");
+    session.store(0).expect("the store succeeds");
     let daemon = home.status()["pid"].clone();
     session.fill();
-    // Allocated space is used up first.
-    let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
+    // Pages that the database has already allocated are used first.
+    let stored = (1..200).find(|number| session.store(*number).is_err()).expect("a store fails");
     for _ in 0..3 {
-        let said = session.store(stored).expect_err("is full");
+        let error = session.store(stored).expect_err("the store fails");
         assert!(
-            said.contains("the disk is full; nothing was stored")
-                && said.contains("Free some space and call again"),
-            "{said}"
+            error.contains("the disk is full; nothing was stored")
+                && error.contains("Free some space and call again"),
+            "{error}"
         );
     }
     let found = session
@@ -99,17 +100,17 @@ fn each_store_reports_a_full_disk_and_the_session_recovers() {
             "recall_memory",
             json!({"query": "entry", "max_results": 20, "token_budget": 1_000_000}),
         )
-        .expect("reads");
-    assert_eq!(found["total_matched"], stored, "what was acknowledged is found, and nothing else");
+        .expect("the call succeeds");
+    assert_eq!(found["total_matched"], stored, "exactly the acknowledged memories are found");
     assert_eq!(
-        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        session.agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         stored
     );
     drop(home.session());
-    session.make_room();
-    session.store(stored).expect("there is room again");
+    session.empty();
+    session.store(stored).expect("the store succeeds");
     assert_eq!(
-        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        session.agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         stored + 1
     );
     assert_eq!(home.status()["pid"], daemon, "it is the same daemon");
@@ -126,19 +127,21 @@ fn each_call_reports_a_disk_full_from_the_start_and_the_session_recovers() {
     assert_eq!(
         tools.as_array().map(Vec::is_empty),
         Some(false),
-        "the handshake is answered all the same"
+        "the shim answers the handshake itself"
     );
     for call in 0..4 {
-        let said = session.store(call).expect_err("is full");
-        println!("{said}");
-        let why = said.contains("the disk is full") || said.contains("No space left on device");
-        assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
+        let error = session.store(call).expect_err("the store fails");
+        println!("{error}");
+        let names_cause =
+            error.contains("the disk is full") || error.contains("No space left on device");
+        assert!(!error.contains("code 101"), "the daemon exits without a panic: {error}");
         assert!(
-            why && (said.contains("Free some space") || said.contains("Fix this and try again")),
-            "{said}"
+            names_cause
+                && (error.contains("Free some space") || error.contains("Fix this and try again")),
+            "{error}"
         );
     }
-    session.make_room();
-    session.store(0).expect("there is room");
+    session.empty();
+    session.store(0).expect("the store succeeds");
     assert_eq!(session.agent.recall("entry").len(), 1);
 }

@@ -10,9 +10,9 @@ use std::path::Path;
 fn every_line_of_the_fuzz_corpus_keeps_the_invariants() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/lines");
     let mut replayed = 0;
-    for entry in std::fs::read_dir(&corpus).expect("the corpus is there") {
-        let path = entry.expect("can be listed").path();
-        let line = std::fs::read(&path).expect("can be read");
+    for entry in std::fs::read_dir(&corpus).expect("the folder can be listed") {
+        let path = entry.expect("the entry can be read").path();
+        let line = std::fs::read(&path).expect("the file can be read");
         if let Err(panic) = std::panic::catch_unwind(|| invariants::check(&line)) {
             eprintln!("failed on {}", path.display());
             std::panic::resume_unwind(panic);

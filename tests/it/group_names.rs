@@ -1,4 +1,5 @@
-//! Names of projects: what no file could be called is refused on every way in, cleaned by an import, and served where a store has it.
+//! Names of projects: an invalid name is refused from every source, cleaned by an import, and
+//! served if a store already has it.
 
 use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ const NEXT_STEP: &str = "Choose a name that a file could have";
 fn add(home: &TestHome, group: &str) -> Output {
     let mut add = home.command("loci");
     add.args(["add", "The gate code is 12", "--type", "episodic"]).env("LOCI_GROUP", group);
-    add.output().expect("runs")
+    add.output().expect("the command runs")
 }
 
 fn error(output: &Output) -> String {
@@ -27,18 +28,18 @@ fn error(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn assert_said(said: &str, field: &str, what: &str) {
+fn assert_names(error_text: &str, field: &str, what: &str) {
     for part in [field, what, NEXT_STEP] {
-        assert!(said.contains(part), "{part} is not in: {said}");
+        assert!(error_text.contains(part), "{part} is not in: {error_text}");
     }
 }
 
 /// The ids and display names of all groups.
 fn groups(home: &TestHome) -> Vec<(String, String)> {
     let listed = home.loci(&["groups", "list", "--json"]);
-    let listed: Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
-    let text = |group: &Value, key: &str| group[key].as_str().expect("is text").to_owned();
-    let listed = listed["groups"].as_array().expect("is a list").clone();
+    let listed: Value = serde_json::from_slice(&listed.stdout).expect("valid JSON");
+    let text = |group: &Value, key: &str| group[key].as_str().expect("a JSON string").to_owned();
+    let listed = listed["groups"].as_array().expect("a JSON array").clone();
     listed.iter().map(|group| (text(group, "id"), text(group, "name"))).collect()
 }
 
@@ -54,7 +55,7 @@ fn an_invalid_new_group_name_is_refused_from_every_source() {
     let home = TestHome::without_model();
     assert!(add(&home, "kept").status.success());
     for (name, what) in &refused_names() {
-        assert_said(&error(&add(&home, name)), "LOCI_GROUP", what);
+        assert_names(&error(&add(&home, name)), "LOCI_GROUP", what);
         let arguments: [&[&str]; 4] = [
             &["add", "x", "--type", "episodic", "--group", name],
             &["list", "--group", name],
@@ -62,23 +63,27 @@ fn an_invalid_new_group_name_is_refused_from_every_source() {
             &["stats", "--group", name],
         ];
         for arguments in arguments {
-            assert_said(&error(&home.loci(arguments)), "group", what);
+            assert_names(&error(&home.loci(arguments)), "group", what);
         }
         let renamed = home.loci(&["groups", "rename", "kept", name]);
-        assert_said(&error(&renamed), "to must", what);
+        assert_names(&error(&renamed), "to must", what);
         let alias = home.loci(&["groups", "alias", "kept", name]);
-        assert_said(&error(&alias), "alias must", what);
+        assert_names(&error(&alias), "alias must", what);
 
         let mut agent = home.session();
         let arguments = json!({"content": "x", "type": "episodic", "group": name});
-        assert_said(&agent.call("store_memory", arguments).expect_err("is refused"), "group", what);
+        assert_names(
+            &agent.call("store_memory", arguments).expect_err("the call fails"),
+            "group",
+            what,
+        );
 
-        std::fs::create_dir_all(home.path("evil")).expect("a folder");
+        std::fs::create_dir_all(home.path("evil")).expect("the folder is created");
         let file = home.path("evil/.loci.toml");
-        std::fs::write(file, format!("group = \"{name}\"\n")).expect("is written");
+        std::fs::write(file, format!("group = \"{name}\"\n")).expect("the file is written");
         let mut evil = home.session_in("evil");
-        let said = evil.call("memory_stats", json!({})).expect_err("is refused");
-        assert_said(&said, "group in .loci.toml", what);
+        let error_text = evil.call("memory_stats", json!({})).expect_err("the call fails");
+        assert_names(&error_text, "group in .loci.toml", what);
     }
     assert_eq!(groups(&home), [("kept".to_owned(), "kept".to_owned())]);
     assert!(add(&home, "買い物リスト").status.success(), "Unicode is allowed");
@@ -90,10 +95,10 @@ fn an_invalid_default_group_is_refused_with_its_position() {
     for (name, what) in &refused_names() {
         let home = TestHome::without_model();
         home.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
-        let output = home.command("locid").output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(78), "{said}");
-        assert_said(&said, "config.toml:2:1: storage.default_group", what);
+        let output = home.command("locid").output().expect("the command runs");
+        let error_text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(78), "{error_text}");
+        assert_names(&error_text, "config.toml:2:1: storage.default_group", what);
     }
 }
 
@@ -104,33 +109,34 @@ fn an_import_cleans_invalid_group_names_and_keeps_them_distinct() {
         assert!(add(&old, group).status.success());
     }
     let exported = old.loci(&["export"]);
-    let exported = String::from_utf8(exported.stdout).expect("is UTF-8");
-    let odd = exported.replace("\"first\"", "\"x/y\"").replace("\"second\"", r#""x\ny""#);
+    let exported = String::from_utf8(exported.stdout).expect("the output is UTF-8");
+    let renamed = exported.replace("\"first\"", "\"x/y\"").replace("\"second\"", r#""x\ny""#);
     let file = new.path("odd.jsonl");
-    std::fs::write(&file, &odd).expect("is written");
+    std::fs::write(&file, &renamed).expect("the file is written");
     let import = || {
-        let output = new.loci(&["import", file.to_str().expect("is UTF-8"), "--json"]);
+        let output = new.loci(&["import", file.to_str().expect("the path is UTF-8"), "--json"]);
         assert!(output.status.success(), "{output:?}");
-        serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")
+        serde_json::from_slice::<Value>(&output.stdout).expect("valid JSON")
     };
     assert_eq!(import()["added"], 3);
-    let known = groups(&new);
-    assert_eq!(known.len(), 3, "{known:?}");
-    for (id, name) in &known {
+    let imported_groups = groups(&new);
+    assert_eq!(imported_groups.len(), 3, "{imported_groups:?}");
+    for (id, name) in &imported_groups {
         assert_eq!(id, name);
         assert!(id == "x_y" || id.starts_with("x_y-"), "{id}");
         assert!(listed(&new, id).contains("gate code"), "{id}");
     }
     let again = import();
-    assert_eq!((&again["unchanged"], groups(&new)), (&json!(3), known), "{again}");
+    assert_eq!((&again["unchanged"], groups(&new)), (&json!(3), imported_groups), "{again}");
 }
 
-/// Gives the only group of a stopped store a name from before there was a rule.
+/// Gives the only group of a stopped store a name that is no longer valid.
 fn give_old_name(home: &TestHome, name: &str) {
-    let store = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("opens");
-    store.pragma_update(None, "foreign_keys", false).expect("is set");
-    store.execute("UPDATE groups SET id = ?1, name = ?1", [name]).expect("is renamed");
-    store.execute("UPDATE memories SET source_group = ?1", [name]).expect("are moved");
+    let store =
+        rusqlite::Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    store.pragma_update(None, "foreign_keys", false).expect("the pragma is set");
+    store.execute("UPDATE groups SET id = ?1, name = ?1", [name]).expect("the statement runs");
+    store.execute("UPDATE memories SET source_group = ?1", [name]).expect("the statement runs");
 }
 
 fn session_of(home: &TestHome, group: &str) -> Agent {

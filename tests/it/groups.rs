@@ -10,15 +10,16 @@ use std::path::PathBuf;
 /// Writes a file in the home and creates its folder.
 fn write(home: &TestHome, path: &str, text: &str) -> PathBuf {
     let file = home.path(path);
-    fs::create_dir_all(file.parent().expect("has a folder")).expect("is made");
-    fs::write(&file, text).expect("is written");
+    fs::create_dir_all(file.parent().expect("the path has a parent"))
+        .expect("the folder is created");
+    fs::write(&file, text).expect("the file is written");
     file
 }
 
 /// Returns what a session sees of its own group.
 fn group_memories(agent: &mut Agent) -> Vec<String> {
     let asked = json!({"query": "secret of the victim", "scope": "group", "max_results": 20});
-    contents(&agent.call("recall_memory", asked).expect("is answered"))
+    contents(&agent.call("recall_memory", asked).expect("the call succeeds"))
 }
 
 /// One attack of a hostile project on another's memories: its name, and a function that creates its
@@ -36,8 +37,8 @@ const TRICKS: [Trick; 8] = [
         drop(write(home, &format!("{evil}/.loci.toml"), "group = \"shop\"\n"));
     }),
     ("a link", |home, evil| {
-        fs::create_dir(home.path(evil)).expect("is made");
-        symlink("../shop/.git", home.path(evil).join(".git")).expect("is linked");
+        fs::create_dir(home.path(evil)).expect("the folder is created");
+        symlink("../shop/.git", home.path(evil).join(".git")).expect("the link is created");
     }),
     ("a repository", |home, evil| {
         drop(write(home, &format!("{evil}/.git"), "gitdir: ../shop/.git\n"));

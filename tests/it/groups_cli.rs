@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 
 fn groups(home: &TestHome, arguments: &[&str]) -> Result<Value, String> {
     let output = home.loci(&[&["groups"], arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
+        Ok(serde_json::from_slice(&output.stdout).expect("valid JSON"))
     } else {
-        Err(said)
+        Err(stderr)
     }
 }
 
 /// Returns the id of the group with this display name.
 fn id(home: &TestHome, name: &str) -> String {
-    let listed = groups(home, &["list"]).expect("lists");
+    let listed = groups(home, &["list"]).expect("the command succeeds");
     let found = listed["groups"]
         .as_array()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter()
         .find(|group| group["name"] == name)
-        .expect("is there")
+        .expect("the group is listed")
         .clone();
-    found["id"].as_str().expect("is text").to_owned()
+    found["id"].as_str().expect("a JSON string").to_owned()
 }
 
 #[test]
@@ -35,36 +35,36 @@ fn a_session_of_a_merged_project_uses_the_target_from_its_next_call() {
     assert_eq!(shop.recall("squeaks"), ["The shop bell squeaks"]);
     assert!(
         groups(&home, &["merge", "garden", "shop"])
-            .expect_err("nobody can be asked")
+            .expect_err("the command fails")
             .contains("Add --yes")
     );
-    let merged = groups(&home, &["merge", "garden", "shop", "--yes"]).expect("is merged");
+    let merged =
+        groups(&home, &["merge", "garden", "shop", "--yes"]).expect("the command succeeds");
     assert_eq!(
         (&merged["moved"], &merged["group"]["memories"]),
         (&json!(1), &json!(2)),
         "{merged}"
     );
     for agent in [&mut garden, &mut shop, &mut home.session_in("garden")] {
-        assert_eq!(
-            agent.recall("squeaks").len(),
-            2,
-            "a session that was open, and one that begins now"
-        );
+        assert_eq!(agent.recall("squeaks").len(), 2, "open and new sessions see both memories");
     }
     garden.store("episodic", "The garden hose squeaks too");
     assert_eq!(shop.recall("hose").len(), 1);
     assert_eq!(
-        groups(&home, &["list"]).expect("lists")["groups"].as_array().expect("is a list").len(),
+        groups(&home, &["list"]).expect("the command succeeds")["groups"]
+            .as_array()
+            .expect("a JSON array")
+            .len(),
         1,
-        "none was made anew"
+        "no group was created"
     );
     let named = shop
         .call("recall_memory", json!({"query": "squeaks", "group": "garden"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(
-        named["results"].as_array().expect("is a list").len(),
+        named["results"].as_array().expect("a JSON array").len(),
         3,
-        "the old name leads there"
+        "the old name selects the merged project"
     );
     home.loci(&["ctl", "restart"]);
     assert_eq!(garden.recall("squeaks").len(), 3, "also after a restart");
@@ -76,20 +76,20 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     let mut garden = home.session_in("garden");
     garden.store("episodic", "The gate squeaks");
     let before = id(&home, "garden");
-    groups(&home, &["rename", "garden", "the allotment"]).expect("is renamed");
+    groups(&home, &["rename", "garden", "the allotment"]).expect("the command succeeds");
     assert_eq!(id(&home, "the allotment"), before);
     assert_eq!(garden.recall("gate"), ["The gate squeaks"]);
-    groups(&home, &["alias", "the allotment", "plot"]).expect("has one more name");
+    groups(&home, &["alias", "the allotment", "plot"]).expect("the command succeeds");
     let table = String::from_utf8_lossy(&home.loci(&["groups", "list"]).stdout).into_owned();
     assert!(
         table.contains("the allotment") && table.contains(&before) && table.contains("plot"),
         "{table}"
     );
-    let told = home.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
+    let removed = home.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
     assert!(
-        String::from_utf8_lossy(&told.stdout)
+        String::from_utf8_lossy(&removed.stdout)
             .starts_with("plot no longer refers to the allotment. Undo: loci undo "),
-        "{told:?}"
+        "{removed:?}"
     );
 }
 
@@ -101,20 +101,22 @@ fn missing_ambiguous_and_equal_group_names_are_refused() {
     }
     assert!(
         groups(&home, &["merge", "app", "c", "--yes"])
-            .expect_err("is refused")
+            .expect_err("the command fails")
             .contains("several groups: g_")
     );
     assert!(
         groups(&home, &["merge", "nowhere", "c", "--yes"])
-            .expect_err("is refused")
+            .expect_err("the command fails")
             .contains("names no group: nowhere")
     );
     assert!(
         groups(&home, &["merge", "c", "c", "--yes"])
-            .expect_err("is refused")
+            .expect_err("the command fails")
             .contains("is the group itself")
     );
     assert!(
-        groups(&home, &["rename", "c", "app"]).expect_err("is refused").contains("another group")
+        groups(&home, &["rename", "c", "app"])
+            .expect_err("the command fails")
+            .contains("another group")
     );
 }

@@ -1,4 +1,4 @@
-//! The handshake is always answered, in the same bytes by daemon and shim.
+//! The handshake: always answered, byte for byte the same by daemon and shim.
 
 use crate::home::{Agent, TestHome, binaries};
 use loci_proto::mcp::handshake::{self, Answer, LISTS};
@@ -39,21 +39,23 @@ fn requests() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// The line that the daemon answers with, on a connection of its own for each request.
-fn of_daemon(home: &TestHome, method: &str, params: &Value) -> String {
-    let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("is served");
-    let mut writer = socket.try_clone().expect("is a socket");
+/// Returns the line that the daemon answers with. Each request has its own connection.
+fn daemon_answer(home: &TestHome, method: &str, params: &Value) -> String {
+    let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("the daemon accepts");
+    let mut writer = socket.try_clone().expect("the descriptor is cloned");
     let mut lines = BufReader::new(socket).lines();
-    let mut say = |line: Value| writeln!(writer, "{line}").expect("is taken");
-    say(json!({"loci": [1, 1], "shim": "it", "session": {"id": "it", "pid": 1}}));
-    let welcome: Value =
-        serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
+    let mut send = |line: Value| writeln!(writer, "{line}").expect("the peer reads its input");
+    send(json!({"loci": [1, 1], "shim": "it", "session": {"id": "it", "pid": 1}}));
+    let welcome: Value = serde_json::from_str(
+        &lines.next().expect("the daemon sends a line").expect("a line can be read"),
+    )
+    .expect("valid JSON");
     assert_eq!(welcome["ok"], true, "{welcome}");
-    say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
-    lines.next().expect("answers").expect("is text")
+    send(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    lines.next().expect("the daemon sends a line").expect("a line can be read")
 }
 
-/// A JSON-RPC answer to the request 1.
+/// Returns the answer as a JSON-RPC line with the id 1.
 fn line(answer: Answer) -> String {
     let rest = match answer {
         Answer::Result(result) => format!("\"result\":{result}"),
@@ -62,33 +64,38 @@ fn line(answer: Answer) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{rest}}}")
 }
 
-/// The same while a daemon runs: this shim looks for the socket in another home.
-fn orphan_elsewhere(home: &TestHome) -> Agent {
+/// Starts a shim that finds no daemon although one runs: its runtime folder is another one.
+fn shim_in_another_runtime_folder(home: &TestHome) -> Agent {
     let run = home.path("elsewhere");
     if !run.exists() {
-        std::fs::create_dir(&run).expect("a folder");
-        std::fs::set_permissions(&run, Permissions::from_mode(0o700)).expect("is set");
+        std::fs::create_dir(&run).expect("the folder is created");
+        std::fs::set_permissions(&run, Permissions::from_mode(0o700))
+            .expect("the permissions are set");
     }
-    let mut command = alone(home);
+    let mut command = command_without_locid(home);
     Agent::bare(command.env("XDG_RUNTIME_DIR", run))
 }
 
-/// A shim that has no daemon to start: its binary lies alone in a folder.
-fn orphan(home: &TestHome) -> Agent {
-    Agent::bare(&mut alone(home))
+/// Starts a shim that cannot start a daemon: no `locid` is next to its binary or in its `PATH`.
+fn shim_without_daemon(home: &TestHome) -> Agent {
+    Agent::bare(&mut command_without_locid(home))
 }
 
-/// `loci mcp` where it finds no `locid`.
-fn alone(home: &TestHome) -> Command {
-    let alone = home.path("alone");
-    if !alone.exists() {
-        std::fs::create_dir(&alone).expect("a folder");
-        // A child process copies it: a file that this process has open for writing cannot be executed, and any test may fork meanwhile.
-        let copied =
-            Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
+/// Returns the command `loci mcp` with a copy of `loci` in a folder without `locid`.
+fn command_without_locid(home: &TestHome) -> Command {
+    let folder = home.path("alone");
+    if !folder.exists() {
+        std::fs::create_dir(&folder).expect("the folder is created");
+        // A child process copies it: a file that this process has open for writing cannot be
+        // executed, and any test may fork meanwhile.
+        let copied = Command::new("cp")
+            .arg(binaries().join("loci"))
+            .arg(&folder)
+            .status()
+            .expect("the command runs");
         assert!(copied.success());
     }
-    let mut command = home.command_at(&alone.join("loci"));
+    let mut command = home.command_at(&folder.join("loci"));
     command.env("PATH", "/nowhere").arg("mcp");
     command
 }
@@ -98,14 +105,14 @@ fn the_handshake_snapshot_equals_the_daemons_answers() {
     let home = TestHome::without_model();
     assert!(home.loci(&["ctl", "start"]).status.success());
     if std::env::var_os("LOCI_BLESS").is_some() {
-        bless(&home);
+        write_snapshot(&home);
     }
     for (method, params) in requests() {
-        let said = of_daemon(&home, method, &params);
-        let snapshot = handshake::answer(method, &params).expect("is in the snapshot");
+        let of_daemon = daemon_answer(&home, method, &params);
+        let snapshot = handshake::answer(method, &params).expect("the snapshot has the answer");
         assert_eq!(
             line(snapshot),
-            said,
+            of_daemon,
             "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
         );
     }
@@ -118,28 +125,33 @@ fn a_shim_answers_byte_for_byte_the_same_with_a_daemon_and_without() {
     for (method, params) in requests() {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let mut with_daemon = Agent::bare(home.command("loci").arg("mcp"));
-        let mut without = orphan_elsewhere(&home);
+        let mut without = shim_in_another_runtime_folder(&home);
         let answers = [&mut with_daemon, &mut without].map(|agent| {
             agent.send(&request.to_string());
-            agent.line()
+            agent.next_line()
         });
         assert_eq!(answers[0], answers[1], "{method} {params}");
-        assert_eq!(answers[0].trim_end(), of_daemon(&home, method, &params), "{method} {params}");
+        assert_eq!(
+            answers[0].trim_end(),
+            daemon_answer(&home, method, &params),
+            "{method} {params}"
+        );
     }
 }
 
-/// Writes the daemon's answers down as the snapshot, keys in the daemon's order.
-fn bless(home: &TestHome) {
+/// Writes the daemon's answers to the snapshot file, with keys in the daemon's order.
+fn write_snapshot(home: &TestHome) {
     let result = |method: &str, params: Value| {
-        let line = of_daemon(home, method, &params);
-        let result =
-            line.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).expect("is a result");
-        result.strip_suffix('}').expect("is an object").to_owned()
+        let line = daemon_answer(home, method, &params);
+        let result = line
+            .strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#)
+            .expect("the line is a result");
+        result.strip_suffix('}').expect("a JSON object").to_owned()
     };
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
     let initialize = result("initialize", hello);
     let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
-    let known: Value = serde_json::from_str(&discover).expect("is JSON");
+    let known: Value = serde_json::from_str(&discover).expect("valid JSON");
     let mut lists = LISTS.map(|method| {
         let plain = result(method, json!({}));
         let stateless = result(method, json!({"_meta": meta("2026-07-28")}));
@@ -154,10 +166,10 @@ fn bless(home: &TestHome) {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/mcp/handshake.json"),
         pretty(&snapshot) + "\n",
     )
-    .expect("is written");
+    .expect("the file is written");
 }
 
-/// Compact JSON over several lines, indented by two blanks; keys keep their order.
+/// Formats compact JSON over several lines, indented by two spaces; keys keep their order.
 fn pretty(compact: &str) -> String {
     let (mut text, mut depth, mut in_string, mut is_escaped) = (String::new(), 0, false, false);
     let mut last = ' ';
@@ -188,19 +200,19 @@ fn pretty(compact: &str) -> String {
 fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong() {
     let home = TestHome::without_model();
     for (method, params) in requests() {
-        let mut agent = orphan(&home);
+        let mut agent = shim_without_daemon(&home);
         let answer = agent.request(method, params.clone());
-        let expected = handshake::answer(method, &params).expect("is in the snapshot");
-        let expected: Value = serde_json::from_str(&line(expected)).expect("is JSON");
+        let expected = handshake::answer(method, &params).expect("the snapshot has the answer");
+        let expected: Value = serde_json::from_str(&line(expected)).expect("valid JSON");
         assert_eq!(answer, expected, "{method}");
     }
-    let mut agent = orphan(&home);
-    let said = agent.call("memory_stats", json!({})).expect_err("says why");
-    assert!(said.contains("locid"), "{said}");
+    let mut agent = shim_without_daemon(&home);
+    let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
+    assert!(error.contains("locid"), "{error}");
     assert_eq!(
         agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty),
         Some(false),
-        "and lives on"
+        "the session continues"
     );
 }
 
@@ -212,11 +224,11 @@ fn a_session_survives_a_blocked_standard_error() {
     command.args(["-c", "exec \"$0\" mcp 2>/dev/full"]).arg(binaries().join("loci"));
     let mut agent = Agent::bare(&mut command);
     for _ in 0..2 {
-        let said = agent.call("memory_stats", json!({})).expect_err("says why");
-        assert!(said.contains("rrf_kk"), "{said}");
+        let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
+        assert!(error.contains("rrf_kk"), "{error}");
     }
     home.configure("");
-    agent.store("semantic", "Nobody had to read that");
+    agent.store("semantic", "Stored although standard error is full");
 }
 
 #[test]
@@ -224,9 +236,9 @@ fn a_failed_start_is_reported_and_the_session_recovers_after_the_fix() {
     let home = TestHome::without_model();
     home.configure_whole("[retrieval]\nrrf_kk = 5\n");
     let mut agent = home.session();
-    let said = agent.call("memory_stats", json!({})).expect_err("says why");
-    assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
+    let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
+    assert!(error.contains("config.toml:2:1") && error.contains("rrf_kk"), "{error}");
     home.configure("");
-    agent.store("semantic", "Mended in the same session");
-    assert_eq!(agent.recall("mended"), ["Mended in the same session"]);
+    agent.store("semantic", "Stored after the fix in the same session");
+    assert_eq!(agent.recall("after the fix"), ["Stored after the fix in the same session"]);
 }

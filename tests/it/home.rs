@@ -52,10 +52,11 @@ impl TestHome {
 
     /// Returns a home whose model folder is empty and stays so unless a test fills it.
     pub fn without_model() -> Self {
-        let folder = tempfile::Builder::new().prefix("loci-it-").tempdir().expect("a folder");
+        let folder =
+            tempfile::Builder::new().prefix("loci-it-").tempdir().expect("the folder is created");
         let home = Self { folder, variables: Vec::new() };
         for name in ["run", "project", "models"] {
-            std::fs::create_dir(home.path(name)).expect("a folder");
+            std::fs::create_dir(home.path(name)).expect("the folder is created");
         }
         private(&home.path("run"));
         home.configure("");
@@ -66,8 +67,10 @@ impl TestHome {
     /// Adds an environment variable.
     pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.variables.retain(|(known, _)| known != name);
-        self.variables
-            .push((name.to_owned(), value.as_ref().to_str().expect("is UTF-8").to_owned()));
+        self.variables.push((
+            name.to_owned(),
+            value.as_ref().to_str().expect("the path is UTF-8").to_owned(),
+        ));
         self
     }
 
@@ -85,12 +88,13 @@ impl TestHome {
     pub fn configure_whole(&self, text: &str) {
         let folder = self.path(".loci");
         if !folder.exists() {
-            std::fs::create_dir(&folder).expect("a folder");
+            std::fs::create_dir(&folder).expect("the folder is created");
             private(&folder);
         }
         let file = folder.join("config.toml");
-        std::fs::write(&file, text).expect("is written");
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("is set");
+        std::fs::write(&file, text).expect("the file is written");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))
+            .expect("the permissions are set");
     }
 
     /// Returns a command with only this home's environment.
@@ -146,7 +150,7 @@ impl TestHome {
     /// Starts an agent's session in another project.
     pub fn session_in(&self, project: &str) -> Agent {
         let folder = self.path(project);
-        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::create_dir_all(&folder).expect("the folder is created");
         let mut command = self.command("loci");
         command.current_dir(folder);
         Agent::start(command)
@@ -161,10 +165,10 @@ impl TestHome {
 impl Drop for TestHome {
     fn drop(&mut self) {
         let stopped = self.loci(&["ctl", "stop"]);
-        let said = String::from_utf8_lossy(&stopped.stderr);
+        let stderr = String::from_utf8_lossy(&stopped.stderr);
         assert!(
             stopped.status.success() || std::thread::panicking(),
-            "the daemon did not stop: {said}"
+            "the daemon did not stop: {stderr}"
         );
     }
 }
@@ -196,7 +200,7 @@ impl Agent {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("loci runs");
+            .expect("loci starts");
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().map(BufReader::new);
         Self { child, stdin, stdout, calls: 0 }
@@ -204,36 +208,45 @@ impl Agent {
 
     /// Sends one line.
     pub fn send(&mut self, line: &str) {
-        self.say(line.as_bytes());
-        self.say(b"\n");
+        self.send_bytes(line.as_bytes());
+        self.send_bytes(b"\n");
     }
 
     /// Sends raw bytes.
-    pub fn say(&mut self, bytes: &[u8]) {
-        self.stdin.as_mut().expect("is open").write_all(bytes).expect("is read");
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stdin
+            .as_mut()
+            .expect("the stream is open")
+            .write_all(bytes)
+            .expect("the peer reads its input");
     }
 
     /// Sends lines from another thread; the session can send nothing more afterwards.
     pub fn send_from_a_thread(&mut self, lines: Vec<String>) -> std::thread::JoinHandle<()> {
-        let mut stdin = self.stdin.take().expect("is open");
+        let mut stdin = self.stdin.take().expect("the stream is open");
         std::thread::spawn(move || {
             for line in lines {
-                writeln!(stdin, "{line}").expect("is read");
+                writeln!(stdin, "{line}").expect("the peer reads its input");
             }
-            stdin.flush().expect("is read");
+            stdin.flush().expect("the shim reads its input");
         })
     }
 
     /// Returns the next message, a notification or a reply.
-    pub fn message(&mut self) -> Value {
-        serde_json::from_str(&self.line()).expect("is JSON")
+    pub fn next_message(&mut self) -> Value {
+        serde_json::from_str(&self.next_line()).expect("valid JSON")
     }
 
     /// The next line, byte for byte.
-    pub fn line(&mut self) -> String {
+    pub fn next_line(&mut self) -> String {
         let mut line = String::new();
         assert!(
-            self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0,
+            self.stdout
+                .as_mut()
+                .expect("the stream is open")
+                .read_line(&mut line)
+                .expect("a line can be read")
+                > 0,
             "the shim has ended"
         );
         line
@@ -242,7 +255,7 @@ impl Agent {
     /// Returns the next reply.
     pub fn receive(&mut self) -> Value {
         loop {
-            let message = self.message();
+            let message = self.next_message();
             if message.get("method").is_none() {
                 return message;
             }
@@ -278,8 +291,8 @@ impl Agent {
     pub fn store(&mut self, kind: &str, content: &str) -> String {
         let reply = self
             .call("store_memory", json!({"content": content, "type": kind}))
-            .expect("is stored");
-        reply["id"].as_str().expect("has an id").to_owned()
+            .expect("the call succeeds");
+        reply["id"].as_str().expect("the reply has an id").to_owned()
     }
 
     /// Stores several memories of one type.
@@ -291,7 +304,7 @@ impl Agent {
 
     /// Stores a memory; returns the whole reply.
     pub fn store_with(&mut self, arguments: Value) -> Map<String, Value> {
-        match self.call("store_memory", arguments).expect("is stored") {
+        match self.call("store_memory", arguments).expect("the call succeeds") {
             Value::Object(reply) => reply,
             other => panic!("{other}"),
         }
@@ -302,7 +315,7 @@ impl Agent {
         contents(
             &self
                 .call("recall_memory", json!({"query": query, "max_results": 20}))
-                .expect("is answered"),
+                .expect("the call succeeds"),
         )
     }
 
@@ -314,19 +327,19 @@ impl Agent {
     /// Closes the session as an agent does; returns the shim's exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
-        self.ended()
+        self.wait_for_exit()
     }
 
-    /// Stops reading, and sends a request; returns the shim's exit code.
-    pub fn turn_away(mut self) -> Option<i32> {
+    /// Closes the shim's output and sends a request; returns the shim's exit code.
+    pub fn close_output(mut self) -> Option<i32> {
         drop(self.stdout.take());
         self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
-        self.ended()
+        self.wait_for_exit()
     }
 
     /// Waits for the shim to exit; returns its exit code.
-    pub fn ended(&mut self) -> Option<i32> {
-        self.child.wait().expect("ends").code()
+    pub fn wait_for_exit(&mut self) -> Option<i32> {
+        self.child.wait().expect("the process ends").code()
     }
 }
 
@@ -341,15 +354,18 @@ impl Drop for Agent {
 
 /// Returns the contents of a recall's results, best first.
 pub fn contents(reply: &Value) -> Vec<String> {
-    let results = reply["results"].as_array().expect("has results");
+    let results = reply["results"].as_array().expect("a JSON array");
     results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
 }
 
 /// Returns the folder of the built binaries: the parent of this test's folder.
 pub fn binaries() -> PathBuf {
-    let test = std::env::current_exe().expect("is a file");
-    let folder =
-        test.parent().and_then(Path::parent).expect("lies in target/release/deps").to_path_buf();
+    let test = std::env::current_exe().expect("the path of the test is known");
+    let folder = test
+        .parent()
+        .and_then(Path::parent)
+        .expect("the test is in target/release/deps")
+        .to_path_buf();
     for name in ["loci", "locid"] {
         assert!(folder.join(name).is_file(), "{name} is not built; run: cargo build --release");
     }
@@ -376,5 +392,6 @@ pub fn models() -> PathBuf {
 }
 
 fn private(folder: &Path) {
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("is set");
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+        .expect("the permissions are set");
 }

@@ -18,10 +18,7 @@ fn status_start_and_stop_report_the_actual_state() {
     assert!(home.loci(&["ctl", "status"]).status.success());
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
-    assert!(
-        home.loci(&["ctl", "stop"]).status.success(),
-        "stopping what is stopped is done already"
-    );
+    assert!(home.loci(&["ctl", "stop"]).status.success(), "stopping twice succeeds");
 }
 
 #[test]
@@ -34,7 +31,7 @@ fn a_stop_lasts_until_the_next_tool_call() {
     assert_eq!(
         home.loci(&["ctl", "status"]).status.code(),
         Some(3),
-        "an idle shim brings nothing back"
+        "an idle shim starts no daemon"
     );
     assert_eq!(agent.recall("written"), ["Written before the stop"]);
     assert_ne!(home.status()["pid"], first);
@@ -45,7 +42,7 @@ fn a_killed_daemon_costs_the_session_nothing() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Stored before the crash");
-    kill(&home);
+    kill_daemon(&home);
     agent.store("semantic", "Stored after the crash");
     assert_eq!(agent.recall("stored crash").len(), 2);
 }
@@ -58,7 +55,7 @@ fn closing_a_session_ends_its_shim_and_leaves_the_daemon() {
     assert_eq!(agent.close(), Some(0));
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
     let gone = (0..1000).map(|_| home.status()).find(|s| s["sessions"] == json!([]));
-    assert!(gone.is_some(), "the daemon forgot the session");
+    assert!(gone.is_some(), "the daemon removes the session");
 }
 
 #[test]
@@ -67,18 +64,18 @@ fn every_file_and_folder_is_private() {
     let mut agent = home.session();
     agent.store("semantic", "Private");
     for folder in [home.path(".loci"), home.path("run/loci")] {
-        check(&folder);
+        assert_private(&folder);
     }
     drop(agent);
 }
 
-fn check(path: &Path) {
-    let found = std::fs::symlink_metadata(path).expect("is there");
+fn assert_private(path: &Path) {
+    let found = std::fs::symlink_metadata(path).expect("the file exists");
     assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
     if found.is_dir() {
         std::fs::read_dir(path)
-            .expect("is readable")
-            .for_each(|entry| check(&entry.expect("is readable").path()));
+            .expect("the folder can be listed")
+            .for_each(|entry| assert_private(&entry.expect("the entry can be read").path()));
     }
 }
 
@@ -90,46 +87,47 @@ fn a_newer_database_is_refused_unchanged_and_the_session_recovers() {
     assert!(home.loci(&["ctl", "stop"]).status.success());
     let db = home.path(".loci/memory.db");
     set_user_version(&db, 99);
-    let before = std::fs::read(&db).expect("is there");
-    let run = home.command("locid").output().expect("runs");
+    let before = std::fs::read(&db).expect("the file can be read");
+    let run = home.command("locid").output().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
-    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(stderr.contains("newer loci") && stderr.contains("schema 99"), "{stderr}");
+    assert!(std::fs::read(&db).expect("the file can be read") == before, "the file was changed");
     let mut agent = Agent::bare(home.command("loci").arg("mcp"));
     for _ in 0..3 {
-        let refused = agent.call("memory_stats", json!({})).expect_err("says why");
+        let refused = agent.call("memory_stats", json!({})).expect_err("the call fails");
         assert!(refused.contains("newer loci") && refused.contains("schema 99"), "{refused}");
     }
     assert!(
         agent.request("tools/list", json!({}))["result"]["tools"].is_array(),
-        "the handshake is answered all the same"
+        "the shim answers the handshake itself"
     );
-    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    assert!(std::fs::read(&db).expect("the file can be read") == before, "the file was changed");
     // The refusing daemon may still be shutting down and would report the old fault again.
     home.loci(&["ctl", "stop"]);
     set_user_version(&db, schema);
-    assert_eq!(agent.recall("older"), ["Of the older loci"], "the session that was refused");
+    assert_eq!(agent.recall("older"), ["Of the older loci"], "the refused session works again");
 }
 
-/// Returns the schema number, through the log that may still hold it.
+/// Returns the schema number. Opens the database, since the number may still be in the write-ahead
+/// log.
 fn schema(db: &Path) -> u32 {
-    let conn = rusqlite::Connection::open(db).expect("opens");
-    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("has one")
+    let conn = rusqlite::Connection::open(db).expect("the database opens");
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("the query returns a row")
 }
 
 /// Writes the schema number: byte 60 of the header, big-endian.
 fn set_user_version(db: &Path, version: u32) {
-    let mut bytes = std::fs::read(db).expect("is there");
+    let mut bytes = std::fs::read(db).expect("the file can be read");
     bytes[60..64].copy_from_slice(&version.to_be_bytes());
-    std::fs::write(db, bytes).expect("is written");
+    std::fs::write(db, bytes).expect("the file is written");
 }
 
 #[test]
 fn a_second_daemon_on_the_same_database_exits_silently() {
     let home = TestHome::without_model();
     drop(home.session());
-    let second = home.command("locid").output().expect("runs");
+    let second = home.command("locid").output().expect("the command runs");
     assert_eq!(second.status.code(), Some(75));
     assert!(second.stderr.is_empty(), "{}", String::from_utf8_lossy(&second.stderr));
 }
@@ -149,8 +147,11 @@ fn a_terminated_daemon_closes_the_database_cleanly() {
 #[test]
 fn an_auto_started_daemon_exits_when_idle() {
     let home = TestHome::without_model();
-    let status =
-        home.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
+    let status = home
+        .command("locid")
+        .args(["--auto-started", "--idle-exit", "1"])
+        .status()
+        .expect("the command runs");
     assert_eq!(status.code(), Some(0));
 }
 
@@ -160,16 +161,16 @@ fn a_command_right_after_a_kill_is_served_by_the_next_daemon() {
     let home = TestHome::without_model();
     for _ in 0..20 {
         assert!(home.loci(&["stats"]).status.success());
-        kill(&home);
+        kill_daemon(&home);
         let done = home.loci(&["stats"]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 }
 
 /// Kills the daemon of this home as a crash would.
-fn kill(home: &TestHome) {
+fn kill_daemon(home: &TestHome) {
     let pid = home.status()["pid"].to_string();
-    assert!(Command::new("kill").args(["-9", &pid]).status().expect("runs").success());
+    assert!(Command::new("kill").args(["-9", &pid]).status().expect("the command runs").success());
 }
 
 #[test]

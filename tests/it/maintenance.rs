@@ -18,15 +18,15 @@ fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
     let one = |text: &&str| {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
-        agent.store_with(arguments)["id"].as_str().expect("has an id").to_owned()
+        agent.store_with(arguments)["id"].as_str().expect("the reply has an id").to_owned()
     };
     texts.iter().map(one).collect()
 }
 
 fn answer(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.loci(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
 }
@@ -55,14 +55,14 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
             "recall_memory",
             json!({"query": "What was wrong with the mail gateway?", "max_results": 20}),
         )
-        .expect("is answered");
+        .expect("the call succeeds");
     let summary = &found["results"][0];
     assert_eq!(
         (&summary["id"], &summary["metadata"]["method"]),
         (&done[0]["made"], &json!("extractive")),
         "{found}"
     );
-    let text = summary["content"].as_str().expect("has content");
+    let text = summary["content"].as_str().expect("a JSON string");
     assert!(text.starts_with("2025-03-05: ") && text.lines().count() > 3, "{text}");
     assert_eq!(
         found["results"].as_array().map(Vec::len),
@@ -71,10 +71,10 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
     );
     let shown = agent
         .call("recall_memory", json!({"ids": summary["metadata"]["source_ids"]}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(shown["results"].as_array().map(Vec::len), Some(6));
     assert_eq!(
-        agent.call("memory_stats", json!({})).expect("counts")["without_vector"],
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"],
         0,
         "the summary has its vector at once"
     );
@@ -89,13 +89,13 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
     assert!(home.loci(&["ctl", "maintenance", "pause"]).status.success());
     assert!(home.loci(&["ctl", "restart"]).status.success());
     assert!(home.status()["warnings"].to_string().contains("Maintenance is paused"));
-    let said = refused(&home, &["compact"]);
-    assert!(said.contains("is paused") && said.contains("resume"), "{said}");
+    let stderr = refused(&home, &["compact"]);
+    assert!(stderr.contains("is paused") && stderr.contains("resume"), "{stderr}");
     assert!(home.loci(&["ctl", "maintenance", "resume"]).status.success());
     assert_eq!(
         answer(&home, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
         Some(6),
-        "without a model, too"
+        "compaction also works without a model"
     );
 }
 
@@ -117,18 +117,21 @@ fn a_run_continues_after_a_kill() {
         .args(["compact"])
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .expect("runs");
+        .expect("the command starts");
     let mut first = String::new();
     std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.as_mut().expect("is piped")),
+        &mut std::io::BufReader::new(child.stdout.as_mut().expect("the stream is open")),
         &mut first,
     )
-    .expect("is text");
-    let pid = home.status()["pid"].as_u64().expect("runs");
-    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("is killed");
-    child.wait().expect("ends");
+    .expect("a line can be read");
+    let pid = home.status()["pid"].as_u64().expect("a JSON number");
+    std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status()
+        .expect("the command runs");
+    child.wait().expect("the process ends");
     let rest = answer(&home, &["compact", "--json"])["done"].clone();
-    let done = agent.call("memory_stats", json!({})).expect("counts");
+    let done = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(
         (&done["compacted"], &done["active_memories"]),
         (&json!(15), &json!(3)),
@@ -139,28 +142,29 @@ fn a_run_continues_after_a_kill() {
 
 #[test]
 fn maintenance_enabled_runs_it_while_idle() {
-    let with = |config: &str| {
+    let home_with = |config: &str| {
         let home = TestHome::new();
         home.configure(config);
         store_week(&mut home.session(), &WEEK);
         home
     };
-    let off = with("");
-    let standing = answer(&off, &["ctl", "maintenance", "status", "--json"]);
-    assert_eq!((&standing["enabled"], &standing["next_run_at"]), (&json!(false), &Value::Null));
-    let on = with("[maintenance]\nenabled = true\n");
-    let until = Instant::now() + Duration::from_mins(1);
-    let standing = loop {
-        let standing = answer(&on, &["ctl", "maintenance", "status", "--json"]);
-        if standing["last_run_at"].is_string() {
-            break standing;
+    let off = home_with("");
+    let state = answer(&off, &["ctl", "maintenance", "status", "--json"]);
+    assert_eq!((&state["enabled"], &state["next_run_at"]), (&json!(false), &Value::Null));
+    let on = home_with("[maintenance]\nenabled = true\n");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let state = loop {
+        let state = answer(&on, &["ctl", "maintenance", "status", "--json"]);
+        if state["last_run_at"].is_string() {
+            break state;
         }
-        assert!(Instant::now() < until, "it did not run: {standing}");
+        assert!(Instant::now() < deadline, "maintenance did not run: {state}");
         std::thread::yield_now();
     };
-    assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
+    assert!(state["next_run_at"].as_str() > state["last_run_at"].as_str(), "{state}");
     let compacted = |home: &TestHome| {
-        home.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone()
+        home.session().call("memory_stats", json!({})).expect("the call succeeds")["compacted"]
+            .clone()
     };
     assert_eq!((compacted(&on), compacted(&off)), (json!(6), json!(0)));
 }
@@ -187,17 +191,18 @@ fn cleanup_shows_its_list_and_asks_first() {
     );
     assert!(
         String::from_utf8_lossy(&home.loci(&["cleanup"]).stdout).contains("No memory has faded"),
-        "it was made today"
+        "a memory of today is not cleaned up"
     );
-    let faint = answer(&home, &["cleanup", "--dry-run", "--json"]);
-    assert_eq!(faint["memories"], json!([]));
+    let faded = answer(&home, &["cleanup", "--dry-run", "--json"]);
+    assert_eq!(faded["memories"], json!([]));
 }
 
 /// Changes the database while no process has it open.
 fn with_database(home: &TestHome, change: &str) {
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    let conn = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("opens");
-    assert_eq!(conn.execute(change, []).expect("is changed"), 1);
+    let conn =
+        rusqlite::Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    assert_eq!(conn.execute(change, []).expect("the statement runs"), 1);
 }
 
 const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
@@ -206,25 +211,25 @@ const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 3153600000
 fn a_cleanup_runs_only_after_a_yes() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    let faint = agent.store_with(
+    let faded = agent.store_with(
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
     )["id"]
         .clone();
     agent.store("episodic", "Worth keeping");
     with_database(&home, LONG_AGO);
-    assert_eq!(answer(&home, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
+    assert_eq!(answer(&home, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faded);
     let unasked = home.loci(&["cleanup"]);
-    let said = String::from_utf8_lossy(&unasked.stderr);
+    let stderr = String::from_utf8_lossy(&unasked.stderr);
     assert!(
         unasked.status.code() == Some(2)
-            && said.contains("not a terminal")
-            && said.contains("--yes"),
-        "{said}"
+            && stderr.contains("not a terminal")
+            && stderr.contains("--yes"),
+        "{stderr}"
     );
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
+    assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 0);
     let done = answer(&home, &["cleanup", "--yes", "--json"]);
-    assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 1);
+    assert!(done["memories"][0]["id"] == faded && done["act"].is_i64(), "{done}");
+    assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 1);
 }
 
 #[test]
@@ -241,9 +246,9 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')",
     );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
-        let said = refused(&home, &command);
-        assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
+        let stderr = refused(&home, &command);
+        assert!(stderr.contains("the clock says") && stderr.contains("not trusted"), "{stderr}");
     }
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));
 }

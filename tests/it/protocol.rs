@@ -14,15 +14,14 @@ fn the_tool_list_stays_within_its_token_limit() {
     let mut agent = bare(&home);
     let hello = agent
         .request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
-    let instructions =
-        hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
+    let instructions = hello["result"]["instructions"].as_str().expect("a JSON string").to_owned();
     let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
     let tokens =
         |tools: &Value| (tools.to_string().chars().count() + instructions.chars().count()) / 4;
     let all = tokens(&tools);
     assert!(all <= 1600, "{all} tokens");
     let mut specified = tools.clone();
-    specified.as_array_mut().expect("is a list").retain(|tool| {
+    specified.as_array_mut().expect("a JSON array").retain(|tool| {
         !["restore_memory", "compact_memories"].contains(&tool["name"].as_str().unwrap_or_default())
     });
     assert_eq!(specified.as_array().map(Vec::len), Some(6), "the tools of the specification");
@@ -31,11 +30,11 @@ fn the_tool_list_stays_within_its_token_limit() {
     let named = |name: &str| {
         tools
             .as_array()
-            .expect("is a list")
+            .expect("a JSON array")
             .iter()
             .find(|t| t["name"] == name)
             .cloned()
-            .expect("is listed")
+            .expect("the tool is listed")
     };
     let (store, recall) = (named("store_memory"), named("recall_memory"));
     assert_eq!(
@@ -75,12 +74,12 @@ fn the_stateless_revision_needs_no_handshake() {
     assert!(
         discovered["result"]["supportedVersions"]
             .as_array()
-            .expect("lists them")
+            .expect("a JSON array")
             .contains(&json!("2026-07-28")),
         "{discovered}"
     );
     let listed = agent.request("tools/list", json!({"_meta": meta}));
-    assert!(listed["result"]["ttlMs"].as_u64().expect("may be kept") > 0);
+    assert!(listed["result"]["ttlMs"].as_u64().expect("a JSON number") > 0);
     let call = json!({"_meta": meta, "name": "store_memory", "arguments": {"content": "No handshake", "type": "semantic"}});
     let stored = agent.request("tools/call", call);
     assert_eq!(stored["result"]["resultType"], "complete", "{stored}");
@@ -123,7 +122,7 @@ fn invalid_messages_are_answered_and_the_session_continues() {
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)));
     assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
     assert_eq!(agent.request("logging/setLevel", json!({}))["error"]["code"], -32601);
-    agent.store("semantic", "Life goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
@@ -131,7 +130,7 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
-    let mut peer = Peer::welcome(&home);
+    let mut peer = Peer::accepted(&home);
     let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let deep = "[".repeat((1 << 20) - 2).into_bytes();
     let deep_object =
@@ -139,9 +138,9 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
             .concat();
     for line in [b"{\"id\":\xff\xfe}".to_vec(), utf16, deep, deep_object] {
         let line = [line.as_slice(), b"\n"].concat();
-        agent.say(&line);
-        peer.say(&line);
-        for answer in [agent.receive(), peer.receive().expect("is answered")] {
+        agent.send_bytes(&line);
+        peer.send_bytes(&line);
+        for answer in [agent.receive(), peer.receive().expect("the daemon answers")] {
             assert_eq!(
                 (&answer["error"]["code"], &answer["id"]),
                 (&json!(-32700), &Value::Null),
@@ -157,13 +156,13 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
         agent.send(&line);
         assert_eq!(agent.receive()["error"]["code"], -32700, "nothing is nested two hundred deep");
     }
-    agent.say(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
+    agent.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
     assert_eq!(
         agent.receive(),
         json!({"jsonrpc": "2.0", "id": 8, "result": {}}),
         "a carriage return before the newline is fine"
     );
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
@@ -181,5 +180,5 @@ fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_refused() {
             "{method}"
         );
     }
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }

@@ -25,7 +25,7 @@ fn a_paraphrase_without_a_common_word_is_found() {
 
 #[test]
 fn a_query_in_another_language_finds_its_note_by_inflected_forms() {
-    let told = [
+    let notes_and_questions = [
         ("Die Ersatzschlüssel hängen hinter dem Kühlschrank", "Wo hängt der Ersatzschlüssel?"),
         ("Olek pożyczył drabiny aż do wiosny", "Kto pożycza od nas drabinę?"),
         ("El dentista limpió dos dientes y no encontró caries", "¿Quién limpia un diente?"),
@@ -34,33 +34,34 @@ fn a_query_in_another_language_finds_its_note_by_inflected_forms() {
     ];
     for home in [TestHome::new(), TestHome::without_model()] {
         let mut agent = home.session();
-        agent
-            .store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
-        for (note, question) in told {
+        agent.store_all(
+            "semantic",
+            notes_and_questions.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()),
+        );
+        for (note, question) in notes_and_questions {
             assert_eq!(agent.recall(question)[0], note, "{question}");
         }
-        assert_eq!(agent.recall("鍵"), [told[4].0], "a single character");
+        assert_eq!(agent.recall("鍵"), [notes_and_questions[4].0], "a query of one character");
     }
 }
 
-/// `tests/data/events.json`: of two notes that differ only in time, the one of the requested time
-/// is meant.
+/// `tests/data/events.json`: notes that differ only in time; the query names the time.
 #[test]
 fn an_event_or_a_date_selects_one_of_two_notes() {
-    let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("is a set");
+    let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("valid JSON");
     let home = TestHome::new();
     let mut agent = home.session();
-    for note in set["notes"].as_array().expect("are notes") {
+    for note in set["notes"].as_array().expect("a JSON array") {
         let dated =
             json!({"content": note[1], "type": "episodic", "metadata": {"event_date": note[0]}});
-        agent.call("store_memory", dated).expect("is stored");
+        agent.call("store_memory", dated).expect("the call succeeds");
     }
-    let questions = set["questions"].as_array().expect("are questions");
-    let is_missed = |asked: &&Value| {
-        agent.recall(asked["question"].as_str().unwrap_or_default())[0] != asked["answer"]
+    let questions = set["questions"].as_array().expect("a JSON array");
+    let is_missed = |question: &&Value| {
+        agent.recall(question["question"].as_str().unwrap_or_default())[0] != question["answer"]
     };
     let missed: Vec<&Value> =
-        questions.iter().filter(is_missed).map(|asked| &asked["question"]).collect();
+        questions.iter().filter(is_missed).map(|question| &question["question"]).collect();
     assert!(missed.len() <= 2, "of {}: {missed:?}", questions.len());
 }
 
@@ -117,16 +118,16 @@ fn a_weak_result_is_returned_and_marked_weak() {
     agent.store_all("episodic", NOTES.iter().copied());
     let good = agent
         .call("recall_memory", json!({"query": "Who takes care of our greenery?"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!((contents(&good)[0].as_str(), &good["weak"]), (NOTES[2], &Value::Null), "{good}");
     let poor = agent
         .call("recall_memory", json!({"query": "Which programming language do we use?"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
-    // A long question weighs meaning more; that alone makes nothing an answer.
+    // The cosine counts more for a long query; that alone must not make a result an answer.
     let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
                 broker and operating system version does the platform group recommend for new services?";
-    let poor = agent.call("recall_memory", json!({"query": long})).expect("is answered");
+    let poor = agent.call("recall_memory", json!({"query": long})).expect("the call succeeds");
     assert_eq!(poor["weak"], json!(true), "{poor}");
 }
 
@@ -148,7 +149,7 @@ fn two_projects_do_not_see_each_others_group_memories() {
     );
     let of_two = one
         .call("recall_memory", json!({"query": "launch", "scope": "group"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(contents(&of_two).len(), 1);
 }
 
@@ -183,18 +184,21 @@ fn previews_first_then_the_full_text_by_id() {
             "recall_memory",
             json!({"query": "planning meeting", "summary_only": true, "max_results": 10}),
         )
-        .expect("is answered");
+        .expect("the call succeeds");
     let result = &scan["results"][0];
     assert_eq!(result["preview"], "Minutes of the planning meeting");
-    assert!(result.get("content").is_none() && result["score"].as_f64().expect("is ranked") > 0.0);
-    let full = agent.call("recall_memory", json!({"ids": [result["id"]]})).expect("is shown");
+    assert!(
+        result.get("content").is_none() && result["score"].as_f64().expect("a JSON number") > 0.0
+    );
+    let full =
+        agent.call("recall_memory", json!({"ids": [result["id"]]})).expect("the call succeeds");
     assert_eq!(contents(&full), [long]);
     for field in ["id", "type", "content", "confidence", "created_at", "metadata"] {
         assert!(full["results"][0].get(field).is_some(), "{field}");
     }
     assert!(
-        full["token_estimate"].as_u64().expect("is counted")
-            > scan["token_estimate"].as_u64().expect("is counted")
+        full["token_estimate"].as_u64().expect("a JSON number")
+            > scan["token_estimate"].as_u64().expect("a JSON number")
     );
 }
 
@@ -205,19 +209,19 @@ fn the_token_estimate_is_a_quarter_of_the_characters_and_within_the_budget() {
     agent.store_all("episodic", NOTES.iter().copied());
     let answer = agent
         .call("recall_memory", json!({"query": "importer files customers", "max_results": 20}))
-        .expect("is answered");
+        .expect("the call succeeds");
     let characters = answer.to_string().chars().count() as u64;
     assert_eq!(answer["token_estimate"].as_u64(), Some(characters.div_ceil(4)));
     let small = agent
         .call("recall_memory", json!({"query": "importer files customers", "token_budget": 200}))
-        .expect("is answered");
-    let fitting = Value::Array(small["results"].as_array().expect("has results").clone());
+        .expect("the call succeeds");
+    let fitting = Value::Array(small["results"].as_array().expect("a JSON array").clone());
     assert!(
-        !fitting.as_array().expect("is a list").is_empty()
+        !fitting.as_array().expect("a JSON array").is_empty()
             && fitting.to_string().chars().count() / 4 <= 200
     );
-    assert!(small["omitted_count"].as_u64().expect("says that something was left out") > 0);
-    assert!(small["token_estimate"].as_u64().expect("is counted") <= 200);
+    assert!(small["omitted_count"].as_u64().expect("a JSON number") > 0);
+    assert!(small["token_estimate"].as_u64().expect("a JSON number") <= 200);
 }
 
 #[test]
@@ -228,14 +232,15 @@ fn an_access_is_counted_for_full_content_and_raises_confidence() {
         json!({"content": "The kitchen tap drips", "type": "semantic", "confidence": 0.5}),
     );
     let confidence = |agent: &mut crate::home::Agent| {
-        let shown = agent.call("recall_memory", json!({"ids": [stored["id"]]})).expect("is shown");
-        shown["results"][0]["confidence"].as_f64().expect("is a number")
+        let shown =
+            agent.call("recall_memory", json!({"ids": [stored["id"]]})).expect("the call succeeds");
+        shown["results"][0]["confidence"].as_f64().expect("a JSON number")
     };
     assert!((confidence(&mut agent) - 0.5).abs() < 1e-3);
     // The boost is written within a second after the reply, at most once an hour, so the next
     // reading is final.
     let raised = (0..10_000).map(|_| confidence(&mut agent)).find(|c| *c > 0.51);
-    assert!((raised.expect("was raised") - 0.55).abs() < 1e-3);
+    assert!((raised.expect("the confidence rises") - 0.55).abs() < 1e-3);
 }
 
 #[test]
@@ -243,46 +248,46 @@ fn a_dry_run_and_an_explanation_count_no_access_and_change_no_result() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
-    let asked = |agent: &mut crate::home::Agent, more: Value| {
+    let recall_with = |agent: &mut crate::home::Agent, more: Value| {
         let mut arguments =
             json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
         more.as_object()
-            .expect("is an object")
+            .expect("a JSON object")
             .iter()
             .for_each(|(name, value)| arguments[name] = value.clone());
-        agent.call("recall_memory", arguments).expect("is answered")
+        agent.call("recall_memory", arguments).expect("the call succeeds")
     };
-    let plain = asked(&mut agent, json!({}));
-    let mut told = asked(&mut agent, json!({"explain": true}));
-    let (explain, why) = (told["explain"].clone(), told["results"][0]["why"].clone());
+    let plain = recall_with(&mut agent, json!({}));
+    let mut explained = recall_with(&mut agent, json!({"explain": true}));
+    let (explain, why) = (explained["explain"].clone(), explained["results"][0]["why"].clone());
     let counted = ["in_store", "visible", "admitted"].map(|count| explain[count].as_u64());
     assert_eq!((explain["ranking"].as_str(), counted), (Some("soft"), [Some(8); 3]), "{explain}");
     assert_eq!(why["vector"]["rank"], 1, "{why}");
     let sum: f64 = why["parts"]
         .as_array()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter()
         .filter_map(|part| part["adds"].as_f64())
         .sum();
     assert!(
-        (told["results"][0]["score"].as_f64().expect("is ranked") - sum).abs() < 1e-4,
-        "{told}"
+        (explained["results"][0]["score"].as_f64().expect("a JSON number") - sum).abs() < 1e-4,
+        "{explained}"
     );
-    told["results"]
+    explained["results"]
         .as_array_mut()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter_mut()
         .for_each(|result| drop(result.as_object_mut().map(|r| r.remove("why"))));
-    assert_eq!(told["results"], plain["results"]);
+    assert_eq!(explained["results"], plain["results"]);
     let id = plain["results"][0]["id"].clone();
-    agent.call("recall_memory", json!({"ids": [id], "dry_run": true})).expect("is shown");
-    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
+    agent.call("recall_memory", json!({"ids": [id], "dry_run": true})).expect("the call succeeds");
+    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("the call succeeds");
     assert_eq!(
         shown["memory"]["access_count"], 0,
-        "what was counted is written before it is shown"
+        "pending accesses are written before the memory is shown"
     );
-    agent.call("recall_memory", json!({"ids": [id]})).expect("is shown");
-    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
+    agent.call("recall_memory", json!({"ids": [id]})).expect("the call succeeds");
+    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("the call succeeds");
     assert_eq!(shown["memory"]["access_count"], 1);
 }
 
@@ -296,7 +301,7 @@ fn date_filters_apply_and_invalid_dates_are_refused_by_name() {
     let mut found = |days: Value| {
         let mut arguments = json!({"query": "roof"});
         days.as_object()
-            .expect("is an object")
+            .expect("a JSON object")
             .iter()
             .for_each(|(name, value)| arguments[name] = value.clone());
         agent.call("recall_memory", arguments).map(|answer| contents(&answer).len())
@@ -304,10 +309,10 @@ fn date_filters_apply_and_invalid_dates_are_refused_by_name() {
     assert_eq!(found(json!({"date_from": "2024-03-05", "date_to": "2024-03-31"})), Ok(1));
     assert_eq!(found(json!({"date_from": "2024-03-06T00:00:00Z"})), Ok(2));
     assert_eq!(found(json!({"date_to": "2024-12-31"})), Ok(2));
-    let refused = found(json!({"date_to": "soon"})).expect_err("is refused");
+    let refused = found(json!({"date_to": "soon"})).expect_err("the recall fails");
     assert!(refused.starts_with("invalid: date_to must be a date (2026-12-31)"), "{refused}");
-    let refused =
-        found(json!({"date_from": "2025-01-01", "date_to": "2024-01-01"})).expect_err("is refused");
+    let refused = found(json!({"date_from": "2025-01-01", "date_to": "2024-01-01"}))
+        .expect_err("the recall fails");
     assert!(refused.starts_with("invalid: date_from is after date_to"), "{refused}");
 }
 
@@ -317,7 +322,7 @@ fn stats_count_what_was_stored() {
     let mut agent = home.session();
     agent.store("episodic", "One thing happened");
     agent.store("entity", "Globex is a customer in Springfield");
-    let stats = agent.call("memory_stats", json!({})).expect("counts");
+    let stats = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!((&stats["total_memories"], &stats["active_memories"]), (&json!(2), &json!(2)));
     assert_eq!(
         stats["by_type"],
@@ -325,7 +330,7 @@ fn stats_count_what_was_stored() {
     );
     assert_eq!(stats["by_scope"], json!({"global": 1, "group": 1}));
     assert!(
-        stats["db_size_bytes"].as_u64().expect("has a size") > 0
+        stats["db_size_bytes"].as_u64().expect("a JSON number") > 0
             && stats["oldest_memory"].is_string()
     );
     assert_eq!((&stats["without_vector"], &stats["entity_relations"]), (&json!(0), &json!(0)));

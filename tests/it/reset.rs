@@ -9,17 +9,17 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The zebra crossing is closed");
-    let asked = home.loci(&["reset"]);
-    assert_eq!(asked.status.code(), Some(2), "a question that nobody can answer");
-    assert!(String::from_utf8_lossy(&asked.stderr).contains("Add --yes"), "{asked:?}");
+    let unconfirmed = home.loci(&["reset"]);
+    assert_eq!(unconfirmed.status.code(), Some(2), "without a terminal nobody can confirm");
+    assert!(String::from_utf8_lossy(&unconfirmed.stderr).contains("Add --yes"), "{unconfirmed:?}");
     assert_eq!(agent.recall("zebra").len(), 1);
     let pid = home.status()["pid"].clone();
     let done = home.loci(&["reset", "--yes", "--json"]);
     let reply: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
     assert_eq!(reply["memories"], 1);
-    let backup = std::path::PathBuf::from(reply["backup"].as_str().expect("is a path"));
+    let backup = std::path::PathBuf::from(reply["backup"].as_str().expect("a JSON string"));
     assert!(backup.starts_with(home.path(".loci/backups")));
-    assert_eq!(backup.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(backup.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);
     let kept: i64 = rusqlite::Connection::open(&backup)
         .and_then(|conn| {
             conn.query_row(
@@ -28,17 +28,17 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
                 |row| row.get(0),
             )
         })
-        .expect("is a database");
+        .expect("the backup is a database");
     assert_eq!(kept, 1);
     assert!(agent.recall("zebra").is_empty());
     agent.store("semantic", "The zebra crossing is open again");
     assert_eq!(agent.recall("zebra"), ["The zebra crossing is open again"]);
-    assert_eq!(home.status()["pid"], pid, "the daemon lives on");
+    assert_eq!(home.status()["pid"], pid, "the daemon was not restarted");
     for file in ["memory.db", "memory.db-wal"] {
         let bytes = std::fs::read(home.path(".loci").join(file)).unwrap_or_default();
         assert!(
             !bytes.windows(9).any(|part| part == b"is closed"),
-            "{file} holds what was removed"
+            "{file} contains the deleted text"
         );
     }
 }
@@ -67,14 +67,14 @@ fn a_hard_delete_names_the_backups_that_still_hold_the_memory() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let file = home.path("m.jsonl");
-    let file = file.to_str().expect("is text");
+    let file = file.to_str().expect("the path is UTF-8");
     let id = agent.store("semantic", "The code of the safe is on the fridge");
     assert!(home.loci(&["export", "--output", file]).status.success());
     assert!(home.loci(&["reset", "--yes"]).status.success());
     assert!(home.loci(&["import", file]).status.success());
     let reply = agent
         .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
-        .expect("is removed");
+        .expect("the call succeeds");
     let note = reply["note"].as_str().unwrap_or_else(|| panic!("{reply}"));
     assert!(
         note.starts_with("1 backups still hold it, the oldest is memory-")
@@ -82,10 +82,10 @@ fn a_hard_delete_names_the_backups_that_still_hold_the_memory() {
         "{note}"
     );
     let refused = home.loci(&["import", file]);
-    let said = String::from_utf8_lossy(&refused.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(
-        said.starts_with("0 memories added")
-            && said.contains(&format!("memories were erased:\n  {id}")),
-        "{said}"
+        stdout.starts_with("0 memories added")
+            && stdout.contains(&format!("memories were erased:\n  {id}")),
+        "{stdout}"
     );
 }

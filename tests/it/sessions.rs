@@ -1,23 +1,24 @@
-//! Many sessions that start and end: one daemon however many start it, and killed sessions leave
-//! nothing behind.
+//! Many sessions that start and end: all share one daemon, and killed sessions leave no process or
+//! connection.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{connections, descriptors, resident_kib, sessions, signal, until};
+use crate::wire::{connections, descriptors, resident_kib, sessions, signal, wait_until};
 use serde_json::json;
 use std::path::Path;
 
+/// Sessions that are open at the same time.
 const AT_ONCE: usize = 20;
 
-/// Starts this many shims at once; each has reached the daemon.
-fn crowd(home: &TestHome, size: usize) -> Vec<Agent> {
+/// Starts `size` sessions at once and waits until each has reached the daemon.
+fn start_sessions(home: &TestHome, size: usize) -> Vec<Agent> {
     std::thread::scope(|scope| {
         let begin = || {
             let mut agent = home.session();
-            agent.call("memory_stats", json!({})).expect("is answered");
+            agent.call("memory_stats", json!({})).expect("the call succeeds");
             agent
         };
         let starts: Vec<_> = (0..size).map(|_| scope.spawn(begin)).collect();
-        starts.into_iter().map(|start| start.join().expect("starts")).collect()
+        starts.into_iter().map(|start| start.join().expect("the thread does not panic")).collect()
     })
 }
 
@@ -25,7 +26,7 @@ fn crowd(home: &TestHome, size: usize) -> Vec<Agent> {
 fn twenty_four_concurrent_shims_start_one_daemon() {
     let home = TestHome::without_model();
     for round in 1..=20 {
-        let agents = crowd(&home, 24);
+        let agents = start_sessions(&home, 24);
         assert_eq!(sessions(&home), 24, "round {round}");
         let served = home.log().lines().filter(|line| line.contains("serving")).count();
         assert_eq!(served, round, "one daemon in each round: {}", home.log());
@@ -34,10 +35,10 @@ fn twenty_four_concurrent_shims_start_one_daemon() {
     }
 }
 
-/// Starts and kills sessions that send nothing; none of their processes remains.
-fn begin_and_kill(home: &TestHome, times: usize) {
+/// Starts `times` sessions in groups of [`AT_ONCE`], kills them, and checks that nothing remains.
+fn start_and_kill(home: &TestHome, times: usize) {
     for _ in 0..times / AT_ONCE {
-        let agents = crowd(home, AT_ONCE);
+        let agents = start_sessions(home, AT_ONCE);
         let pids: Vec<u32> = agents.iter().map(Agent::pid).collect();
         assert!(connections(home) >= AT_ONCE, "each is connected");
         signal("-KILL", pids.clone());
@@ -47,24 +48,24 @@ fn begin_and_kill(home: &TestHome, times: usize) {
             "no shim is left"
         );
     }
-    until("the daemon has forgotten them", || sessions(home) == 0);
+    wait_until("the daemon has no session", || sessions(home) == 0);
     // The status query was a connection, too.
-    until("the daemon has closed what was open", || connections(home) == 0);
+    wait_until("the daemon has closed every connection", || connections(home) == 0);
 }
 
 #[test]
 fn two_hundred_killed_sessions_leave_no_process_behind() {
     let home = TestHome::without_model();
-    begin_and_kill(&home, 3 * AT_ONCE);
+    start_and_kill(&home, 3 * AT_ONCE);
     let pid = home.status()["pid"].to_string();
-    until("nobody is connected", || connections(&home) == 0);
+    wait_until("nobody is connected", || connections(&home) == 0);
     let before = (descriptors(&pid), resident_kib(&pid));
-    begin_and_kill(&home, 200);
+    start_and_kill(&home, 200);
     assert_eq!(home.status()["pid"].to_string(), pid, "it is the same daemon");
-    until("nobody is connected", || connections(&home) == 0);
+    wait_until("nobody is connected", || connections(&home) == 0);
     let after = (descriptors(&pid), resident_kib(&pid));
     println!("descriptors and KiB before {before:?}, after {after:?}");
-    assert!(before.0.is_some() || nobody_may_look(), "descriptors are counted");
+    assert!(before.0.is_some() || record_uncounted_descriptors(), "descriptors are counted");
     assert_eq!(after.0, before.0, "descriptors");
     assert!(after.1 < before.1 + 2048, "{} KiB before, {} KiB after", before.1, after.1);
 }
@@ -75,19 +76,23 @@ fn a_working_shim_takes_less_than_three_mebibytes() {
     let mut agent = home.session();
     agent.request("tools/list", json!({}));
     agent.store("semantic", "One memory");
-    let rollup =
-        std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid())).expect("is running");
+    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid()))
+        .expect("the file can be read");
     let kib = |name: &str| -> u64 {
-        let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("is told");
-        line.trim().trim_end_matches(" kB").parse().expect("is a number")
+        let line = rollup
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .expect("the file has the field");
+        line.trim().trim_end_matches(" kB").parse().expect("the value is a number")
     };
-    // Shims of other tests share its code pages, but not its own memory.
+    // Shims of other tests share its code pages, but not its anonymous memory.
     let (all, own) = (kib("Pss:"), kib("Pss_Anon:"));
-    println!("{all} KiB, of which {own} KiB are no file's");
-    assert!(all <= 3 * 1024 && own <= 640, "{all} KiB, of which {own} KiB are no file's");
+    println!("{all} KiB, of which {own} KiB are anonymous");
+    assert!(all <= 3 * 1024 && own <= 640, "{all} KiB, of which {own} KiB are anonymous");
 }
 
-fn nobody_may_look() -> bool {
+/// Records that the descriptors were not counted. Returns true, to be used in an assertion.
+fn record_uncounted_descriptors() -> bool {
     crate::skipped::skip("not root: the daemon's descriptors could not be counted");
     true
 }

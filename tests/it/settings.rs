@@ -3,44 +3,46 @@
 use crate::home::TestHome;
 use serde_json::{Value, json};
 
-fn with(config: &str) -> TestHome {
+fn home_with(config: &str) -> TestHome {
     let home = TestHome::without_model();
     home.configure(config);
     home
 }
 
-fn three(home: &TestHome) -> Value {
+fn recall_three(home: &TestHome) -> Value {
     let mut agent = home.session();
     for text in ["apple one", "apple two and a half", "apple three, which is the last of them all"]
     {
         agent.store("semantic", text);
     }
-    agent.call("recall_memory", json!({"query": "apple"})).expect("is answered")
+    agent.call("recall_memory", json!({"query": "apple"})).expect("the call succeeds")
 }
 
 #[test]
-fn default_max_results() {
-    let count = |config| three(&with(config))["results"].as_array().expect("has results").len();
+fn default_max_results_limits_the_results() {
+    let count = |config| {
+        recall_three(&home_with(config))["results"].as_array().expect("a JSON array").len()
+    };
     assert_eq!(count(""), 3);
     assert_eq!(count("[retrieval]\ndefault_max_results = 2\n"), 2);
 }
 
 #[test]
-fn recall_token_budget() {
-    let left_out = |config| three(&with(config)).get("omitted_count").is_some();
+fn recall_token_budget_limits_full_texts() {
+    let left_out = |config| recall_three(&home_with(config)).get("omitted_count").is_some();
     assert!(!left_out(""));
     assert!(left_out("[retrieval]\nrecall_token_budget = 120\n"));
 }
 
 #[test]
-fn preload_token_budget() {
+fn preload_token_budget_limits_previews() {
     let left_out = |config| {
-        let home = with(config);
-        three(&home);
+        let home = home_with(config);
+        recall_three(&home);
         let answer = home
             .session()
             .call("recall_memory", json!({"query": "apple", "summary_only": true}))
-            .expect("is answered");
+            .expect("the call succeeds");
         answer.get("omitted_count").is_some()
     };
     assert!(!left_out(""));
@@ -48,15 +50,17 @@ fn preload_token_budget() {
 }
 
 #[test]
-fn fusion_and_rrf_k() {
-    let best = |config| three(&with(config))["results"][0]["score"].as_f64().expect("is ranked");
+fn fusion_and_rrf_k_change_the_score() {
+    let best = |config| {
+        recall_three(&home_with(config))["results"][0]["score"].as_f64().expect("a JSON number")
+    };
     assert!((best("[retrieval]\nfusion = \"rrf\"\n") - 1.0 / 61.0).abs() < 1e-4);
     assert!((best("[retrieval]\nfusion = \"rrf\"\nrrf_k = 9\n") - 0.1).abs() < 1e-4);
     assert!((best("") - 1.0 / 61.0).abs() > 1e-3);
 }
 
 #[test]
-fn vector_weight() {
+fn vector_weight_changes_the_order() {
     let first = |weight: &str| {
         let home = TestHome::new();
         home.configure(&format!("[retrieval]\nfusion = \"weighted\"\nvector_weight = {weight}\n"));
@@ -70,17 +74,16 @@ fn vector_weight() {
         );
         agent.recall("medicine for a pet's vision problem").remove(0)
     };
-    assert!(first("0.0").starts_with("Problem"), "words alone");
-    assert!(first("1.0").starts_with("The vet"), "meaning alone");
+    assert!(first("0.0").starts_with("Problem"), "keywords decide");
+    assert!(first("1.0").starts_with("The vet"), "the vector decides");
 }
 
 #[test]
-fn ttl_of_each_type() {
+fn a_ttl_applies_to_its_type_only() {
     let ends = |config: &str, kind: &str| {
-        let home = with(config);
-        home
-            .session()
-            .store_with(json!({"content": "It holds for a while", "type": kind, "metadata": {"name": "It"}}))
+        let home = home_with(config);
+        home.session()
+            .store_with(json!({"content": "It expires", "type": kind, "metadata": {"name": "It"}}))
             .get("expires_at")
             .cloned()
     };
@@ -106,27 +109,27 @@ fn cache_dir_is_the_models_folder() {
 
 #[test]
 fn download_fetches_the_model_at_first_use() {
-    let sent_for = |download: bool| {
+    let is_downloaded = |download: bool| {
         let home = TestHome::without_model();
         // It accepts the connection and stays silent, so that the download is still running when
         // the reply comes.
-        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
-        let port = silent.local_addr().expect("is bound").port();
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = silent.local_addr().expect("the listener has an address").port();
         home.configure_whole(&format!(
             "[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"
         ));
         let home = home.with("PATH", "/nowhere");
         let stored = home
             .session()
-            .store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
-        stored["hint"].as_str().expect("is degraded").contains("being downloaded")
+            .store_with(json!({"content": "Is the model downloaded?", "type": "semantic"}));
+        stored["hint"].as_str().expect("a JSON string").contains("being downloaded")
     };
-    assert!(!sent_for(false));
-    assert!(sent_for(true));
+    assert!(!is_downloaded(false));
+    assert!(is_downloaded(true));
 }
 
 #[test]
-fn dedup_threshold() {
+fn dedup_threshold_decides_what_is_merged() {
     let merged = |config: &str| {
         let home = TestHome::new();
         home.configure(config);
@@ -144,13 +147,13 @@ fn dedup_threshold() {
 #[test]
 fn default_group_applies_to_sessions_without_a_project() {
     let seen_in = |config: &str, group: &str| {
-        let home = with(config);
+        let home = home_with(config);
         let mut agent = home.session_in(".");
         agent.store("episodic", "Stored in no project");
         let answer = agent
             .call("recall_memory", json!({"query": "stored", "group": group}))
-            .expect("is answered");
-        answer["results"].as_array().expect("has results").len()
+            .expect("the call succeeds");
+        answer["results"].as_array().expect("a JSON array").len()
     };
     assert_eq!(seen_in("", "default"), 1);
     assert_eq!(seen_in("[storage]\ndefault_group = \"attic\"\n", "default"), 0);
@@ -159,10 +162,13 @@ fn default_group_applies_to_sessions_without_a_project() {
 
 #[test]
 fn db_path_moves_the_database() {
-    let home = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
+    let home = home_with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
     home.session().store("semantic", "It is somewhere else");
     assert!(
-        home.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db")
+        home.status()["database"]
+            .as_str()
+            .expect("a JSON string")
+            .ends_with("elsewhere/memories.db")
     );
     assert!(home.path("elsewhere/memories.db").exists() && !home.path(".loci/memory.db").exists());
 }
@@ -177,14 +183,14 @@ fn variables_of_another_program_have_no_effect() {
     assert!(!other.exists() && home.path(".loci/memory.db").exists());
     let elsewhere = agent
         .call("recall_memory", json!({"query": "project", "group": "other"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(elsewhere["results"], json!([]));
 }
 
 #[test]
-fn log_level() {
+fn log_level_reduces_the_log() {
     let lines = |config| {
-        let home = with(config);
+        let home = home_with(config);
         drop(home.session());
         home.log().lines().count()
     };
@@ -193,11 +199,11 @@ fn log_level() {
 
 #[test]
 fn an_unknown_key_is_refused_with_its_position_and_the_session_survives() {
-    let home = with("[retrieval]\nrrf_kk = 5\n");
-    let run = home.command("locid").output().expect("runs");
+    let home = home_with("[retrieval]\nrrf_kk = 5\n");
+    let run = home.command("locid").output().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(stderr.contains("config.toml:2:1") && stderr.contains("rrf_kk"), "{stderr}");
     home.configure("");
     home.session().store("semantic", "Mended");
 }

@@ -8,23 +8,23 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::process::Output;
 
-fn said(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Asserts that both binaries refuse this home with these texts.
-fn is_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
-    let daemon = home.command("locid").output().expect("runs");
+/// Asserts that `locid` and `loci` refuse this home with these exit codes and texts.
+fn assert_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
+    let daemon = home.command("locid").output().expect("the command runs");
     let person = home.loci(&["list"]);
     for (output, exit) in [(&daemon, exits.0), (&person, exits.1)] {
-        let said = said(output);
-        assert_eq!(output.status.code(), Some(exit), "{expected:?}: {said}");
+        let stderr = stderr_of(output);
+        assert_eq!(output.status.code(), Some(exit), "{expected:?}: {stderr}");
         for part in expected {
-            assert!(said.contains(part), "{part} is not in: {said}");
+            assert!(stderr.contains(part), "{part} is not in: {stderr}");
         }
-        assert!(!said.contains("panicked"), "{said}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
     }
-    assert!(!home.path(".loci/memory.db").exists(), "something was made");
+    assert!(!home.path(".loci/memory.db").exists(), "the refused start created a database");
 }
 
 const CONFIG: (i32, i32) = (78, 1);
@@ -72,8 +72,8 @@ fn an_unreadable_configuration_is_refused() {
     ];
     for (text, expected) in cases {
         let home = TestHome::without_model();
-        std::fs::write(home.path(".loci/config.toml"), text).expect("is written");
-        is_refused(&home, CONFIG, expected);
+        std::fs::write(home.path(".loci/config.toml"), text).expect("the file is written");
+        assert_refused(&home, CONFIG, expected);
     }
 }
 
@@ -130,7 +130,7 @@ fn a_value_out_of_range_is_refused_with_its_position_and_range() {
         let home = TestHome::without_model();
         home.configure_whole(text);
         let home = if text.contains("cache_dir") { home.with("LOCI_MODELS", "") } else { home };
-        is_refused(&home, CONFIG, &[expected]);
+        assert_refused(&home, CONFIG, &[expected]);
     }
 }
 
@@ -139,42 +139,42 @@ fn a_configuration_that_is_not_a_regular_file_is_refused() {
     let replaced = |with: fn(&std::path::Path)| {
         let home = TestHome::without_model();
         let file = home.path(".loci/config.toml");
-        std::fs::remove_file(&file).expect("is removed");
+        std::fs::remove_file(&file).expect("the file is removed");
         with(&file);
         home
     };
-    is_refused(
-        &replaced(|file| std::fs::create_dir(file).expect("is made")),
+    assert_refused(
+        &replaced(|file| std::fs::create_dir(file).expect("the folder is created")),
         CONFIG,
         &["config.toml is not a file"],
     );
-    is_refused(
-        &replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("is written")),
+    assert_refused(
+        &replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("the file is written")),
         CONFIG,
         &["is too large", "10485760"],
     );
-    is_refused(
+    assert_refused(
         &replaced(|file| {
-            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made");
+            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("the pipe is created");
         }),
         CONFIG,
         &["is not a file"],
     );
-    is_refused(
-        &replaced(|file| symlink("/dev/zero", file).expect("is linked")),
+    assert_refused(
+        &replaced(|file| symlink("/dev/zero", file).expect("the link is created")),
         CONFIG,
         &["is not a file"],
     );
     let open = |file: &std::path::Path| {
-        std::fs::write(file, "").expect("is written");
-        set_permissions(file, Permissions::from_mode(0o777)).expect("is set");
+        std::fs::write(file, "").expect("the file is written");
+        set_permissions(file, Permissions::from_mode(0o777)).expect("the permissions are set");
     };
-    is_refused(&replaced(open), CONFIG, &["is writable by everybody", "chmod 600"]);
+    assert_refused(&replaced(open), CONFIG, &["is writable by everybody", "chmod 600"]);
     // An empty file, or a link to a file of one's own, is valid.
     let home = replaced(|file| {
         let real = file.with_file_name("dotfiles.toml");
-        std::fs::write(&real, "").expect("is written");
-        symlink(&real, file).expect("is linked");
+        std::fs::write(&real, "").expect("the file is written");
+        symlink(&real, file).expect("the link is created");
     });
     assert!(home.loci(&["list"]).status.success());
 }
@@ -191,36 +191,37 @@ fn files_of_another_user_are_refused() {
         return;
     }
     let home = TestHome::without_model();
-    chown(home.path(".loci/config.toml"), Some(1234), Some(1234)).expect("is given away");
-    is_refused(&home, CONFIG, &["config.toml belongs to another user"]);
+    chown(home.path(".loci/config.toml"), Some(1234), Some(1234)).expect("the owner is changed");
+    assert_refused(&home, CONFIG, &["config.toml belongs to another user"]);
     let home = TestHome::without_model();
-    chown(home.path(".loci"), Some(1234), Some(1234)).expect("is given away");
-    is_refused(&home, (70, 3), &[".loci belongs to another user"]);
-    // sudo with the HOME of the calling user.
+    chown(home.path(".loci"), Some(1234), Some(1234)).expect("the owner is changed");
+    assert_refused(&home, (70, 3), &[".loci belongs to another user"]);
+    // As with sudo, which keeps the HOME of the calling user.
     let home = TestHome::without_model();
-    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
-    chown(home.path(""), Some(1234), Some(1234)).expect("is given away");
+    std::fs::remove_dir_all(home.path(".loci")).expect("the folder is removed");
+    chown(home.path(""), Some(1234), Some(1234)).expect("the owner is changed");
     let refused = home.loci(&["list"]);
     assert!(
-        said(&refused).contains("HOME belongs to another user (uid 1234)")
-            && said(&refused).contains("sudo -H"),
+        stderr_of(&refused).contains("HOME belongs to another user (uid 1234)")
+            && stderr_of(&refused).contains("sudo -H"),
         "{}",
-        said(&refused)
+        stderr_of(&refused)
     );
     assert_eq!(refused.status.code(), Some(1));
-    assert!(!home.path(".loci").exists(), "nothing was left behind");
-    chown(home.path(""), Some(0), Some(0)).expect("is taken back");
+    assert!(!home.path(".loci").exists(), "no folder was created");
+    chown(home.path(""), Some(0), Some(0)).expect("the owner is changed");
 }
 
 #[test]
 fn an_open_or_linked_data_folder_is_refused() {
     let home = TestHome::without_model();
-    set_permissions(home.path(".loci"), Permissions::from_mode(0o777)).expect("is opened");
-    is_refused(&home, (70, 3), &["is open to other users", "chmod 700"]);
+    set_permissions(home.path(".loci"), Permissions::from_mode(0o777))
+        .expect("the permissions are set");
+    assert_refused(&home, (70, 3), &["is open to other users", "chmod 700"]);
     let home = TestHome::without_model();
-    std::fs::rename(home.path(".loci"), home.path("elsewhere")).expect("is moved");
-    symlink(home.path("elsewhere"), home.path(".loci")).expect("is linked");
-    is_refused(&home, (70, 3), &["is not a folder"]);
+    std::fs::rename(home.path(".loci"), home.path("elsewhere")).expect("the file is moved");
+    symlink(home.path("elsewhere"), home.path(".loci")).expect("the link is created");
+    assert_refused(&home, (70, 3), &["is not a folder"]);
 }
 
 #[test]
@@ -245,15 +246,16 @@ fn invalid_variables_are_refused() {
     ];
     for (name, value, exits, expected) in cases {
         let mut home = TestHome::without_model();
-        let refused =
-            |home: &TestHome| [home.command("locid").output().expect("runs"), home.loci(&["list"])];
+        let refused = |home: &TestHome| {
+            [home.command("locid").output().expect("the command runs"), home.loci(&["list"])]
+        };
         home = home.with(name, value);
         for (output, exit) in refused(&home).iter().zip([exits.0, exits.1]) {
-            assert_eq!(output.status.code(), Some(exit), "{name}: {}", said(output));
+            assert_eq!(output.status.code(), Some(exit), "{name}: {}", stderr_of(output));
             assert!(
-                said(output).to_lowercase().contains(&expected.to_lowercase()),
+                stderr_of(output).to_lowercase().contains(&expected.to_lowercase()),
                 "{name}: {}",
-                said(output)
+                stderr_of(output)
             );
         }
         drop(home.with(name, if *name == "XDG_RUNTIME_DIR" { "/tmp" } else { "" }));
@@ -266,20 +268,24 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
     assert!(home.loci(&["add", "Kept", "--type", "semantic"]).status.success());
     assert!(home.path(".loci/memory.db").exists());
     for group in ["a\nb", &"x".repeat(4096), "   "] {
-        let listed =
-            home.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
+        let listed = home
+            .command("loci")
+            .arg("list")
+            .env("LOCI_GROUP", group)
+            .output()
+            .expect("the command runs");
         assert!(
-            listed.status.success() && said(&listed).contains("LOCI_GROUP is ignored"),
+            listed.status.success() && stderr_of(&listed).contains("LOCI_GROUP is ignored"),
             "{listed:?}"
         );
     }
-    let odd = OsString::from_vec(b"caf\xe9".to_vec());
+    let unusual = OsString::from_vec(b"caf\xe9".to_vec());
     assert!(
         home.command("loci")
             .arg("list")
-            .env("LOCI_GROUP", odd)
+            .env("LOCI_GROUP", unusual)
             .output()
-            .expect("runs")
+            .expect("the command runs")
             .status
             .success()
     );
@@ -287,24 +293,28 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
 
 #[test]
 fn unusual_paths_work() {
-    let deep = TestHome::without_model();
-    deep.configure(&format!(
+    let nested = TestHome::without_model();
+    nested.configure(&format!(
         "[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n",
-        deep.path("project").display()
+        nested.path("project").display()
     ));
-    std::fs::create_dir(deep.path("project/a")).expect("is made");
-    let stored = deep.loci(&["add", "Kept", "--type", "semantic"]);
-    assert!(stored.status.success(), "{}", said(&stored));
-    assert!(deep.path("project/b/new/memory.db").exists());
+    std::fs::create_dir(nested.path("project/a")).expect("the folder is created");
+    let stored = nested.loci(&["add", "Kept", "--type", "semantic"]);
+    assert!(stored.status.success(), "{}", stderr_of(&stored));
+    assert!(nested.path("project/b/new/memory.db").exists());
 
     let home = TestHome::without_model();
     let mut without = home.command("loci");
     without.env_remove("XDG_RUNTIME_DIR").args(["add", "Kept", "--type", "semantic"]);
-    assert!(without.output().expect("runs").status.success());
+    assert!(without.output().expect("the command runs").status.success());
     assert!(home.path(".loci/run/locid.sock").exists());
     let mut stop = home.command("loci");
     assert!(
-        stop.env_remove("XDG_RUNTIME_DIR").args(["ctl", "stop"]).status().expect("runs").success()
+        stop.env_remove("XDG_RUNTIME_DIR")
+            .args(["ctl", "stop"])
+            .status()
+            .expect("the command runs")
+            .success()
     );
 }
 
@@ -313,15 +323,15 @@ fn without_home_loci_home_is_required_and_sufficient() {
     let home = TestHome::without_model();
     let mut command = home.command("loci");
     command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
-    let listed = command.output().expect("runs");
-    assert!(listed.status.success(), "{}", said(&listed));
+    let listed = command.output().expect("the command runs");
+    assert!(listed.status.success(), "{}", stderr_of(&listed));
     let mut stop = home.command("loci");
     assert!(
         stop.env_remove("HOME")
             .env("LOCI_HOME", home.path(".loci"))
             .args(["ctl", "stop"])
             .status()
-            .expect("runs")
+            .expect("the command runs")
             .success()
     );
 }
@@ -344,32 +354,32 @@ fn locale_and_time_zone_change_no_answer() {
         let found = home.loci(&["search", "istanbul title IRISH", "--json"]);
         let listed = home.loci(&["list", "--text", "INTERN", "--json"]);
         let created = String::from_utf8_lossy(&listed.stdout).contains("Z\"");
-        let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("is JSON");
+        let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("valid JSON");
         let previews: Vec<String> = found["results"]
             .as_array()
-            .expect("is an array")
+            .expect("a JSON array")
             .iter()
             .map(|r| r["preview"].to_string())
             .collect();
-        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("valid JSON");
         (previews, listed["total"].clone(), created)
     };
     let usual = answers(&[]);
     assert_eq!((usual.0.len(), usual.2), (2, true));
-    for odd in [
+    for unusual in [
         &[("TZ", "Pacific/Kiritimati")][..],
         &[("TZ", "nonsense/+99")],
         &[("LANG", "C"), ("LC_ALL", "C")],
         &[("LANG", "tr_TR.UTF-8"), ("LC_ALL", "tr_TR.UTF-8")],
     ] {
-        assert_eq!(answers(odd), usual, "{odd:?}");
+        assert_eq!(answers(unusual), usual, "{unusual:?}");
     }
 }
 
 #[test]
 fn an_open_umask_makes_no_file_public() {
     let home = TestHome::without_model();
-    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
+    std::fs::remove_dir_all(home.path(".loci")).expect("the folder is removed");
     let mut command = std::process::Command::new("sh");
     command
         .args(["-c", "umask 000; exec \"$0\" add Kept --type semantic"])
@@ -379,21 +389,21 @@ fn an_open_umask_makes_no_file_public() {
         .env("HOME", home.path(""))
         .env("XDG_RUNTIME_DIR", home.path("run"))
         .env("LOCI_MODELS", home.path("models"));
-    let stored = command.current_dir(home.path("project")).output().expect("runs");
-    assert!(stored.status.success(), "{}", said(&stored));
-    let mut waiting = vec![home.path(".loci"), home.path("run/loci")];
-    let mut seen = 0;
-    while let Some(path) = waiting.pop() {
-        let found = path.symlink_metadata().expect("is there");
+    let stored = command.current_dir(home.path("project")).output().expect("the command runs");
+    assert!(stored.status.success(), "{}", stderr_of(&stored));
+    let mut unchecked = vec![home.path(".loci"), home.path("run/loci")];
+    let mut checked = 0;
+    while let Some(path) = unchecked.pop() {
+        let found = path.symlink_metadata().expect("the file exists");
         assert_eq!(found.mode() & 0o077, 0, "{} is open: {:o}", path.display(), found.mode());
-        seen += 1;
+        checked += 1;
         if found.is_dir() {
-            waiting.extend(
+            unchecked.extend(
                 std::fs::read_dir(&path)
-                    .expect("is a folder")
-                    .map(|entry| entry.expect("is there").path()),
+                    .expect("the folder can be listed")
+                    .map(|entry| entry.expect("the entry can be read").path()),
             );
         }
     }
-    assert!(seen > 6, "{seen}");
+    assert!(checked > 6, "{checked}");
 }

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 fn shown_config(home: &TestHome) -> Value {
-    serde_json::from_slice(&home.loci(&["config", "show", "--json"]).stdout).expect("is JSON")
+    serde_json::from_slice(&home.loci(&["config", "show", "--json"]).stdout).expect("valid JSON")
 }
 
 fn key(shown_config: &Value, name: &str) -> Value {
-    let keys = shown_config["keys"].as_array().expect("is an array");
+    let keys = shown_config["keys"].as_array().expect("a JSON array");
     keys.iter()
         .find(|key| key["key"] == name)
-        .unwrap_or_else(|| panic!("{name} is not shown_config: {shown_config}"))
+        .unwrap_or_else(|| panic!("{name} is not shown: {shown_config}"))
         .clone()
 }
 
@@ -23,7 +23,7 @@ fn reload(home: &TestHome) -> Result<Value, String> {
         assert_eq!(output.status.code(), Some(1));
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
+    Ok(serde_json::from_slice(&output.stdout).expect("valid JSON"))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn every_key_is_shown_with_its_source() {
     home.configure_whole("# mine\n[retrieval]\nrrf_k = 30\n\n[server]\nlog_level = \"debug\"\n[ttl]\nepisodic = 60\n");
     let shown_config = shown_config(&home);
     assert_eq!(shown_config["exists"], true);
-    assert!(shown_config["file"].as_str().expect("is text").ends_with(".loci/config.toml"));
+    assert!(shown_config["file"].as_str().expect("a JSON string").ends_with(".loci/config.toml"));
     assert_eq!(
         key(&shown_config, "retrieval.rrf_k"),
         json!({"key": "retrieval.rrf_k", "value": 30.0, "from": "config.toml:3"})
@@ -49,11 +49,11 @@ fn every_key_is_shown_with_its_source() {
     );
     assert_eq!(
         key(&shown_config, "storage.db_path")["value"],
-        home.path(".loci/memory.db").to_str().expect("is UTF-8")
+        home.path(".loci/memory.db").to_str().expect("the path is UTF-8")
     );
     let example =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../config.example.toml"))
-            .expect("is there");
+            .expect("the file can be read");
     let count = example
         .lines()
         .filter(|line| {
@@ -63,9 +63,9 @@ fn every_key_is_shown_with_its_source() {
         })
         .count();
     assert_eq!(
-        shown_config["keys"].as_array().expect("is an array").len(),
+        shown_config["keys"].as_array().expect("a JSON array").len(),
         count,
-        "as many keys as the example has"
+        "the example has the same number of keys"
     );
 }
 
@@ -78,17 +78,17 @@ fn a_variable_overrides_the_file_and_is_named_as_source() {
     assert_eq!(key(&shown_config(&home), "storage.db_path")["from"], "LOCI_DB");
     assert_eq!(
         key(&shown_config(&home), "storage.db_path")["value"],
-        elsewhere.to_str().expect("is UTF-8")
+        elsewhere.to_str().expect("the path is UTF-8")
     );
 }
 
-fn three(home: &TestHome) -> usize {
+fn result_count(home: &TestHome) -> usize {
     let answer =
-        home.session().call("recall_memory", json!({"query": "apple"})).expect("is answered");
-    answer["results"].as_array().expect("has results").len()
+        home.session().call("recall_memory", json!({"query": "apple"})).expect("the call succeeds");
+    answer["results"].as_array().expect("a JSON array").len()
 }
 
-fn with_three() -> TestHome {
+fn home_with_three_memories() -> TestHome {
     let home = TestHome::without_model();
     home.session().store_all(
         "semantic",
@@ -99,27 +99,27 @@ fn with_three() -> TestHome {
 
 #[test]
 fn a_change_takes_effect_without_a_restart() {
-    let home = with_three();
+    let home = home_with_three_memories();
     let pid = home.status()["pid"].clone();
-    assert_eq!(three(&home), 3);
+    assert_eq!(result_count(&home), 3);
     home.configure("[retrieval]\ndefault_max_results = 2\n");
-    assert_eq!(three(&home), 3, "nothing is read unasked");
-    let reply = reload(&home).expect("is read");
+    assert_eq!(result_count(&home), 3, "the file is read only on request");
+    let reply = reload(&home).expect("the reload succeeds");
     assert_eq!(
         reply["changed"],
         json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}])
     );
-    assert_eq!(three(&home), 2);
+    assert_eq!(result_count(&home), 2);
     assert_eq!(key(&shown_config(&home), "retrieval.default_max_results")["from"], "config.toml:2");
-    assert_eq!(reload(&home).expect("is read")["changed"], json!([]));
+    assert_eq!(reload(&home).expect("the reload succeeds")["changed"], json!([]));
     assert_eq!(home.status()["pid"], pid);
 }
 
 #[test]
 fn an_invalid_file_is_refused_and_the_old_values_stay() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[retrieval]\ndefault_max_results = 2\n");
-    reload(&home).expect("is read");
+    reload(&home).expect("the reload succeeds");
     for (text, expected) in [
         (
             "[retrieval]\ndefault_max_resluts = 1\n",
@@ -132,24 +132,24 @@ fn an_invalid_file_is_refused_and_the_old_values_stay() {
         ("[retrieval\n", "config.toml:1:"),
     ] {
         home.configure(text);
-        let said = reload(&home).expect_err("is refused");
-        assert!(said.replace("\nHint:", ".").contains(expected), "{said}");
-        assert_eq!(three(&home), 2);
+        let error = reload(&home).expect_err("the reload fails");
+        assert!(error.replace("\nHint:", ".").contains(expected), "{error}");
+        assert_eq!(result_count(&home), 2);
     }
 }
 
 #[test]
 fn keys_that_need_a_restart_are_named() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[storage]\ndefault_group = \"attic\"\n");
-    let reply = reload(&home).expect("is read");
+    let reply = reload(&home).expect("the reload succeeds");
     assert_eq!(
         reply["changed"],
         json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}])
     );
-    let waiting = key(&shown_config(&home), "storage.default_group");
+    let pending_key = key(&shown_config(&home), "storage.default_group");
     assert_eq!(
-        (&waiting["value"], &waiting["from"], &waiting["waits"]),
+        (&pending_key["value"], &pending_key["from"], &pending_key["waits"]),
         (&json!("default"), &json!("default"), &json!("attic"))
     );
     let stored_in = || {
@@ -161,10 +161,10 @@ fn keys_that_need_a_restart_are_named() {
             "episodic",
             "--json",
         ]);
-        assert!(command.output().expect("runs").status.success());
+        assert!(command.output().expect("the command runs").status.success());
         let listed: Value =
             serde_json::from_slice(&home.loci(&["list", "--all-groups", "--json"]).stdout)
-                .expect("is JSON");
+                .expect("valid JSON");
         listed["memories"][0]["group"].clone()
     };
     assert_eq!(stored_in(), "default");
@@ -175,44 +175,44 @@ fn keys_that_need_a_restart_are_named() {
 
 #[test]
 fn the_log_level_changes_at_once() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[server]\nlog_level = \"error\"\n");
-    reload(&home).expect("is read");
+    reload(&home).expect("the reload succeeds");
     let quiet = home.log().lines().count();
-    reload(&home).expect("is read");
-    hang_up(&home);
+    reload(&home).expect("the reload succeeds");
+    send_sighup(&home);
     home.loci(&["ctl", "stop"]);
     assert_eq!(home.log().lines().count(), quiet, "{}", home.log());
 }
 
-fn hang_up(home: &TestHome) {
-    let pid =
-        i32::try_from(home.status()["pid"].as_i64().expect("is a process")).expect("is small");
+fn send_sighup(home: &TestHome) {
+    let pid = i32::try_from(home.status()["pid"].as_i64().expect("the status has a pid"))
+        .expect("the pid fits");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGHUP)
-        .expect("is sent");
+        .expect("the signal is sent");
 }
 
 #[test]
 fn sighup_reloads_the_configuration_and_sigusr1_does_nothing() {
-    let home = with_three();
+    let home = home_with_three_memories();
     let pid = home.status()["pid"].clone();
     home.configure("[retrieval]\ndefault_max_results = 1\n");
     let process = nix::unistd::Pid::from_raw(
-        i32::try_from(pid.as_i64().expect("is a process")).expect("is small"),
+        i32::try_from(pid.as_i64().expect("the status has a pid")).expect("the pid fits"),
     );
-    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGUSR1).expect("is sent");
-    hang_up(&home);
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGUSR1).expect("the signal is sent");
+    send_sighup(&home);
     let deadline = Instant::now() + Duration::from_secs(20);
-    while three(&home) != 1 {
+    while result_count(&home) != 1 {
         assert!(Instant::now() < deadline, "{}", home.log());
     }
     home.configure("[retrieval]\nnonsense = 1\n");
-    hang_up(&home);
+    send_sighup(&home);
     while !home.log().contains("nonsense") {
         assert!(Instant::now() < deadline, "{}", home.log());
         home.status();
     }
-    assert_eq!((three(&home), &home.status()["pid"]), (1, &pid));
+    assert_eq!((result_count(&home), &home.status()["pid"]), (1, &pid));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn without_a_daemon_nothing_is_reloaded_and_none_is_started() {
     let home = TestHome::without_model();
     let refused = home.loci(&["ctl", "reload", "--json"]);
     assert_eq!(refused.status.code(), Some(3));
-    let problem: Value = serde_json::from_slice(&refused.stdout).expect("is JSON");
+    let problem: Value = serde_json::from_slice(&refused.stdout).expect("valid JSON");
     assert_eq!(problem["error"]["code"], "unreachable");
     assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
 }

@@ -1,7 +1,7 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{Daemon, Peer, until};
+use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,23 +13,23 @@ use std::time::Duration;
 /// Returns a home whose socket folder exists already.
 fn home() -> TestHome {
     let home = TestHome::without_model();
-    fs::create_dir(home.path("run/loci")).expect("is made");
-    open(&home.path("run/loci"), 0o700);
+    fs::create_dir(home.path("run/loci")).expect("the folder is created");
+    set_mode(&home.path("run/loci"), 0o700);
     home
 }
 
-fn open(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("is set");
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
 }
 
 #[test]
 fn a_stale_socket_is_replaced() {
     let home = home();
     for name in ["run/loci/locid.sock", "run/loci/admin.sock"] {
-        drop(UnixListener::bind(home.path(name)).expect("is bound"));
+        drop(UnixListener::bind(home.path(name)).expect("the socket binds"));
     }
     assert_eq!(
-        home.session().call("memory_stats", json!({})).expect("is answered")["total_memories"],
+        home.session().call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         0
     );
 }
@@ -39,27 +39,34 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
     for name in ["locid.sock", "admin.sock"] {
         for kind in ["file", "folder", "link", "link to nothing"] {
             let home = home();
-            let place = home.path("run/loci").join(name);
-            fs::write(home.path("target"), "precious").expect("is written");
+            let path = home.path("run/loci").join(name);
+            fs::write(home.path("target"), "precious").expect("the file is written");
             match kind {
-                "file" => fs::write(&place, "precious"),
-                "folder" => fs::create_dir(&place),
-                "link" => symlink(home.path("target"), &place),
-                _ => symlink(home.path("nowhere"), &place),
+                "file" => fs::write(&path, "precious"),
+                "folder" => fs::create_dir(&path),
+                "link" => symlink(home.path("target"), &path),
+                _ => symlink(home.path("nowhere"), &path),
             }
-            .expect("is made");
-            let before = fs::symlink_metadata(&place).expect("is there").file_type();
-            let run = home.command("locid").output().expect("runs");
-            let said = String::from_utf8_lossy(&run.stderr).into_owned();
-            assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {said}");
-            assert!(said.contains("not a socket") && said.contains(name), "{name}, {kind}: {said}");
+            .expect("the file is created");
+            let before = fs::symlink_metadata(&path).expect("the file exists").file_type();
+            let run = home.command("locid").output().expect("the command runs");
+            let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+            assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {stderr}");
+            assert!(
+                stderr.contains("not a socket") && stderr.contains(name),
+                "{name}, {kind}: {stderr}"
+            );
             assert_eq!(
-                fs::symlink_metadata(&place).expect("is there").file_type(),
+                fs::symlink_metadata(&path).expect("the file exists").file_type(),
                 before,
                 "{name}, {kind}"
             );
-            assert_eq!(fs::read_to_string(home.path("target")).expect("is there"), "precious");
-            let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
+            assert_eq!(
+                fs::read_to_string(home.path("target")).expect("the file can be read"),
+                "precious"
+            );
+            let refused =
+                home.session().call("memory_stats", json!({})).expect_err("the call fails");
             assert!(refused.contains("not a socket"), "{name}, {kind}: {refused}");
         }
     }
@@ -68,13 +75,13 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
 #[test]
 fn a_socket_in_use_is_not_replaced() {
     let home = home();
-    let place = home.path("run/loci/locid.sock");
-    let other = UnixListener::bind(&place).expect("is bound");
-    let run = home.command("locid").output().expect("runs");
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(70), "{said}");
-    assert!(said.contains("another process listens"), "{said}");
-    assert!(UnixStream::connect(&place).is_ok());
+    let path = home.path("run/loci/locid.sock");
+    let other = UnixListener::bind(&path).expect("the socket binds");
+    let run = home.command("locid").output().expect("the command runs");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(70), "{stderr}");
+    assert!(stderr.contains("another process listens"), "{stderr}");
+    assert!(UnixStream::connect(&path).is_ok());
     drop(other);
 }
 
@@ -84,19 +91,20 @@ fn removed_sockets_are_bound_again() {
     let mut before = home.session();
     before.store("semantic", "Stored before");
     let pid = home.status()["pid"].clone();
-    fs::remove_file(home.path("run/loci/locid.sock")).expect("is there");
-    fs::remove_file(home.path("run/loci/admin.sock")).expect("is there");
-    let took = until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
+    fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
+    fs::remove_file(home.path("run/loci/admin.sock")).expect("the file is removed");
+    let took =
+        wait_until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
-    fs::remove_dir_all(home.path("run/loci")).expect("is there");
-    let took = until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
+    fs::remove_dir_all(home.path("run/loci")).expect("the folder is removed");
+    let took = wait_until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
     assert_eq!(
         before.recall("stored before"),
         ["Stored before"],
-        "the session that was there before goes on"
+        "the session from before the removal continues"
     );
     assert_eq!(home.status()["pid"], pid, "it is the same daemon");
 }
@@ -105,11 +113,11 @@ fn removed_sockets_are_bound_again() {
 fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
-    let place = home.path("run/loci/locid.sock");
-    fs::remove_file(&place).expect("is there");
-    let other = UnixListener::bind(&place).expect("is bound");
-    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
-    assert!(UnixStream::connect(&place).is_ok(), "the other's socket was left alone");
+    let path = home.path("run/loci/locid.sock");
+    fs::remove_file(&path).expect("the file is removed");
+    let other = UnixListener::bind(&path).expect("the socket binds");
+    assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
+    assert!(UnixStream::connect(&path).is_ok(), "the socket of the other process still works");
     assert!(!home.path("run/loci/admin.sock").exists());
     drop(other);
 }
@@ -118,20 +126,20 @@ fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
 fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     let home = TestHome::without_model();
     let deep = home.path(&"x".repeat(120));
-    fs::create_dir(&deep).expect("is made");
+    fs::create_dir(&deep).expect("the folder is created");
     let home = home.with("XDG_RUNTIME_DIR", deep);
-    let run = home.command("locid").output().expect("runs");
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(78), "{said}");
+    let run = home.command("locid").output().expect("the command runs");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(78), "{stderr}");
     assert!(
-        said.contains("too long (")
-            && said.contains("> 107 bytes")
-            && said.contains("shorter path"),
-        "{said}"
+        stderr.contains("too long (")
+            && stderr.contains("> 107 bytes")
+            && stderr.contains("shorter path"),
+        "{stderr}"
     );
-    let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
+    let refused = home.session().call("memory_stats", json!({})).expect_err("the call fails");
     assert!(refused.contains("too long"), "{refused}");
-    // Nothing to stop: the next look finds a home that works.
+    // With a short path, the home finds no daemon to stop when it is dropped.
     drop(home.with("XDG_RUNTIME_DIR", "/tmp"));
 }
 
@@ -152,8 +160,12 @@ fn without_home_the_data_folder_must_be_set() {
     let mut agent = Agent::bare(home.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
     // Its sockets depend on the usual home folder, so it is stopped as it was started.
-    let stopped =
-        home.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
+    let stopped = home
+        .command("loci")
+        .args(["ctl", "stop"])
+        .env_remove("HOME")
+        .status()
+        .expect("the command runs");
     assert!(stopped.success());
     // A user unknown to the system has no home folder.
     let mut unknown = Command::new("setpriv");
@@ -161,32 +173,32 @@ fn without_home_the_data_folder_must_be_set() {
         .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
         .arg(crate::home::binaries().join("locid"))
         .env_clear();
-    match as_root(unknown.current_dir("/")) {
+    match run_as_root(unknown.current_dir("/")) {
         None => {
             crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried");
         }
-        Some((code, said)) => {
-            assert_eq!(code, Some(78), "{said}");
-            assert!(said.contains("HOME is not set") && said.contains("LOCI_HOME"), "{said}");
+        Some((code, output)) => {
+            assert_eq!(code, Some(78), "{output}");
+            assert!(output.contains("HOME is not set") && output.contains("LOCI_HOME"), "{output}");
         }
     }
 }
 
-/// Runs a command as another user; returns its exit code and output, or `None` without the
-/// privilege.
-fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
-    let id = Command::new("id").arg("-u").output().expect("runs");
+/// Runs a command that only root may run; returns its exit code and output, or `None` if this user
+/// is not root or the command cannot be started.
+fn run_as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
+    let id = Command::new("id").arg("-u").output().expect("the command runs");
     if id.stdout != b"0\n" {
         return None;
     }
     let output = command.output().ok()?;
-    let said =
+    let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Some((output.status.code(), said.concat()))
+    Some((output.status.code(), text.concat()))
 }
 
-/// A Python program that connects, sends a hello and prints the reply.
-const KNOCK: &str = r#"
+/// A Perl program that connects, sends a hello and prints the reply.
+const CONNECT: &str = r#"
     my $peer = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $ARGV[0]) or die "no connection: $!";
     print "connected\n";
     $SIG{PIPE} = 'IGNORE';
@@ -203,28 +215,28 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
     for (name, mode) in
         [("", 0o755), ("run", 0o755), ("run/loci", 0o777), ("run/loci/locid.sock", 0o777)]
     {
-        open(&home.path(name), mode);
+        set_mode(&home.path(name), mode);
     }
-    let knock = |user: &str| {
+    let connect_as = |user: &str| {
         let mut probe = Command::new("setpriv");
         probe
-            .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", KNOCK])
+            .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", CONNECT])
             .arg(home.path("run/loci/locid.sock"));
-        as_root(probe.current_dir("/"))
+        run_as_root(probe.current_dir("/"))
     };
-    let Some((_, said)) = knock("--reuid=65534") else {
+    let Some((_, output)) = connect_as("--reuid=65534") else {
         crate::skipped::skip("not root, or no setpriv: another user was not tried");
-        open(&home.path("run/loci"), 0o700);
+        set_mode(&home.path("run/loci"), 0o700);
         return;
     };
-    assert_eq!(said, "connected\n", "not one byte was answered");
+    assert_eq!(output, "connected\n", "the daemon answers nothing");
     assert!(
         daemon.log().contains("refused a connection of another user uid=65534"),
         "{}",
         daemon.log()
     );
-    let (_, said) = knock("--reuid=0").expect("is root");
-    assert!(said.contains(r#""ok":true"#), "the probe itself works: {said}");
-    open(&home.path("run/loci"), 0o700);
-    drop(Peer::welcome(&home));
+    let (_, output) = connect_as("--reuid=0").expect("setpriv runs");
+    assert!(output.contains(r#""ok":true"#), "the probe itself works: {output}");
+    set_mode(&home.path("run/loci"), 0o700);
+    drop(Peer::accepted(&home));
 }

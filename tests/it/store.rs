@@ -40,7 +40,7 @@ fn a_superseded_memory_is_found_only_by_id() {
     );
     assert_eq!(new["superseded"], json!(old));
     assert_eq!(agent.recall("Where does Anna work?"), ["Anna works at Globex"]);
-    let shown = agent.call("recall_memory", json!({"ids": [old]})).expect("is shown");
+    let shown = agent.call("recall_memory", json!({"ids": [old]})).expect("the call succeeds");
     assert_eq!(
         (&shown["results"][0]["status"], &shown["results"][0]["superseded_by"]),
         (&json!("superseded"), &new["id"])
@@ -72,7 +72,7 @@ fn a_long_text_is_found_by_its_end() {
     );
     let answer = agent
         .call("recall_memory", json!({"query": "Where do the elephants of the zoo bathe?"}))
-        .expect("is answered");
-    let score = answer["results"][0]["score"].as_f64().expect("is found");
+        .expect("the call succeeds");
+    let score = answer["results"][0]["score"].as_f64().expect("a JSON number");
     assert!(score > 0.4, "the first 256 tokens alone have a cosine of about 0: {score}");
 }

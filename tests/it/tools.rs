@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
     let reply =
         agent.store_with(json!({"content": text, "type": "entity", "metadata": {"name": name, "aliases": [format!("{name}-alias")]}}));
-    reply["id"].as_str().expect("has an id").to_owned()
+    reply["id"].as_str().expect("the reply has an id").to_owned()
 }
 
 #[test]
@@ -16,27 +16,27 @@ fn entities_and_relations_are_stored_found_forgotten_and_restored() {
     let anna =
         entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
     let acme = entity(&mut agent, "Acme", "A maker of garden furniture in Lublin");
-    let said =
+    let evidence =
         agent.store("episodic", "Anna Kowalska told us on 2026-03-01 that she moved to Acme");
     let made = agent.call(
         "store_relation",
-        json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said]}),
+        json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [evidence]}),
     );
-    assert_eq!(made.expect("is made")["created"], true);
+    assert_eq!(made.expect("the call succeeds")["created"], true);
 
     let found = agent
         .call("recall_memory", json!({"query": "Who is the head of purchasing?", "type": "entity"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     let first = &found["results"][0];
     assert_eq!(first["id"], anna.as_str(), "{found}");
     assert_eq!(first["relations"][0]["predicate"], "works_at");
     assert_eq!(first["relations"][0]["object"]["id"], acme.as_str());
     let by_name = agent
         .call("recall_memory", json!({"query": "What does Acme-alias do?"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     let found: Vec<&Value> = by_name["results"]
         .as_array()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter()
         .map(|result| &result["id"])
         .collect();
@@ -44,26 +44,26 @@ fn entities_and_relations_are_stored_found_forgotten_and_restored() {
 
     let shown = agent
         .call("memory_inspect", json!({"memory_id": anna, "include_log": true}))
-        .expect("is shown");
-    assert_eq!(shown["mentioned_in"][0]["id"], said.as_str());
-    let log = shown["log"].as_array().expect("is a list");
+        .expect("the call succeeds");
+    assert_eq!(shown["mentioned_in"][0]["id"], evidence.as_str());
+    let log = shown["log"].as_array().expect("a JSON array");
     assert!(log.iter().any(|line| line["operation"] == "relate"), "{log:?}");
-    assert_eq!(log[0]["client"], "it 1", "who did it is told");
+    assert_eq!(log[0]["client"], "it 1", "the log names the client");
 
     agent
         .call("forget_memory", json!({"memory_id": acme, "reason": "sold"}))
-        .expect("is forgotten");
-    let without = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
+        .expect("the call succeeds");
+    let without = agent.call("recall_memory", json!({"ids": [anna]})).expect("the call succeeds");
     assert!(without["results"][0].get("relations").is_none(), "{without}");
     assert_eq!(
-        agent.call("forget_memory", json!({"memory_id": acme})).expect("is no fault")["already_forgotten"],
+        agent.call("forget_memory", json!({"memory_id": acme})).expect("the call succeeds")["already_forgotten"],
         true
     );
     assert_eq!(
-        agent.call("restore_memory", json!({"memory_id": acme})).expect("is back")["was"],
+        agent.call("restore_memory", json!({"memory_id": acme})).expect("the call succeeds")["was"],
         "forgotten"
     );
-    let again = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
+    let again = agent.call("recall_memory", json!({"ids": [anna]})).expect("the call succeeds");
     assert_eq!(again["results"][0]["relations"][0]["object"]["id"], acme.as_str());
 }
 
@@ -78,15 +78,16 @@ fn a_memory_of_another_project_can_neither_be_seen_nor_changed() {
         ("restore_memory", json!({"memory_id": id})),
         ("memory_inspect", json!({"memory_id": id})),
     ] {
-        let said = there.call(tool, arguments).expect_err("is refused");
-        assert!(said.starts_with("not_found: memory_id"), "{tool}: {said}");
+        let error = there.call(tool, arguments).expect_err("the call fails");
+        assert!(error.starts_with("not_found: memory_id"), "{tool}: {error}");
     }
     let nobody = "01953a2b-7c1e-7000-8000-0123456789ab";
-    let said = there.call("memory_inspect", json!({"memory_id": nobody})).expect_err("is refused");
+    let error =
+        there.call("memory_inspect", json!({"memory_id": nobody})).expect_err("the call fails");
     assert_eq!(
-        said.replace(nobody, &id),
-        there.call("memory_inspect", json!({"memory_id": id})).expect_err("is refused"),
-        "in the same words"
+        error.replace(nobody, &id),
+        there.call("memory_inspect", json!({"memory_id": id})).expect_err("the call fails"),
+        "the error equals that of an unknown id"
     );
     assert_eq!(here.recall("matter"), ["A matter of this project alone"]);
 }
@@ -97,12 +98,15 @@ fn stats_of_one_project_count_that_project() {
     let mut here = home.session();
     here.store_with(json!({"content": "Of the shop", "type": "semantic", "group": "shop"}));
     here.store("semantic", "Of this project");
-    let of_shop = here.call("memory_stats", json!({"group": "shop"})).expect("counts");
+    let of_shop = here.call("memory_stats", json!({"group": "shop"})).expect("the call succeeds");
     assert_eq!(
         (&of_shop["active_memories"], &of_shop["by_type"]["semantic"]),
         (&json!(1), &json!(1))
     );
-    assert_eq!(here.call("memory_stats", json!({})).expect("counts")["active_memories"], 2);
+    assert_eq!(
+        here.call("memory_stats", json!({})).expect("the call succeeds")["active_memories"],
+        2
+    );
 }
 
 #[test]
@@ -114,23 +118,25 @@ fn a_hard_deleted_text_is_in_no_file_of_the_home() {
     agent.recall(secret);
     agent
         .call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")}))
-        .expect("is put aside");
-    assert!(!holding(&home, secret).is_empty(), "or this search finds nothing anyway");
-    agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
+        .expect("the call succeeds");
+    assert!(!files_containing(&home, secret).is_empty(), "the search finds a text that is stored");
+    agent
+        .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the call succeeds");
     for needle in [secret.to_owned(), secret.to_lowercase()] {
-        assert_eq!(holding(&home, &needle), Vec::<std::path::PathBuf>::new());
+        assert_eq!(files_containing(&home, &needle), Vec::<std::path::PathBuf>::new());
     }
-    let said = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("is gone");
-    assert!(said.starts_with("not_found"), "{said}");
+    let error = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("the call fails");
+    assert!(error.starts_with("not_found"), "{error}");
     assert!(agent.recall("password").is_empty());
 }
 
 /// Returns the files of the home that contain some bytes.
-fn holding(home: &TestHome, needle: &str) -> Vec<std::path::PathBuf> {
+fn files_containing(home: &TestHome, needle: &str) -> Vec<std::path::PathBuf> {
     let mut folders = vec![home.path(".loci")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("is a folder").flatten() {
+        for entry in std::fs::read_dir(folder).expect("the folder can be listed").flatten() {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
@@ -150,9 +156,9 @@ fn resources_and_prompts_are_listed_and_read() {
     let mut agent = home.session();
     let id = agent.store("procedural", "Never deploy on Fridays");
     let listed = agent.request("resources/list", json!({}));
-    let own = listed["result"]["resources"][0]["uri"].as_str().expect("has a URI").to_owned();
+    let own = listed["result"]["resources"][0]["uri"].as_str().expect("a JSON string").to_owned();
     let brief = agent.request("resources/read", json!({"uri": own}));
-    let text = brief["result"]["contents"][0]["text"].as_str().expect("is text");
+    let text = brief["result"]["contents"][0]["text"].as_str().expect("a JSON string");
     assert!(
         text.starts_with("# Memories of project") && text.contains("Never deploy on Fridays"),
         "{text}"
@@ -160,15 +166,16 @@ fn resources_and_prompts_are_listed_and_read() {
     let templates = agent.request("resources/templates/list", json!({}));
     let known: Vec<&Value> = templates["result"]["resourceTemplates"]
         .as_array()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter()
         .map(|t| &t["uriTemplate"])
         .collect();
     assert_eq!(known, ["loci://memory/{id}", "loci://group/{group}"]);
     let memory = agent.request("resources/read", json!({"uri": format!("loci://memory/{id}")}));
-    let whole: Value =
-        serde_json::from_str(memory["result"]["contents"][0]["text"].as_str().expect("is text"))
-            .expect("is JSON");
+    let whole: Value = serde_json::from_str(
+        memory["result"]["contents"][0]["text"].as_str().expect("a JSON string"),
+    )
+    .expect("valid JSON");
     assert_eq!(whole["memory"]["content"], "Never deploy on Fridays");
     for wrong in [
         "file:///etc/passwd",
@@ -184,7 +191,7 @@ fn resources_and_prompts_are_listed_and_read() {
     let prompts = agent.request("prompts/list", json!({}));
     let names: Vec<&Value> = prompts["result"]["prompts"]
         .as_array()
-        .expect("is a list")
+        .expect("a JSON array")
         .iter()
         .map(|p| &p["name"])
         .collect();
@@ -194,7 +201,7 @@ fn resources_and_prompts_are_listed_and_read() {
     assert!(
         prompt["result"]["messages"][0]["content"]["text"]
             .as_str()
-            .expect("is text")
+            .expect("a JSON string")
             .contains("tea at four")
     );
     assert_eq!(agent.request("prompts/get", json!({"name": "nothing"}))["error"]["code"], -32602);
@@ -239,9 +246,9 @@ fn bad_arguments_of_the_tools_are_named() {
             "invalid: ttl_seconds must be a whole number of seconds",
         ),
     ] {
-        let said = agent.call(tool, arguments).expect_err("is refused");
-        assert!(said.starts_with(expected), "{tool}: {said}");
+        let error = agent.call(tool, arguments).expect_err("the call fails");
+        assert!(error.starts_with(expected), "{tool}: {error}");
     }
-    let found = agent.call("recall_memory", json!({"query": "fact"})).expect("is answered");
-    assert_eq!(contents(&found), ["A fact"], "and nothing was changed");
+    let found = agent.call("recall_memory", json!({"query": "fact"})).expect("the call succeeds");
+    assert_eq!(contents(&found), ["A fact"], "nothing was changed");
 }

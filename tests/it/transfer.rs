@@ -20,13 +20,13 @@ fn export(home: &TestHome, more: &[&str]) -> String {
 fn import(home: &TestHome, file: &str, more: &[&str]) -> Result<Value, String> {
     let output = home.loci(&[&["import", file, "--json"], more].concat());
     if output.status.success() {
-        Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
+        Ok(serde_json::from_slice(&output.stdout).expect("valid JSON"))
     } else {
         Err(text(&output.stderr))
     }
 }
 
-fn piped(home: &TestHome, bytes: &[u8]) -> Output {
+fn import_from_pipe(home: &TestHome, bytes: &[u8]) -> Output {
     let mut child = home
         .command("loci")
         .args(["import", "-"])
@@ -34,14 +34,14 @@ fn piped(home: &TestHome, bytes: &[u8]) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("runs");
+        .expect("the command starts");
     // A file that is refused early is not read to its end.
-    let _ = child.stdin.take().expect("is piped").write_all(bytes);
-    child.wait_with_output().expect("ends")
+    let _ = child.stdin.take().expect("the stream is open").write_all(bytes);
+    child.wait_with_output().expect("the process ends")
 }
 
-/// Fills a home with every kind of data.
-fn lived_in(home: &TestHome) {
+/// Stores every kind of data.
+fn fill(home: &TestHome) {
     let mut agent = home.session();
     let first = agent.store("semantic", "The release train leaves on Tuesdays");
     agent.store_with(json!({"content": "The release train leaves on Thursdays", "type": "semantic", "supersedes": first}));
@@ -51,40 +51,43 @@ fn lived_in(home: &TestHome) {
         agent.store_with(json!({"content": "The payment service takes cards", "type": "entity", "metadata": {"name": "payment service"}}));
     agent
         .call("store_relation", json!({"subject_id": anna["id"], "predicate": "maintains", "object_id": pay["id"], "evidence": [first]}))
-        .expect("is related");
-    let gone = agent.store("semantic", "The password of the old server was on a note");
+        .expect("the call succeeds");
+    let deleted = agent.store("semantic", "The password of the old server was on a note");
     agent
-        .call("forget_memory", json!({"memory_id": gone, "hard_delete": true}))
-        .expect("is removed");
-    let aside = agent.store("procedural", "To deploy: ask Bert");
+        .call("forget_memory", json!({"memory_id": deleted, "hard_delete": true}))
+        .expect("the call succeeds");
+    let forgotten = agent.store("procedural", "To deploy: ask Bert");
     agent
-        .call("forget_memory", json!({"memory_id": aside, "reason": "Bert has left"}))
-        .expect("is forgotten");
+        .call("forget_memory", json!({"memory_id": forgotten, "reason": "Bert has left"}))
+        .expect("the call succeeds");
     assert!(!agent.recall("who maintains the payment service").is_empty());
 }
 
 #[test]
 fn an_exported_and_imported_store_is_equal_byte_for_byte() {
     let (old, new) = (TestHome::new(), TestHome::new());
-    lived_in(&old);
+    fill(&old);
     let file = new.path("memories.jsonl");
-    let written = old.loci(&["export", "--vectors", "--output", file.to_str().expect("is text")]);
+    let written =
+        old.loci(&["export", "--vectors", "--output", file.to_str().expect("the path is UTF-8")]);
     assert!(written.status.success(), "{}", text(&written.stderr));
-    assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
-    let first = std::fs::read_to_string(&file).expect("is text");
+    assert_eq!(file.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);
+    let first = std::fs::read_to_string(&file).expect("the file can be read");
     assert!(
         !first.contains("password") && first.contains("tombstone"),
-        "what was removed for good is not in it"
+        "a hard-deleted memory is not exported"
     );
-    assert!(first.contains("\"access_count\":1"), "what was recalled a moment ago is counted");
-    let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    assert!(first.contains("\"access_count\":1"), "the recall before the export is counted");
+    let report =
+        import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert_eq!(
         (&report["added"], &report["skipped"], &report["refused"]),
         (&json!(6), &json!(0), &json!(0)),
         "{report}"
     );
     assert_eq!(export(&new, &["--vectors"]), first);
-    let again = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    let again =
+        import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert_eq!(
         (&again["added"], &again["changed"], &again["unchanged"], &again["act"]),
         (&json!(0), &json!(0), &json!(6), &Value::Null),
@@ -101,28 +104,29 @@ fn an_exported_and_imported_store_is_equal_byte_for_byte() {
 #[test]
 fn an_import_without_vectors_computes_them_and_accepts_a_document() {
     let (old, new) = (TestHome::new(), TestHome::new());
-    lived_in(&old);
+    fill(&old);
     let lines = export(&old, &[]);
     assert!(!lines.contains("\"vector\""));
     let document = export(&old, &["--format", "json"]);
     assert_eq!(
-        serde_json::from_str::<Value>(&document).expect("is one document")["records"]
+        serde_json::from_str::<Value>(&document).expect("valid JSON")["records"]
             .as_array()
-            .expect("is a list")
+            .expect("a JSON array")
             .len()
             + 1,
         lines.lines().count()
     );
     let file = new.path("memories.json");
-    std::fs::write(&file, &document).expect("is written");
-    import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    std::fs::write(&file, &document).expect("the file is written");
+    import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert_eq!(export(&new, &[]), lines);
     let mut agent = new.session();
     let begun = std::time::Instant::now();
     let found = std::iter::repeat_with(|| begun.elapsed().as_secs() < 30)
         .take_while(|in_time| *in_time)
         .any(|_| {
-            agent.call("memory_stats", json!({})).expect("counts")["without_vector"] == json!(0)
+            agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"]
+                == json!(0)
         });
     assert!(found, "every active memory got its vectors");
     assert_eq!(
@@ -134,11 +138,11 @@ fn an_import_without_vectors_computes_them_and_accepts_a_document() {
 #[test]
 fn an_invalid_export_is_refused_and_changes_nothing() {
     let home = TestHome::without_model();
-    lived_in(&TestHome::without_model());
+    fill(&TestHome::without_model());
     home.session().store("semantic", "Here before");
     let before = export(&home, &[]);
     let refused = |bytes: &[u8]| {
-        let output = piped(&home, bytes);
+        let output = import_from_pipe(&home, bytes);
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
         text(&output.stderr)
     };
@@ -160,14 +164,14 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
     assert!(
         refused(wrong.as_bytes()).contains("line 3 cannot be read: must be a number from 0 to 1")
     );
-    let folder = import(&home, home.path("project").to_str().expect("is text"), &[])
-        .expect_err("is refused");
+    let folder = import(&home, home.path("project").to_str().expect("the path is UTF-8"), &[])
+        .expect_err("the import fails");
     assert!(folder.contains("is a folder"), "{folder}");
-    let endless = import(&home, "/dev/zero", &[]).expect_err("is refused");
+    let endless = import(&home, "/dev/zero", &[]).expect_err("the import fails");
     assert!(endless.contains("line 1 is longer than"), "{endless}");
-    assert_eq!(export(&home, &[]), before, "nothing of all this was imported");
+    assert_eq!(export(&home, &[]), before, "nothing was imported");
     let left: Vec<_> = std::fs::read_dir(home.path(".loci"))
-        .expect("is readable")
+        .expect("the folder can be listed")
         .filter_map(Result::ok)
         .map(|f| f.file_name())
         .collect();
@@ -177,22 +181,28 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
 #[test]
 fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
-    lived_in(&old);
+    fill(&old);
     let bad = export(&old, &[]).replacen("\"type\":\"procedural\"", "\"type\":\"recipe\"", 1);
     let pipe = new.path("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .expect("the command runs")
+            .success()
+    );
     let writer = std::thread::spawn({
         let (pipe, bad) = (pipe.clone(), bad);
-        move || std::fs::write(pipe, bad).expect("is written")
+        move || std::fs::write(pipe, bad).expect("the file is written")
     });
-    let output = new.loci(&["import", pipe.to_str().expect("is text"), "--skip-bad"]);
-    writer.join().expect("is written");
-    let said = text(&output.stdout);
+    let output = new.loci(&["import", pipe.to_str().expect("the path is UTF-8"), "--skip-bad"]);
+    writer.join().expect("the thread does not panic");
+    let stdout = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
-        said.contains("5 memories added")
-            && said.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
-        "{said}"
+        stdout.contains("5 memories added")
+            && stdout.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
+        "{stdout}"
     );
     assert!(new.loci(&["ctl", "status"]).status.success());
 }
@@ -202,23 +212,26 @@ fn an_export_overwrites_no_file_and_follows_no_link() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Kept");
     let run = |more: &[&str]| home.loci(&[&["export", "--output"], more].concat());
-    let path = |name: &str| home.path(name).to_str().expect("is text").to_owned();
-    std::fs::write(path("there"), "mine").expect("is written");
-    symlink(path("there"), path("link")).expect("is linked");
+    let path = |name: &str| home.path(name).to_str().expect("the path is UTF-8").to_owned();
+    std::fs::write(path("there"), "mine").expect("the file is written");
+    symlink(path("there"), path("link")).expect("the link is created");
     assert!(text(&run(&[&path("there")]).stderr).contains("already exists"));
     for more in [vec![path("link")], vec![path("link"), "--force".to_owned()]] {
         let refused = run(&more.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(text(&refused.stderr).contains("is a symbolic link"), "{refused:?}");
     }
-    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
+    assert_eq!(std::fs::read_to_string(path("there")).expect("the file can be read"), "mine");
     assert!(run(&[&path("there"), "--force"]).status.success());
-    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), export(&home, &[]));
+    assert_eq!(
+        std::fs::read_to_string(path("there")).expect("the file can be read"),
+        export(&home, &[])
+    );
     let full = home
         .command("loci")
         .arg("export")
-        .stdout(std::fs::File::options().write(true).open("/dev/full").expect("is there"))
+        .stdout(std::fs::File::options().write(true).open("/dev/full").expect("the file opens"))
         .output();
-    let full = full.expect("runs");
+    let full = full.expect("the command runs");
     assert_eq!(full.status.code(), Some(1));
     assert!(text(&full.stderr).contains("No space left"), "{}", text(&full.stderr));
 }
@@ -226,17 +239,18 @@ fn an_export_overwrites_no_file_and_follows_no_link() {
 #[test]
 fn an_import_is_one_act_that_sessions_see_at_once() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
-    lived_in(&old);
+    fill(&old);
     let mut agent = new.session();
     agent.store("semantic", "Here before");
     let file = new.path("m.jsonl");
-    std::fs::write(&file, export(&old, &[])).expect("is written");
-    let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    std::fs::write(&file, export(&old, &[])).expect("the file is written");
+    let report =
+        import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert!(report["act"].is_i64(), "{report}");
     assert_eq!(agent.recall("release train").len(), 1, "the sessions see it at once");
     assert_eq!(
         export(&new, &[]).matches("\"operation\":\"import\"").count(),
         0,
-        "what importing wrote is not exported"
+        "log lines of the import are not exported"
     );
 }

@@ -12,8 +12,8 @@ const SCHEMA_1: &[u8] = include_bytes!("../data/schema_1.db.gz");
 
 fn unpack(packed: &[u8], to: &Path) {
     let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("is packed");
-    std::fs::write(to, bytes).expect("is written");
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("the data is gzip");
+    std::fs::write(to, bytes).expect("the file is written");
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn a_database_of_schema_1_is_migrated_without_loss() {
     let path = home.path(".loci/memory.db");
     unpack(SCHEMA_1, &path);
     let mut agent = home.session();
-    let stats = agent.call("memory_stats", json!({})).expect("counts");
+    let stats = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(
         (&stats["total_memories"], &stats["active_memories"], &stats["without_vector"]),
         (&json!(6), &json!(5), &json!(0))
@@ -32,22 +32,35 @@ fn a_database_of_schema_1_is_migrated_without_loss() {
     // match above what `weighted` can give.
     let of_best = |answer: Value| answer["results"][0]["score"].as_f64();
     let mut scores = (0..3000).map(|_| {
-        of_best(agent.call("recall_memory", json!({"query": "closing time"})).expect("is answered"))
+        of_best(
+            agent
+                .call("recall_memory", json!({"query": "closing time"}))
+                .expect("the call succeeds"),
+        )
     });
-    assert!(scores.any(|score| score > Some(1.0)), "the words were not read: {}", home.log());
-    let found =
-        agent.call("recall_memory", json!({"query": "AK", "type": "entity"})).expect("is answered");
-    assert_eq!(contents(&found), ["Anna Kowalska runs the shop"], "its names are known at once");
+    assert!(
+        scores.any(|score| score > Some(1.0)),
+        "the sign codes were not computed: {}",
+        home.log()
+    );
+    let found = agent
+        .call("recall_memory", json!({"query": "AK", "type": "entity"}))
+        .expect("the call succeeds");
+    assert_eq!(
+        contents(&found),
+        ["Anna Kowalska runs the shop"],
+        "the names of the entity are searched"
+    );
     let id = &found["results"][0]["id"];
     let shown = agent
         .call("memory_inspect", json!({"memory_id": id, "include_log": true}))
-        .expect("is shown");
+        .expect("the call succeeds");
     assert_eq!(shown["log"][0]["operation"], "create");
     assert_eq!(
         shown["mentioned_in"].as_array().map(Vec::len),
         Some(1),
-        "mentions are found in what was stored before"
+        "mentions are found in memories of the old schema"
     );
-    agent.call("forget_memory", json!({"memory_id": id})).expect("is forgotten");
-    agent.call("restore_memory", json!({"memory_id": id})).expect("is back");
+    agent.call("forget_memory", json!({"memory_id": id})).expect("the call succeeds");
+    agent.call("restore_memory", json!({"memory_id": id})).expect("the call succeeds");
 }

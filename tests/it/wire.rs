@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 /// Time limit for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Polls until the condition holds; returns how long that took. The condition itself must take a
-/// moment.
+/// Polls without pause until the condition holds; returns how long that took. The condition must be
+/// slow enough that polling does not keep a core busy.
 #[track_caller]
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(start.elapsed() < DEADLINE, "{what}: not in time");
     }
     start.elapsed()
@@ -29,13 +29,15 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
 
 /// Returns the number of sessions of this home's daemon.
 pub fn sessions(home: &TestHome) -> usize {
-    home.status()["sessions"].as_array().expect("lists them").len()
+    home.status()["sessions"].as_array().expect("a JSON array").len()
 }
 
 /// Sends a signal to processes.
 pub fn signal(name: &str, pids: impl IntoIterator<Item = u32>) {
     let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
-    assert!(Command::new("kill").arg(name).args(pids).status().expect("runs").success());
+    assert!(
+        Command::new("kill").arg(name).args(pids).status().expect("the command runs").success()
+    );
 }
 
 /// A daemon started by a test.
@@ -48,15 +50,15 @@ impl Daemon {
     /// Starts it and waits until it answers.
     pub fn start(home: &TestHome, command: &mut Command) -> Self {
         let daemon = Self::launch(home, command);
-        until("the daemon answers", || home.loci(&["ctl", "status"]).status.success());
+        wait_until("the daemon answers", || home.loci(&["ctl", "status"]).status.success());
         daemon
     }
 
     /// Starts it; its log goes to a file of its own.
     pub fn launch(home: &TestHome, command: &mut Command) -> Self {
         let log = home.path("daemon.log");
-        let file = File::create(&log).expect("is made");
-        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("runs");
+        let file = File::create(&log).expect("the file is created");
+        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("the command starts");
         Self { child, log }
     }
 
@@ -67,12 +69,12 @@ impl Daemon {
 
     /// Returns its log.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).expect("is there")
+        std::fs::read_to_string(&self.log).expect("the file can be read")
     }
 
     /// Waits for its exit.
-    pub fn ended(&mut self) -> ExitStatus {
-        self.child.wait().expect("ends")
+    pub fn wait_for_exit(&mut self) -> ExitStatus {
+        self.child.wait().expect("the process ends")
     }
 }
 
@@ -86,15 +88,19 @@ impl Drop for Daemon {
 
 /// Returns a value in kilobytes from `/proc/PID/status`.
 pub fn resident_kib(pid: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("is running");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("has memory");
-    line.trim().trim_end_matches(" kB").parse().expect("is a number")
+    let status =
+        std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the file can be read");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .expect("the process has memory");
+    line.trim().trim_end_matches(" kB").parse().expect("the value is a number")
 }
 
 /// Returns the number of open connections of this home's daemon, agents' and others'.
 pub fn connections(home: &TestHome) -> usize {
     let folder = home.path("").to_string_lossy().into_owned();
-    let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
+    let all = std::fs::read_to_string("/proc/net/unix").expect("the file can be read");
     // Number, references, protocol, flags, type, state, inode, path; state 3 is a connection.
     let is_one = |fields: &[&str]| {
         fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder))
@@ -102,18 +108,18 @@ pub fn connections(home: &TestHome) -> usize {
     all.lines().filter(|line| is_one(&line.split_whitespace().collect::<Vec<_>>())).count()
 }
 
-/// Returns the number of open descriptors; `None` where only root may look, since the daemon is not
-/// dumpable.
+/// Returns the number of open descriptors; `None` without root, since the daemon is not dumpable
+/// and only root may read its folder.
 pub fn descriptors(pid: &str) -> Option<usize> {
     std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count)
 }
 
 /// Returns the CPU time of a process in clock ticks of 10 ms.
 pub fn cpu_ticks(pid: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("is running");
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the file can be read");
     let fields: Vec<&str> =
-        stat.rsplit(')').next().expect("has fields").split_whitespace().collect();
-    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("is a number")).sum()
+        stat.rsplit(')').next().expect("the line has fields").split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("the value is a number")).sum()
 }
 
 /// A raw client of the agents' socket.
@@ -122,18 +128,19 @@ pub struct Peer(BufReader<UnixStream>);
 impl Peer {
     /// Connects and sends nothing.
     pub fn silent(home: &TestHome) -> Self {
-        let stream = UnixStream::connect(home.path("run/loci/locid.sock")).expect("connects");
-        stream.set_read_timeout(Some(DEADLINE)).expect("is set");
+        let stream =
+            UnixStream::connect(home.path("run/loci/locid.sock")).expect("the daemon accepts");
+        stream.set_read_timeout(Some(DEADLINE)).expect("the socket option is set");
         Self(BufReader::new(stream))
     }
 
     /// Connects and sends a hello; returns the daemon's reply.
-    pub fn connect_and_greet(home: &TestHome) -> (Self, Value) {
-        Self::greet_as(home, (hello::MIN_VERSION, hello::MAX_VERSION))
+    pub fn with_hello(home: &TestHome) -> (Self, Value) {
+        Self::with_versions(home, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
     /// The same as a shim that speaks these protocols.
-    pub fn greet_as(home: &TestHome, loci: (u32, u32)) -> (Self, Value) {
+    pub fn with_versions(home: &TestHome, loci: (u32, u32)) -> (Self, Value) {
         let mut peer = Self::silent(home);
         let session = hello::Session {
             id: "wire".to_owned(),
@@ -141,32 +148,32 @@ impl Peer {
             ..hello::Session::default()
         };
         let hello = Hello { loci, shim: "wire".to_owned(), session };
-        peer.send(&serde_json::to_value(hello).expect("is JSON"));
-        let answer = peer.receive().expect("is answered");
+        peer.send(&serde_json::to_value(hello).expect("valid JSON"));
+        let answer = peer.receive().expect("the daemon answers");
         (peer, answer)
     }
 
     /// Returns a peer that the daemon accepted.
-    pub fn welcome(home: &TestHome) -> Self {
-        let (peer, answer) = Self::connect_and_greet(home);
+    pub fn accepted(home: &TestHome) -> Self {
+        let (peer, answer) = Self::with_hello(home);
         assert_eq!(answer["ok"], true, "{answer}");
         peer
     }
 
     /// Sends raw bytes.
-    pub fn say(&mut self, bytes: &[u8]) {
-        self.0.get_mut().write_all(bytes).expect("is taken");
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.0.get_mut().write_all(bytes).expect("the peer reads its input");
     }
 
     /// Sends bytes repeatedly until the daemon accepts no more; returns how many it accepted.
-    pub fn pour(&mut self, bytes: &[u8], times: usize) -> usize {
-        let poured = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
-        poured.unwrap_or(times) * bytes.len()
+    pub fn send_repeatedly(&mut self, bytes: &[u8], times: usize) -> usize {
+        let accepted = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
+        accepted.unwrap_or(times) * bytes.len()
     }
 
     /// Sends one line.
     pub fn send(&mut self, message: &Value) {
-        self.say(format!("{message}\n").as_bytes());
+        self.send_bytes(format!("{message}\n").as_bytes());
     }
 
     /// Sends a call without waiting for its reply.
@@ -181,10 +188,10 @@ impl Peer {
             Ok(0) => None,
             Ok(_) => Some(
                 serde_json::from_str(&line)
-                    .unwrap_or_else(|_| panic!("half a line: {} bytes", line.len())),
+                    .unwrap_or_else(|_| panic!("not a complete line: {} bytes", line.len())),
             ),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
-            Err(error) => panic!("neither a line nor the end: {error}"),
+            Err(error) => panic!("cannot read a line: {error}"),
         }
     }
 }

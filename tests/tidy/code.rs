@@ -1,5 +1,5 @@
-//! Rules for single Rust files: header comment, length, and where `unsafe`, SQL, the clock and MCP may be used.
-//! Not here: rules for crates and their dependencies (`layers`).
+//! Rules for single Rust files: header comment, length, and where `unsafe`, SQL, the clock and MCP
+//! may be used. Not here: rules for crates and their dependencies (`layers`).
 
 use crate::assert_rule;
 use crate::repository::sources;
@@ -217,7 +217,8 @@ fn unsafe_is_confined_to_listed_files_and_explained() {
     assert_rule(rule, &violations.into_iter().chain(stale).collect::<Vec<_>>());
 }
 
-/// Whether the literal has an SQL keyword followed by another word; `DELETE` alone may be an HTTP method.
+/// Whether the literal has an SQL keyword followed by another word; `DELETE` alone may be an HTTP
+/// method.
 fn is_sql(literal: &str) -> bool {
     let words: Vec<&str> = literal.split_whitespace().collect();
     words

@@ -80,7 +80,8 @@ fn every_key_is_documented() {
     assert_rule(rule, &differences(&keys(&read("config.example.toml")), &documented));
 }
 
-/// The fields, as `section.key`, of the structs whose comment is a section's name. A field that is a table is not a key.
+/// The fields, as `section.key`, of the structs whose comment is a section's name. A field that is
+/// a table is not a key.
 fn fields(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut section = None;

@@ -1,7 +1,9 @@
-//! The files of a crate use each other without cycles. Not here: cycles between crates, which cargo rejects.
+//! The files of a crate use each other without cycles. Not here: cycles between crates, which cargo
+//! rejects.
 //!
-//! A file uses another one if it names one of its items by a path or an import. Names that only a macro writes, methods that are called
-//! on a value, and paths in literals (`#[serde(with = "…")]`) are not seen.
+//! A file uses another one if it names one of its items by a path or an import. Names that only a
+//! macro writes, methods that are called on a value, and paths in literals (`#[serde(with = "…")]`)
+//! are not seen.
 
 use crate::assert_rule;
 use crate::names::{self, Import, Names, Position};
@@ -20,7 +22,8 @@ type Path = Vec<String>;
 struct Modules<'a> {
     files: Vec<&'a Source>,
     names: Vec<Names>,
-    /// The file of each module, by its path below the root of the crate. Modules in braces included.
+    /// The file of each module, by its path below the root of the crate. Modules in braces
+    /// included.
     file_of: BTreeMap<Path, usize>,
 }
 
@@ -52,7 +55,8 @@ impl<'a> Modules<'a> {
         imports.filter(move |import| import.position.inline_modules == module[depth..])
     }
 
-    /// The path below the root of the crate; `None` if it leads out of the crate or names no module.
+    /// The path below the root of the crate; `None` if it leads out of the crate or names no
+    /// module.
     fn absolute(&self, module: &[String], path: &[String], follow: usize) -> Option<Path> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -170,7 +174,8 @@ fn cycle_through(graph: &Graph, start: &str) -> Option<Vec<String>> {
     None
 }
 
-/// Cycles such that none is left once each is cut at the use with the fewest places, shortest first.
+/// Cycles such that none is left once each is cut at the use with the fewest places, shortest
+/// first.
 fn cycles(mut graph: Graph) -> Vec<String> {
     let mut found = Vec::new();
     loop {

@@ -1,4 +1,5 @@
-//! Layers: which crate may depend on which, and which libraries a crate must not depend on, even indirectly.
+//! Layers: which crate may depend on which, and which libraries a crate must not depend on, even
+//! indirectly.
 
 use crate::assert_rule;
 use crate::repository::read;
@@ -75,14 +76,14 @@ fn dependencies(manifest: &Table) -> BTreeSet<String> {
     found
 }
 
-fn upward_dependencies(of: &Crate, manifest: &Table) -> Vec<String> {
+fn upward_dependencies(krate: &Crate, manifest: &Table) -> Vec<String> {
     let in_workspace = |name: &String| CRATES.iter().any(|other| other.package == name);
     let forbidden = dependencies(manifest)
         .into_iter()
         .filter(in_workspace)
-        .filter(|name| !of.may_use.contains(&name.as_str()));
+        .filter(|name| !krate.may_use.contains(&name.as_str()));
     forbidden
-        .map(|name| format!("{}/Cargo.toml: {} depends on {name}", of.folder, of.package))
+        .map(|name| format!("{}/Cargo.toml: {} depends on {name}", krate.folder, krate.package))
         .collect()
 }
 
@@ -99,9 +100,10 @@ fn crates_depend_only_on_lower_layers() {
     );
     let rule = "proto depends on no other crate, engine on proto, daemon on engine and proto, shim on proto; tests may depend on all, and no crate \
                 on tests. Move code that two crates need to a lower layer. ARCHITECTURE.md shows the layers.";
-    let of =
-        |of: &Crate| upward_dependencies(of, &table(&read(&format!("{}/Cargo.toml", of.folder))));
-    assert_rule(rule, &CRATES.iter().flat_map(of).collect::<Vec<_>>());
+    let violations = |krate: &Crate| {
+        upward_dependencies(krate, &table(&read(&format!("{}/Cargo.toml", krate.folder))))
+    };
+    assert_rule(rule, &CRATES.iter().flat_map(violations).collect::<Vec<_>>());
 }
 
 fn without_layer(workspace: &Table) -> Vec<String> {
@@ -109,7 +111,7 @@ fn without_layer(workspace: &Table) -> Vec<String> {
         workspace.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
     let members = members.into_iter().flatten().filter_map(Value::as_str);
     members
-        .filter(|member| !CRATES.iter().any(|of| of.folder == *member))
+        .filter(|member| !CRATES.iter().any(|krate| krate.folder == *member))
         .map(|member| format!("Cargo.toml: {member}"))
         .collect()
 }
@@ -167,10 +169,11 @@ fn shortest_path(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
     None
 }
 
-fn forbidden_paths(of: &Crate, graph: &Graph) -> Vec<String> {
-    of.must_not_reach
+fn forbidden_paths(krate: &Crate, graph: &Graph) -> Vec<String> {
+    krate
+        .must_not_reach
         .iter()
-        .filter_map(|library| shortest_path(graph, of.package, library))
+        .filter_map(|library| shortest_path(graph, krate.package, library))
         .map(|path| path.join(" -> "))
         .collect()
 }
@@ -193,6 +196,6 @@ fn libraries_stay_out_of_forbidden_crates() {
                 quick to start.";
     assert_rule(
         rule,
-        &CRATES.iter().flat_map(|of| forbidden_paths(of, &graph)).collect::<Vec<_>>(),
+        &CRATES.iter().flat_map(|krate| forbidden_paths(krate, &graph)).collect::<Vec<_>>(),
     );
 }

@@ -1,7 +1,9 @@
-//! Rules for the whole repository, as tests. A failing rule says what it protects and how to comply.
+//! Rules for the whole repository, as tests. A failing rule says what it protects and how to
+//! comply.
 //!
-//! A rule is a pure function from a file to its violations. Each test first applies it to made-up text, to prove that it can fail, and
-//! then to every file of the repository. Not here: tests of what loci does (`it`), and lints that clippy has.
+//! A rule is a pure function from a file to its violations. Each test first applies it to made-up
+//! text, to prove that it can fail, and then to every file of the repository. Not here: tests of
+//! what loci does (`it`), and lints that clippy has.
 
 mod code;
 mod configuration;

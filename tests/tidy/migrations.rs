@@ -1,4 +1,5 @@
-//! Migrations are frozen: a released migration never changes, because it has already run on users' databases.
+//! Migrations are frozen: a released migration never changes, because it has already run on users'
+//! databases.
 
 use crate::assert_rule;
 use crate::repository::{File, files};

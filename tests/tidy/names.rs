@@ -1,4 +1,5 @@
-//! Finds the imports of a Rust file and the paths in its expressions. Not here: what they resolve to (`cycles`).
+//! Finds the imports of a Rust file and the paths in its expressions. Not here: what they resolve
+//! to (`cycles`).
 
 /// An imported name: one leaf of a `use` tree.
 #[derive(Debug, PartialEq)]

@@ -1,4 +1,5 @@
-//! Parser for launchd property lists: the subset of XML that they use. Not here: which settings are required (`units`).
+//! Parser for launchd property lists: the subset of XML that they use. Not here: which settings are
+//! required (`units`).
 
 use std::collections::BTreeMap;
 
@@ -180,7 +181,8 @@ mod tests {
             ("<dict><!-- -- --></dict>", "contains `--`"),
             ("<dict></dict></plist><plist>", "expected End"),
         ] {
-            let error = parse(&format!("<plist>{inside}</plist>")).expect_err("is rejected");
+            let error =
+                parse(&format!("<plist>{inside}</plist>")).expect_err("the list is rejected");
             assert!(error.contains(why), "{inside}: {error}");
         }
         assert!(parse("").is_err());

@@ -1,5 +1,5 @@
-//! Every path and item in back ticks in ARCHITECTURE.md and CONTRIBUTING.md exists, and every test in the tables of docs/decisions.md.
-//! Not here: code blocks, and links.
+//! Every path and item in back ticks in ARCHITECTURE.md and CONTRIBUTING.md exists, and every test
+//! in the tables of docs/decisions.md. Not here: code blocks, and links.
 
 use crate::assert_rule;
 use crate::repository::{File, files, read};
@@ -7,7 +7,8 @@ use crate::rust::{self, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The page whose tables name tests. Its text also names what was rejected, so only its tables are checked.
+/// The page whose tables name tests. Its text also names what was rejected, so only its tables are
+/// checked.
 const DECISIONS: &str = "docs/decisions.md";
 const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 /// Extensions by which a name without a folder is recognised as a file.
@@ -148,7 +149,8 @@ impl Repository {
     }
 }
 
-/// The crate and the modules of a file: `["daemon", "mcp", "offers"]`; `None` outside `src`.
+/// The crate and the modules of a file: `["daemon", "interface", "agents", "mcp"]`; `None` outside
+/// `src`.
 fn module_path(path: &str) -> Option<Vec<&str>> {
     let (folder, file) = path.split_once("/src/")?;
     let file = file.strip_suffix(".rs")?;
@@ -156,7 +158,8 @@ fn module_path(path: &str) -> Option<Vec<&str>> {
     Some(std::iter::once(folder).chain(modules).collect())
 }
 
-/// Whether the file is the module or defines the item. The item's path may leave out leading modules.
+/// Whether the file is the module or defines the item. The item's path may leave out leading
+/// modules.
 fn defines(source: &Source, segments: &[&str]) -> bool {
     let Some(modules) = module_path(&source.path) else { return false };
     (0..=segments.len()).any(|split| {
@@ -208,7 +211,8 @@ fn missing(page: &str, text: &str, repository: &Repository) -> Vec<String> {
     unknown.map(|(line, code)| format!("{page}:{line}: `{code}` does not exist")).collect()
 }
 
-/// The test paths (`module::test`, `…::test`) in the tables of a page whose last segment no source defines.
+/// The test paths (`module::test`, `…::test`) in the tables of a page whose last segment no source
+/// defines.
 fn missing_tests(page: &str, text: &str, sources: &[Source]) -> Vec<String> {
     let in_table =
         |line: usize| text.lines().nth(line - 1).is_some_and(|line| line.starts_with('|'));
@@ -248,7 +252,10 @@ fn references_are_recognised_by_form() {
     for path in ["proto/src/<verb>.rs", "systemd/", "Cargo.toml", "engine/src/db"] {
         assert_eq!(classify(path), Reference::Path(path));
     }
-    assert_eq!(classify("mcp::Door::call()"), Reference::Item(vec!["mcp", "Door", "call"]));
+    assert_eq!(
+        classify("mcp::McpHandler::call()"),
+        Reference::Item(vec!["mcp", "McpHandler", "call"])
+    );
     assert_eq!(classify("Service"), Reference::Item(vec!["Service"]));
     for word in ["STEPS", "apply", "isError", "loci-proto"] {
         assert_eq!(classify(word), Reference::Word(word));

@@ -1,4 +1,5 @@
-//! Finds and reads the files of the repository: everything below its root that `.gitignore` does not exclude.
+//! Finds and reads the files of the repository: everything below its root that `.gitignore` does
+//! not exclude.
 
 use crate::rust::{self, Source};
 use std::fs;
@@ -51,10 +52,10 @@ fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
     let entries = fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder} cannot be read: {error}"));
     for entry in entries {
-        let entry = entry.expect("the folder can be listed");
+        let entry = entry.expect("the entry can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        let kind = entry.file_type().expect("the file has a kind");
+        let kind = entry.file_type().expect("the file has a type");
         if path == ".git" || ignored.matches(&path) {
             continue;
         }
@@ -68,7 +69,8 @@ fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
     }
 }
 
-/// The patterns of `.gitignore`. Supported: at the root (`/target`), anywhere (`__pycache__/`), by suffix (`*.pyc`).
+/// The patterns of `.gitignore`. Supported: at the root (`/target`), anywhere (`__pycache__/`), by
+/// suffix (`*.pyc`).
 struct Ignored(Vec<String>);
 
 impl Ignored {

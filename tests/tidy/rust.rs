@@ -1,5 +1,5 @@
-//! Splits a Rust file into code without comments and literals, the text of its literals, and the ranges that are test code.
-//! Not here: a full parser; the rules need none.
+//! Splits a Rust file into code without comments and literals, the text of its literals, and the
+//! ranges that are test code. Not here: a full parser; the rules need none.
 
 use std::ops::Range;
 
@@ -124,7 +124,8 @@ impl Source {
     }
 }
 
-/// Splits all files, and marks as test code also the modules that another file declares for tests only.
+/// Splits all files, and marks as test code also the modules that another file declares for tests
+/// only.
 pub fn sources(files: Vec<(String, String)>) -> Vec<Source> {
     let mut sources: Vec<Source> =
         files.into_iter().map(|(path, text)| Source::new(&path, &text)).collect();
@@ -150,8 +151,8 @@ fn name_at_start(text: &str) -> &str {
     text.split(|c| !is_name(c)).next().unwrap_or_default()
 }
 
-/// Returns the offsets of a word, where it is not part of a longer word. A word may end in punctuation (`todo!`); then anything may
-/// follow.
+/// Returns the offsets of a word, where it is not part of a longer word. A word may end in
+/// punctuation (`todo!`); then anything may follow.
 fn occurrences(code: &str, word: &str) -> Vec<usize> {
     let whole = |at: &usize| {
         let before = word.starts_with(is_name) && code[..*at].ends_with(is_name);
@@ -164,7 +165,8 @@ fn occurrences(code: &str, word: &str) -> Vec<usize> {
 /// Attributes of items that the product does not contain, up to the point where they may differ.
 const TEST_ATTRIBUTES: [&str; 3] = ["#[cfg(test)]", "#[cfg(all(test,", "#[cfg(any(test,"];
 
-/// Returns the range of each item that is compiled for tests, from the attribute to the end of the item.
+/// Returns the range of each item that is compiled for tests, from the attribute to the end of the
+/// item.
 fn test_items(code: &str) -> Vec<Range<usize>> {
     let item = |(at, _)| {
         let start = code[at..].find(']').map_or(code.len(), |end| at + end + 1);
@@ -173,7 +175,8 @@ fn test_items(code: &str) -> Vec<Range<usize>> {
     TEST_ATTRIBUTES.iter().flat_map(|start| code.match_indices(start)).map(item).collect()
 }
 
-/// Returns the length of the item at the beginning of the code: up to its semicolon or the end of its block.
+/// Returns the length of the item at the beginning of the code: up to its semicolon or the end of
+/// its block.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code.char_indices() {
@@ -266,7 +269,8 @@ fn character(text: &str) -> Option<usize> {
     let content = text.strip_prefix('\'')?;
     let first = content.chars().next()?;
     if first == '\\' {
-        // Skips the quote, the backslash and the escaped character; the next quote closes the literal.
+        // Skips the quote, the backslash and the escaped character; the next quote closes the
+        // literal.
         return content.get(2..)?.find('\'').map(|at| at + 4);
     }
     content[first.len_utf8()..].starts_with('\'').then(|| first.len_utf8() + 2)

@@ -1,4 +1,5 @@
-//! Rules for the scripts that people and the build server run: they exist, are executable, and stop at the first failure.
+//! Rules for the scripts that people and the build server run: they exist, are executable, and stop
+//! at the first failure.
 
 use crate::assert_rule;
 use crate::repository::{File, files, read, root};

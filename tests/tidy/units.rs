@@ -1,5 +1,5 @@
-//! Rules for the service files of systemd and launchd: they parse, start the daemon with the right settings, and need nothing
-//! that a user's service manager may lack.
+//! Rules for the service files of systemd and launchd: they parse, start the daemon with the right
+//! settings, and need nothing that a user's service manager may lack.
 
 use crate::assert_rule;
 use crate::plist::{self, Value};
@@ -40,10 +40,11 @@ const SOCKET_REQUIRED: [(&str, &str, &str); 4] = [
     ("Socket", "DirectoryMode", "0700"),
     ("Install", "WantedBy", "sockets.target"),
 ];
-/// Maximum exposure that `systemd-analyze security` may report, in tenths. The rest of its score comes from capabilities, which a
-/// user service does not have, and from user name spaces.
+/// Maximum exposure that `systemd-analyze security` may report, in tenths. The rest of its score
+/// comes from capabilities, which a user service does not have, and from user name spaces.
 const EXPOSURE: u32 = 60;
-/// Prefixes of settings that need a user name space. Where user name spaces are disabled, a unit with such a setting does not start.
+/// Prefixes of settings that need a user name space. Where user name spaces are disabled, a unit
+/// with such a setting does not start.
 const NAME_SPACE_SETTINGS: [&str; 7] = [
     "Private",
     "Protect",
@@ -135,17 +136,17 @@ fn the_socket_unit_listens_where_shims_connect() {
     let runtime = Some("/run/user/7".into());
     let variables =
         Variables { user_home: Some("/home/anna".into()), runtime, ..Variables::default() };
-    let socket = Paths::resolve(&variables).expect("resolves").socket;
+    let socket = Paths::resolve(&variables).expect("the paths resolve").socket;
     assert_eq!(SOCKET_REQUIRED[0].2.replace("%t", "/run/user/7"), socket.display().to_string());
     let rule = "The socket unit listens at the agents' socket of loci_proto::paths, and only its owner can connect.";
     assert_rule(rule, &socket_faults(&unit));
 }
 
-/// Whether the exposure that `systemd-analyze security` reports is at most `EXPOSURE`, and its last line of output. `None` without
-/// systemd.
+/// Whether the exposure that `systemd-analyze security` reports is at most `EXPOSURE`, and its last
+/// line of output. `None` without systemd.
 fn exposure_check(name: &str, unit: &str) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
-    fs::create_dir_all(&folder).expect("the folder is made");
+    fs::create_dir_all(&folder).expect("the folder is created");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, "/bin/true")).expect("the unit is written");
     let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={EXPOSURE}")];
@@ -173,11 +174,12 @@ fn systemd_rates_the_exposure_of_the_service_as_acceptable() {
     assert!(!passes, "a weaker unit passes too: {report}");
 }
 
-/// The faults that `systemd-analyze verify` reports, one a line, for a unit whose binary exists. `None` without systemd.
+/// The faults that `systemd-analyze verify` reports, one a line, for a unit whose binary exists.
+/// `None` without systemd.
 fn verify_unit(name: &str, unit: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
-    fs::create_dir_all(&folder).expect("the folder is made");
-    let binary = std::env::current_exe().expect("this test runs");
+    fs::create_dir_all(&folder).expect("the folder is created");
+    let binary = std::env::current_exe().expect("the path of the test is known");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, &binary.display().to_string()))
         .expect("the unit is written");
@@ -264,7 +266,7 @@ fn command(entries: &BTreeMap<String, Value>) -> Option<&str> {
 /// Path of the agents' socket for this home folder on macOS, which has no `XDG_RUNTIME_DIR`.
 fn socket_on_macos(home: &str) -> String {
     let variables = Variables { user_home: Some(home.into()), ..Variables::default() };
-    Paths::resolve(&variables).expect("resolves").socket.display().to_string()
+    Paths::resolve(&variables).expect("the paths resolve").socket.display().to_string()
 }
 
 #[test]

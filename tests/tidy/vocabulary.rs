@@ -1,4 +1,5 @@
-//! Words that docs/glossary.md lists as retired do not come back as identifiers. Not here: the words of comments and messages.
+//! Words that docs/glossary.md lists as retired do not come back as identifiers. Not here: the
+//! words of comments and messages.
 
 use crate::assert_rule;
 use crate::repository::{read, sources};
@@ -7,8 +8,8 @@ use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
-/// How many places the report names for each word.
-const PLACES: usize = 3;
+/// Maximum number of places that the report names for each word.
+const MAX_PLACES: usize = 3;
 
 /// Where a retired word is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +58,8 @@ fn parse_table(page: &str) -> Vec<Result<Retired, String>> {
     rows.skip(2).map(parse_row).collect()
 }
 
-/// Lines of the file on which the word is an identifier of its kind. A module's own file counts as its first line.
+/// Lines of the file on which the word is an identifier of its kind. A module's own file counts as
+/// its first line.
 fn lines_with(source: &Source, retired: &Retired) -> Vec<usize> {
     let word = retired.word.as_str();
     let after = |keyword| {
@@ -78,8 +80,8 @@ fn lines_with(source: &Source, retired: &Retired) -> Vec<usize> {
     }
 }
 
-/// The number of places of a word and the first of them; `None` if the word does not occur.
-fn relapse(sources: &[Source], retired: &Retired) -> Option<String> {
+/// Reports how often and where a retired word occurs; `None` if it does not occur.
+fn violation(sources: &[Source], retired: &Retired) -> Option<String> {
     let places: Vec<String> = sources
         .iter()
         .flat_map(|source| {
@@ -88,7 +90,7 @@ fn relapse(sources: &[Source], retired: &Retired) -> Option<String> {
         })
         .collect();
     let Retired { word, kind, replacement } = retired;
-    let first = places[..places.len().min(PLACES)].join(", ");
+    let first = places[..places.len().min(MAX_PLACES)].join(", ");
     let count = places.len();
     (count > 0).then(|| format!("{count:4} × {word} ({kind:?}): use {replacement}. {first}"))
 }
@@ -132,7 +134,7 @@ fn retired_words_are_found_by_kind() {
     for (word, kind, lines) in expected {
         assert_eq!(lines_with(&source, &retired(word, kind)), lines, "{word} {kind:?}");
     }
-    let found = relapse(&[source], &retired("Desk", Kind::Type));
+    let found = violation(&[source], &retired("Desk", Kind::Type));
     assert!(found.is_some_and(|found| found.contains("2 × Desk (Type): use x. x/src/early.rs:1")));
 }
 
@@ -140,7 +142,7 @@ fn retired_words_are_found_by_kind() {
 fn no_retired_word_comes_back() {
     let sources = sources();
     let rows = parse_table(&read(PAGE));
-    let found = rows.iter().flatten().filter_map(|retired| relapse(&sources, retired));
+    let found = rows.iter().flatten().filter_map(|retired| violation(&sources, retired));
     let rule = "No word that docs/glossary.md lists as retired is an identifier: one concept has one name. Use the replacement. If the word \
                 has become the right one for something else, take it off the list.";
     assert_rule(rule, &found.collect::<Vec<_>>());

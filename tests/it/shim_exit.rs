@@ -1,7 +1,8 @@
-//! Exits and stalls: a shim whose agent goes away in every possible way, and a stopped daemon.
+//! Exits and stalls: a shim whose agent closes, stops reading or sends a signal, and a suspended
+//! daemon.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{sessions, signal, until};
+use crate::wire::{sessions, signal, wait_until};
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
@@ -10,13 +11,13 @@ use std::time::{Duration, Instant};
 /// Returns a session that has reached the daemon.
 fn session(home: &TestHome) -> Agent {
     let mut agent = home.session();
-    agent.call("memory_stats", json!({})).expect("is answered");
+    agent.call("memory_stats", json!({})).expect("the call succeeds");
     agent
 }
 
-fn is_gone(home: &TestHome, pid: u32) {
+fn assert_gone(home: &TestHome, pid: u32) {
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "no shim is left");
-    until("the daemon has forgotten it", || sessions(home) == 0);
+    wait_until("the daemon has no session", || sessions(home) == 0);
 }
 
 #[test]
@@ -26,20 +27,20 @@ fn a_shim_with_nothing_in_flight_exits_at_once_with_success() {
         drop(session(&home));
         home.status()["pid"].clone()
     };
-    for way in ["-TERM", "-INT", "-HUP", "input", "output"] {
+    for end_by in ["-TERM", "-INT", "-HUP", "input", "output"] {
         let mut agent = session(&home);
         let (pid, start) = (agent.pid(), Instant::now());
-        let code = match way {
+        let code = match end_by {
             "input" => agent.close(),
-            "output" => agent.turn_away(),
+            "output" => agent.close_output(),
             signal_name => {
                 signal(signal_name, [pid]);
-                agent.ended()
+                agent.wait_for_exit()
             }
         };
-        assert_eq!(code, Some(0), "{way}");
-        assert!(start.elapsed() < Duration::from_secs(1), "{way}: {:?}", start.elapsed());
-        is_gone(&home, pid);
+        assert_eq!(code, Some(0), "{end_by}");
+        assert!(start.elapsed() < Duration::from_secs(1), "{end_by}: {:?}", start.elapsed());
+        assert_gone(&home, pid);
     }
     assert_eq!(home.status()["pid"], daemon, "the daemon stays");
 }
@@ -48,13 +49,14 @@ fn a_shim_with_nothing_in_flight_exits_at_once_with_success() {
 fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
     let home = TestHome::without_model();
     let mut agent = session(&home);
-    let held = Connection::open(home.path(".loci/memory.db")).expect("opens");
-    held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+    let lock = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    lock.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
+        .expect("the database is locked");
     let call = json!({"name": "store_memory", "arguments": {"content": "Never in time", "type": "semantic"}});
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
     );
-    until("the daemon has it", || home.status()["sessions"][0]["calls"] == 2);
+    wait_until("the daemon has received the call", || home.status()["sessions"][0]["calls"] == 2);
     let (pid, start) = (agent.pid(), Instant::now());
     signal("-TERM", [pid]);
     let answer = agent.receive();
@@ -63,10 +65,10 @@ fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
         (&json!(7), &json!(true)),
         "{answer}"
     );
-    assert_eq!(agent.ended(), Some(0));
+    assert_eq!(agent.wait_for_exit(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
-    drop(held);
-    is_gone(&home, pid);
+    drop(lock);
+    assert_gone(&home, pid);
 }
 
 #[test]
@@ -76,14 +78,14 @@ fn a_suspended_daemon_is_reported_within_ten_seconds_and_the_session_recovers() 
     let daemon = home.status()["pid"]
         .as_u64()
         .and_then(|pid| u32::try_from(pid).ok())
-        .expect("is a process");
+        .expect("the status has a pid");
     signal("-STOP", [daemon]);
     let start = Instant::now();
-    let said = agent.call("memory_stats", json!({})).expect_err("nobody answers");
+    let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
     assert!(
-        said.contains(&format!("locid does not answer (pid {daemon})"))
-            && said.contains("kill -CONT"),
-        "{said}"
+        error.contains(&format!("locid does not answer (pid {daemon})"))
+            && error.contains("kill -CONT"),
+        "{error}"
     );
     assert!(start.elapsed() < Duration::from_secs(11), "{:?}", start.elapsed());
     let start = Instant::now();
@@ -93,6 +95,6 @@ fn a_suspended_daemon_is_reported_within_ten_seconds_and_the_session_recovers() 
     );
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     signal("-CONT", [daemon]);
-    agent.store("semantic", "Stored when it had woken up");
+    agent.store("semantic", "Stored after the daemon continued");
     assert_eq!(home.status()["pid"], daemon, "it was not replaced");
 }

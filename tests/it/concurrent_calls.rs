@@ -1,4 +1,5 @@
-//! Many calls, slow calls, cancelled calls: no session starves, and every call gets a reply.
+//! Many calls, slow calls, cancelled calls: no session starves, and every call that is not
+//! cancelled gets a reply.
 
 use crate::home::{Agent, TestHome};
 use crate::wire::Peer;
@@ -7,9 +8,10 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Locks the database, so that no store can finish until this is dropped.
-fn hold(home: &TestHome) -> Connection {
-    let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
-    conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+fn lock_database(home: &TestHome) -> Connection {
+    let conn = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
+        .expect("the database is locked");
     conn
 }
 
@@ -26,18 +28,18 @@ fn a_slow_call_reports_progress_if_requested() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "Slow", Some("t"));
     for expected in [1.0, 2.0] {
-        let told = agent.message();
+        let notification = agent.next_message();
         assert_eq!(
-            (&told["method"], &told["params"]["progressToken"]),
+            (&notification["method"], &notification["params"]["progressToken"]),
             (&json!("notifications/progress"), &json!("t")),
-            "{told}"
+            "{notification}"
         );
-        assert_eq!(told["params"]["progress"], expected);
+        assert_eq!(notification["params"]["progress"], expected);
     }
-    drop(held);
+    drop(lock);
     assert_eq!(agent.receive()["result"]["structuredContent"]["deduplicated"], false);
 }
 
@@ -46,16 +48,20 @@ fn a_cancelled_call_has_no_reply_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "Taken back", None);
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 100}}).to_string());
     agent.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "ping"}).to_string());
     assert_eq!(agent.receive()["id"], 101, "the cancelled call is not answered");
-    drop(held);
-    agent.store("semantic", "And on");
+    drop(lock);
+    agent.store("semantic", "Stored after the cancelled call");
     let found = agent.recall("taken").len();
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
-    assert_eq!(counted["total_memories"], 2 + found, "whatever became of it, both say the same");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
+    assert_eq!(
+        counted["total_memories"],
+        2 + found,
+        "recall and statistics agree whether the store took effect"
+    );
 }
 
 #[test]
@@ -63,7 +69,7 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "The first of its id", None);
     send(&mut agent, 100, "The second of its id", None);
     let refused = agent.receive();
@@ -72,7 +78,7 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
         (&json!(100), &json!(-32600)),
         "{refused}"
     );
-    drop(held);
+    drop(lock);
     let answer = agent.receive();
     assert_eq!(
         (&answer["id"], &answer["result"]["structuredContent"]["deduplicated"]),
@@ -86,27 +92,27 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
 fn the_daemon_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     home.session().store("semantic", "The database is there");
-    let held = hold(&home);
-    let mut peer = Peer::welcome(&home);
+    let lock = lock_database(&home);
+    let mut peer = Peer::accepted(&home);
     for text in ["The first of its id", "The second of its id"] {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
     }
-    let refused = peer.receive().expect("is answered");
+    let refused = peer.receive().expect("the daemon answers");
     assert_eq!(
         (&refused["id"], &refused["error"]["code"]),
         (&json!(5), &json!(-32600)),
         "{refused}"
     );
-    drop(held);
+    drop(lock);
     assert_eq!(
-        peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"],
+        peer.receive().expect("the daemon answers")["result"]["structuredContent"]["deduplicated"],
         false
     );
     assert_eq!(home.session().recall("of its id"), ["The first of its id"]);
     peer.call(5, "memory_stats", &json!({}));
     assert!(
-        peer.receive().expect("is answered")["result"].is_object(),
-        "once it is answered the id is free again"
+        peer.receive().expect("the daemon answers")["result"].is_object(),
+        "an answered id can be used again"
     );
 }
 
@@ -130,7 +136,7 @@ fn a_session_that_sends_everything_at_once_does_not_starve_another() {
     });
     let done: Vec<Instant> =
         (0..16).map(|_| drop(greedy.receive())).map(|()| Instant::now()).collect();
-    let (_modest, answer, at) = modest_done.join().expect("is answered");
+    let (_modest, answer, at) = modest_done.join().expect("the thread does not panic");
     assert_eq!(answer["id"], 2000);
     let after = done.iter().filter(|when| **when > at).count();
     assert!(after >= 8, "the short note waited for {} of the 16 long ones", 16 - after);
@@ -146,7 +152,7 @@ fn a_thousand_calls_are_all_answered_although_replies_are_read_late() {
     };
     let sender = agent.send_from_a_thread((5000..6000).map(line).collect());
     let mut answered: Vec<Value> = (0..1000).map(|_| agent.receive()["id"].clone()).collect();
-    sender.join().expect("everything was taken");
+    sender.join().expect("all lines are written");
     answered.sort_by_key(Value::as_u64);
     assert_eq!(answered, (5000..6000).map(|id| json!(id)).collect::<Vec<_>>());
 }
@@ -158,9 +164,9 @@ fn an_agent_that_stores_the_same_text_repeatedly_is_rate_limited() {
     let again = json!({"content": "The same again", "type": "semantic"});
     let outcomes: Vec<_> = (0..1000).map(|_| agent.call("store_memory", again.clone())).collect();
     assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
-    let said = outcomes[20].as_ref().expect_err("is busy");
-    assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");
-    let shown = agent.call("recall_memory", json!({"query": "same"})).expect("goes on");
+    let error = outcomes[20].as_ref().expect_err("the 21st store is refused");
+    assert!(error.starts_with("busy: ") && error.contains("retry_after"), "{error}");
+    let shown = agent.call("recall_memory", json!({"query": "same"})).expect("the call succeeds");
     assert_eq!(
         (&shown["total_matched"], &shown["results"][0]["confidence"]),
         (&json!(1), &json!(1.0))
@@ -185,5 +191,5 @@ fn calls_with_unusual_ids_and_encodings_are_answered() {
         assert!(id == Some(1001.0) || id == Some(0.0), "{line} was answered by {answer}");
         assert_ne!(answer["error"]["code"], -32601, "{line}");
     }
-    agent.store("semantic", "Life goes on");
+    agent.store("semantic", "The session continues");
 }

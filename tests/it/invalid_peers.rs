@@ -1,55 +1,55 @@
-//! Endless lines and foreign protocols, at the socket and through the shim: answered once, and
-//! nobody else is affected.
+//! Endless lines and other protocols, at the socket and through the shim: each gets one error, and
+//! other sessions are not affected.
 
 use crate::home::TestHome;
-use crate::wire::{Daemon, Peer, resident_kib, sessions, until};
+use crate::wire::{Daemon, Peer, resident_kib, sessions, wait_until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const MIB: usize = 1 << 20;
-/// Allowed memory growth for an endless line in KiB: the line up to its bound while it is read.
-const FLAT: u64 = 4 * 1024;
+/// Maximum memory growth during an endless line, in KiB: the daemon holds one line up to its bound.
+const MAX_GROWTH_KIB: u64 = 4 * 1024;
 
 #[test]
 fn an_endless_line_at_the_daemon_is_answered_once_and_the_connection_closed() {
     let home = TestHome::without_model();
     let daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut agent = home.session();
-    agent.store("semantic", "Stored beside a flood");
+    agent.store("semantic", "Stored during a flood");
     let pid = daemon.pid().to_string();
     let (part, before) = (vec![b'y'; MIB], resident_kib(&pid));
     for (start, id) in [
         (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":""#, json!(7)),
         ("", Value::Null),
     ] {
-        let mut flood = Peer::welcome(&home);
-        flood.say(start.as_bytes());
-        let taken = flood.pour(&part, 1024);
+        let mut flood = Peer::accepted(&home);
+        flood.send_bytes(start.as_bytes());
+        let taken = flood.send_repeatedly(&part, 1024);
         assert!(taken < 16 * MIB, "{taken} bytes of the line were taken");
-        let answer = flood.receive().expect("is told why");
+        let answer = flood.receive().expect("the daemon answers");
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{answer}");
-        assert_eq!(flood.receive(), None, "and no more");
+        assert_eq!(flood.receive(), None, "nothing follows the error");
     }
     let after = resident_kib(&pid);
     println!("{before} KiB before two floods, {after} KiB after");
-    assert!(after < before + FLAT, "{before} KiB before, {after} KiB after");
-    assert_eq!(agent.recall("flood"), ["Stored beside a flood"]);
-    until("the floods are forgotten", || sessions(&home) == 1);
+    assert!(after < before + MAX_GROWTH_KIB, "{before} KiB before, {after} KiB after");
+    assert_eq!(agent.recall("flood"), ["Stored during a flood"]);
+    wait_until("only the agent's session is left", || sessions(&home) == 1);
 }
 
 #[test]
 fn calls_in_flight_are_answered_before_an_endless_line_closes_the_connection() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
-    let mut peer = Peer::welcome(&home);
+    let mut peer = Peer::accepted(&home);
     peer.call(
         1,
         "store_memory",
         &json!({"content": "Asked for in good order", "type": "semantic"}),
     );
-    peer.pour(&vec![b'y'; MIB], 2);
+    peer.send_repeatedly(&vec![b'y'; MIB], 2);
     let answers: Vec<Value> = std::iter::from_fn(|| peer.receive()).collect();
-    let stored = answers.iter().find(|answer| answer["id"] == 1).expect("is answered");
+    let stored = answers.iter().find(|answer| answer["id"] == 1).expect("the store is answered");
     assert_eq!(stored["result"]["structuredContent"]["deduplicated"], false, "{stored}");
     assert_eq!(
         answers.iter().filter(|answer| answer["error"]["code"] == -32600).count(),
@@ -70,9 +70,9 @@ fn a_line_of_a_gibibyte_is_refused_and_the_session_continues() {
         (r#"{"jsonrpc":"2.0","id":77,"method":"ping","params":{"x":""#, json!(77)),
         ("", Value::Null),
     ] {
-        agent.say(start.as_bytes());
+        agent.send_bytes(start.as_bytes());
         for _ in 0..1024 {
-            agent.say(&part);
+            agent.send_bytes(&part);
         }
         agent.send("");
         let answer = agent.receive();
@@ -80,7 +80,7 @@ fn a_line_of_a_gibibyte_is_refused_and_the_session_continues() {
     }
     let after = resident_kib(&shim);
     println!("the shim has {before} KiB before, {after} KiB after");
-    assert!(after < before + FLAT, "{before} KiB before, {after} KiB after");
+    assert!(after < before + MAX_GROWTH_KIB, "{before} KiB before, {after} KiB after");
     assert_eq!(agent.recall("flood"), ["Stored before the flood"]);
     assert_eq!(
         (&home.status()["pid"], sessions(&home)),
@@ -133,17 +133,17 @@ fn a_peer_with_another_protocol_is_answered_once() {
     for words in foreign {
         let start = Instant::now();
         let mut peer = Peer::silent(&home);
-        peer.say(words);
+        peer.send_bytes(words);
         let answer = peer
             .receive()
-            .unwrap_or_else(|| panic!("not a word to {}", String::from_utf8_lossy(words)));
+            .unwrap_or_else(|| panic!("no answer to {}", String::from_utf8_lossy(words)));
         assert_eq!(
             (&answer["ok"], &answer["error"]),
             (&json!(false), &json!("bad_hello")),
             "{answer}"
         );
-        assert_eq!(peer.receive(), None, "and no more");
+        assert_eq!(peer.receive(), None, "nothing follows the error");
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     }
-    home.session().store("semantic", "Stored after so many strangers");
+    home.session().store("semantic", "Stored after seven other protocols");
 }

@@ -58,7 +58,7 @@ fn eight_sessions_storing_at_once_lose_nothing() {
     let done: Vec<_> = workers
         .collect::<Vec<_>>()
         .into_iter()
-        .map(|worker| worker.join().expect("no session failed"))
+        .map(|worker| worker.join().expect("the thread does not panic"))
         .collect();
     let ids: HashSet<String> = done
         .iter()

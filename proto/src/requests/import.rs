@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of an import, in bytes.
 pub const IMPORT_BYTES: u64 = 4 << 30;
-/// Maximum number of ids and of skipped lines that a reply lists; of further ones it only gives the number.
+/// Maximum number of ids and of skipped lines that a reply lists; further ones are only counted.
 pub const MAX_NAMED: usize = 100;
 
 /// Arguments of `import`.

@@ -159,8 +159,8 @@ impl Group {
         Self { id: name.0.clone(), name: name.0.clone() }
     }
 
-    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is that
-    /// of the project's folder.
+    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is
+    /// that of the project's folder.
     #[must_use]
     pub fn of_folder(path: &str) -> Self {
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
@@ -168,8 +168,9 @@ impl Group {
         Self { id: hashed_id(path), name: clean_name(name).into_owned() }
     }
 
-    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the
-    /// canonical path, a line break and the name. The path is included so that a project file cannot select the group of another project.
+    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256
+    /// of the canonical path, a line break and the name. The path is included so that a project file cannot select the group of another
+    /// project.
     #[must_use]
     pub fn of_named_project(path: &str, name: &GroupName) -> Self {
         Self { id: hashed_id(&format!("{path}\n{}", name.0)), name: name.0.clone() }

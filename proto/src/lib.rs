@@ -7,14 +7,15 @@
 //! sent again after a crash takes effect once.
 //!
 //! **A call.** [`requests::Request::parse`] turns the name and the arguments of a call into a request; the types of outside input are
-//! checked only there. The reply is the struct in the same module as the request, or an [`error::Failure`] with the name of the argument and the
-//! next step. The doc comments of the fields of agents' requests are sent to language models as the schema of the tools ([`mcp::tools`]).
-//! The documentation of each module in [`requests`] has an example of its request and reply.
+//! checked only there. The reply is the struct in the same module as the request, or an [`error::Failure`] with the name of the argument
+//! and the next step. The doc comments of the fields of agents' requests are sent to language models as the schema of the tools
+//! ([`mcp::tools`]). The documentation of each module in [`requests`] has an example of its request and reply.
 //!
 //! **A user's command.** `loci ctl` and the other commands use the second socket, [`paths::Paths::admin_socket`]: HTTP with the bodies of
 //! [`admin`]. `POST /verbs/NAME` calls a verb of [`requests::Request`].
 //!
-//! Reading order: [`memory`] and [`group`] (the basic types), [`requests`], [`mcp`], [`hello`], [`admin`], [`error`], [`limits`], [`paths`].
+//! Reading order: [`memory`] and [`group`] (the basic types), [`requests`], [`mcp`], [`hello`], [`admin`], [`error`], [`limits`],
+//! [`paths`].
 //!
 //! Not here: input and output other than resolving paths, policy, SQL.
 

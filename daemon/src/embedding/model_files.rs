@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The hint when files of the model are missing or wrong.
+/// The hint for missing or wrong model files.
 pub const DOWNLOAD_HINT: &str = "run `loci model download`";
 
 /// Where the model's files are.
@@ -23,7 +23,8 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Returns the pinned files that this process needs. The runtime is one of them if the user brings none and one is pinned for the platform.
+    /// Returns the pinned files that this process needs. The runtime is one of them if the user provides none and one is
+    /// pinned for the platform.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
         let library = runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library);
@@ -118,7 +119,7 @@ pub struct ModelPaths {
     pub graph: PathBuf,
     /// The runtime library.
     pub library: PathBuf,
-    /// The pinned library; `None` if the user brings one.
+    /// The pin of the library; `None` if the user provides the library.
     pub library_pin: Option<&'static Artifact>,
 }
 
@@ -163,7 +164,7 @@ impl ModelPaths {
         let write = || -> io::Result<()> {
             let folder = self.graph.parent().unwrap_or(Path::new("."));
             let mut part = tempfile::Builder::new();
-            // Every user may read the graph, as they may read the weights.
+            // The graph is readable by every user, like the weights.
             #[cfg(unix)]
             part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
             let mut part = part.prefix(".graph-").tempfile_in(folder)?;

@@ -1,7 +1,8 @@
 //! Service manager protocol: socket activation, readiness and watchdog notifications.
 //!
-//! systemd holds the agents' socket (`locid.socket`), starts the daemon at the first connection, waits until it is ready, and kills it if
-//! its watchdog notifications stop. Without a service manager all of this does nothing. Not here: binding our own sockets (`sockets`).
+//! systemd opens the agents' socket (`locid.socket`), starts the daemon at the first connection, waits until it is ready, and kills it if
+//! its watchdog notifications stop. Without a service manager all of this does nothing. Not here: the sockets that the daemon binds
+//! itself (`sockets`).
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::paths;
@@ -11,13 +12,13 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
-/// Returns the agents' socket if the service manager passed one.
+/// Takes over the agents' socket if the service manager passed one.
 ///
 /// Call it while the process has one thread: it removes the environment variables, so that no child process uses them.
 ///
 /// # Errors
-/// `invalid` if anything else was passed than one socket that listens at `expected`, which is where agents connect.
-pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
+/// `invalid` if anything but one socket that listens at `expected`, the path to which agents connect, was passed.
+pub fn take_inherited_socket(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     let refuse = |why: String| {
         let hint = format!(
             "Set ListenStream= of the socket unit to {} and nothing else",
@@ -44,7 +45,8 @@ pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     }
 }
 
-/// Checks that `--socket` of a service file is the socket that agents use. launchd passes no socket, so its file names one.
+/// Checks that `--socket` of a service file is the socket that agents use. launchd passes no socket, so its service file
+/// names the path.
 ///
 /// # Errors
 /// `invalid` if agents use another socket.

@@ -13,7 +13,7 @@ use rmcp::model::{
     Resource as ListedResource, ResourceContents, ResourceTemplate,
 };
 
-/// Error code of MCP: the resource does not exist.
+/// MCP's error code for a resource that does not exist.
 const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 
 /// Lists the resources with a fixed URI.
@@ -73,7 +73,7 @@ async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<S
     Ok(handlers::handle(service, caller, request).await?.to_string())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err, which gives the value")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn error_data(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => RESOURCE_NOT_FOUND,

@@ -10,6 +10,7 @@ pub(super) async fn handle(
     request: ResetRequest,
 ) -> Result<ResetReply, Failure> {
     let folder = service.backups();
+    // Buffered accesses are of memories that are deleted now.
     drop(service.usage.take_accesses());
     service.write(caller, move |writer, call| writer.reset(call, &request, &folder)).await
 }

@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"findings": [{"part": "model", "verdict": "warn", "found": "the model is being loaded", "next_step": "Check again in a moment"}]}
+//! {"findings": [{"part": "model", "verdict": "warn", "found": "all-MiniLM-L6-v2 is being loaded", "next_step": "Try again in a moment"}]}
 //! ```
 
 use schemars::JsonSchema;

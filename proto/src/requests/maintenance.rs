@@ -7,7 +7,7 @@
 //! Reply:
 //! ```json
 //! {"enabled": true, "paused": false, "last_run_at": null, "next_run_at": "2026-02-01T12:30:00Z", "left": 1,
-//!  "done": {"act": "compact", "cluster": "c_5d1f0a", "group": "shop", "scope": "group", "week": "2026-W05",
+//!  "done": {"act": "compact", "cluster": "2026-W05-5d1f0a9b3c7e2468", "group": "shop", "scope": "group", "week": "2026-W05",
 //!   "members": ["01953a2b-7c1e-7000-8000-0123456789ab"], "made": "01953a2b-7c1e-7000-8000-0123456789ac", "journal": 20}}
 //! ```
 

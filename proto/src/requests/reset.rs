@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"memories": 3, "backup": "memory-20260105-090000.db"}
+//! {"memories": 3, "backup": "memory-20260105T090000Z.db"}
 //! ```
 
 use schemars::JsonSchema;

@@ -130,13 +130,13 @@ pub fn type_fault(message: &str) -> Option<String> {
     };
     let article = |kind: &str| if kind.starts_with(['a', 'i']) { "an" } else { "a" };
     // The parser adds the value, which may be long or secret.
-    let found = match found.split([' ', '`']).next()? {
+    let found_kind = match found.split([' ', '`']).next()? {
         "floating" => "number",
         "map" => "table",
         "sequence" => "array",
         kind => kind,
     };
-    Some(format!("expected {expected}, found {} {found}", article(found)))
+    Some(format!("expected {expected}, found {} {found_kind}", article(found_kind)))
 }
 
 /// Returns the line number of an offset; the first line is 1.

@@ -304,8 +304,8 @@ impl Config {
         match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
             None => Ok(()),
             Some((key, value, range)) => {
-                let why = format!("must be from {} to {}, not {value}", range.start(), range.end());
-                Err(Failure::invalid(key, why))
+                let (min, max) = (range.start(), range.end());
+                Err(Failure::invalid(key, format!("must be from {min} to {max}, not {value}")))
             }
         }
     }
@@ -325,8 +325,9 @@ impl Config {
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
         let name = &self.storage.default_group;
-        let refused =
-            |why: String| Failure::invalid("storage.default_group", why).hint(group::NAME_HINT);
+        let refused = |reason: String| {
+            Failure::invalid("storage.default_group", reason).hint(group::NAME_HINT)
+        };
         group::check_name(name.trim()).map_err(refused)?;
         name.parse().map_err(refused)
     }

@@ -53,12 +53,12 @@ pub enum LoadError {
     #[error("{} is missing", .0.display())]
     Missing(PathBuf),
     /// A file exists, but it is not the pinned one.
-    #[error("{} is not the pinned file: {why}", path.display())]
+    #[error("{} is not the pinned file: {reason}", path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
         /// How it differs.
-        why: String,
+        reason: String,
     },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
@@ -81,10 +81,10 @@ pub enum LoadError {
     #[error("{0}")]
     Refused(String),
     /// The model computes other similarities than the published ones.
-    #[error("the self-test computed the similarities {found:.4?}, expected {expected:.4?}")]
+    #[error("the self-test computed the similarities {computed:.4?}, expected {expected:.4?}")]
     SelfTest {
         /// The computed similarities.
-        found: [f32; 3],
+        computed: [f32; 3],
         /// The published similarities.
         expected: [f32; 3],
     },
@@ -197,7 +197,7 @@ fn resolve(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
 /// # Errors
 /// [`LoadError::Missing`], [`LoadError::Wrong`] or [`LoadError::File`], each naming the file.
 pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
-    let wrong = |why: String| LoadError::Wrong { path: path.to_owned(), why };
+    let wrong = |reason: String| LoadError::Wrong { path: path.to_owned(), reason };
     let metadata = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
     if !metadata.is_file() {
         return Err(wrong(

@@ -147,15 +147,15 @@ impl Model {
     }
 
     fn self_test(&mut self) -> Result<(), LoadError> {
-        let found = self.published_similarities().map_err(LoadError::Refused)?;
-        let is_equal = found
+        let computed = self.published_similarities().map_err(LoadError::Refused)?;
+        let is_equal = computed
             .iter()
             .zip(PUBLISHED_SIMILARITIES)
-            .all(|(found, expected)| (found - expected).abs() < 1e-4);
+            .all(|(computed, expected)| (computed - expected).abs() < 1e-4);
         if is_equal {
             Ok(())
         } else {
-            Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES })
+            Err(LoadError::SelfTest { computed, expected: PUBLISHED_SIMILARITIES })
         }
     }
 

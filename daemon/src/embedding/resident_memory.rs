@@ -117,7 +117,7 @@ mod tests {
     fn can_collapse() -> bool {
         let mut page: Vec<u8> = vec![1; 4 << 20];
         let start = page.as_mut_ptr().addr().next_multiple_of(2 << 20);
-        // SAFETY: the range lies in the vector, and its contents do not change.
+        // SAFETY: the range is inside the vector, and its contents do not change.
         unsafe {
             nix::libc::madvise(
                 std::ptr::without_provenance_mut(start),

@@ -239,11 +239,15 @@ fn the_error_names_a_truncated_changed_or_missing_file() {
         let whole = fs::read(&path).expect("the file exists");
         let mut changed = whole.clone();
         changed[1000] ^= 1;
-        for (bytes, why) in [(&whole[..1000], "1000 bytes"), (&changed[..], "SHA-256")] {
+        for (bytes, expected_reason) in [(&whole[..1000], "1000 bytes"), (&changed[..], "SHA-256")]
+        {
             fs::remove_file(&path).expect("the file is removed");
             fs::write(&path, bytes).expect("the file is written");
             let message = load_error(&config).to_string();
-            assert!(message.contains(artifact.name) && message.contains(why), "{message}");
+            assert!(
+                message.contains(artifact.name) && message.contains(expected_reason),
+                "{message}"
+            );
         }
         fs::remove_file(&path).expect("the file is removed");
         assert!(

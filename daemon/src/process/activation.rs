@@ -19,13 +19,16 @@ use std::time::Duration;
 /// # Errors
 /// `invalid` if anything but one socket that listens at `expected`, the path to which agents connect, was passed.
 pub fn take_inherited_socket(expected: &Path) -> Result<Option<UnixListener>, Failure> {
-    let refuse = |why: String| {
+    let refuse = |reason: String| {
         let hint = format!(
             "Set ListenStream= of the socket unit to {} and nothing else",
             expected.display()
         );
-        Failure::new(Code::Invalid, format!("the service manager's socket cannot be used: {why}"))
-            .hint(hint)
+        Failure::new(
+            Code::Invalid,
+            format!("the service manager's socket cannot be used: {reason}"),
+        )
+        .hint(hint)
     };
     let mut passed = listenfd::ListenFd::from_env();
     if passed.len() > 1 {
@@ -53,10 +56,10 @@ pub fn take_inherited_socket(expected: &Path) -> Result<Option<UnixListener>, Fa
 pub fn check_socket_option(socket: Option<&Path>, expected: &Path) -> Result<(), Failure> {
     match socket {
         Some(named) if paths::canonical(named) != paths::canonical(expected) => {
-            let why =
+            let reason =
                 format!("is {}, but agents connect to {}", named.display(), expected.display());
             let hint = "Name that socket in the service file, or set the same LOCI_HOME and LOCI_DB there as for the agents";
-            Err(Failure::invalid("--socket", why).hint(hint))
+            Err(Failure::invalid("--socket", reason).hint(hint))
         }
         _ => Ok(()),
     }

@@ -24,8 +24,8 @@ impl Resource {
     /// # Errors
     /// `not_found` if the URI has another form.
     pub fn parse(uri: &str) -> Result<Self, Failure> {
-        let not_found = |why: String| {
-            Failure::new(Code::NotFound, format!("{uri} is not a resource: {why}"))
+        let not_found = |reason: String| {
+            Failure::new(Code::NotFound, format!("{uri} is not a resource: {reason}"))
                 .hint("Use loci://memory/<id> or loci://group/<group>")
         };
         let path = uri

@@ -132,8 +132,8 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
 
 /// Returns the next chunk of the body; `None` at its end.
 async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
-    let incomplete = |why: String| {
-        Failure::new(Code::Invalid, format!("the file is incomplete: {why}"))
+    let incomplete = |reason: String| {
+        Failure::new(Code::Invalid, format!("the file is incomplete: {reason}"))
             .hint("Nothing was imported")
     };
     loop {

@@ -69,7 +69,7 @@ pub(crate) fn find(line: &[u8]) -> Option<Fault> {
         Ok(()) => None,
         Err(ArgumentFault::Value(failure)) => Some(Fault::Argument(id, *failure)),
         // A lone surrogate means that the whole line is not JSON.
-        Err(ArgumentFault::NotJson(why)) => Some(Fault::NotJson(why)),
+        Err(ArgumentFault::NotJson(reason)) => Some(Fault::NotJson(reason)),
     }
 }
 
@@ -239,8 +239,8 @@ mod tests {
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#
         );
         find(line.as_bytes()).map(|fault| match fault {
-            Fault::NotJson(why) => format!("-32700 {why}"),
-            Fault::NotARequest(_, why) => format!("-32600 {why}"),
+            Fault::NotJson(reason) => format!("-32700 {reason}"),
+            Fault::NotARequest(_, reason) => format!("-32600 {reason}"),
             Fault::Argument(id, failure) => format!("{id} {failure}"),
         })
     }

@@ -59,9 +59,9 @@ impl InFlightRequests {
         match message {
             JsonRpcMessage::Request(request) => {
                 if self.permits_by_id().contains_key(&request.id) {
-                    let why = "a request with this id is not answered yet";
+                    let reason = "a request with this id is not answered yet";
                     let id = Some(request.id.clone());
-                    return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, why)));
+                    return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, reason)));
                 }
                 if let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await {
                     self.permits_by_id().insert(request.id.clone(), permit);
@@ -226,11 +226,11 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
     }
     match faults::find(line) {
         None => {}
-        Some(Fault::NotJson(why)) => {
-            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &why)));
+        Some(Fault::NotJson(reason)) => {
+            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &reason)));
         }
-        Some(Fault::NotARequest(id, why)) => {
-            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &why)));
+        Some(Fault::NotARequest(id, reason)) => {
+            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &reason)));
         }
         Some(Fault::Argument(id, failure)) => {
             let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
@@ -248,8 +248,8 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
     })
 }
 
-fn refusal(id: Option<RequestId>, code: ErrorCode, why: &str) -> TxJsonRpcMessage<RoleServer> {
-    JsonRpcMessage::error(ErrorData::new(code, why.to_owned(), None), id)
+fn refusal(id: Option<RequestId>, code: ErrorCode, reason: &str) -> TxJsonRpcMessage<RoleServer> {
+    JsonRpcMessage::error(ErrorData::new(code, reason.to_owned(), None), id)
 }
 
 fn line_too_long() -> String {

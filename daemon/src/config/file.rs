@@ -55,7 +55,7 @@ pub fn read_text(path: &Path) -> Result<Option<String>, Failure> {
 /// Returns the failure for a fault at an offset of the file: `FILE:LINE:COLUMN: fault`.
 #[must_use]
 pub fn fault_at(path: &Path, text: &str, offset: usize, fault: &str) -> Failure {
-    let (line, column) = position(text, offset);
+    let Position { line, column } = position(text, offset);
     Failure::new(Code::Invalid, format!("{}:{line}:{column}: {fault}", path.display()))
 }
 
@@ -69,7 +69,7 @@ pub fn with_position_of_key(path: &Path, text: &str, failure: Failure) -> Failur
     else {
         return failure;
     };
-    let (line, column) = position(text, span.start);
+    let Position { line, column } = position(text, span.start);
     let message = format!("{}:{line}:{column}: {key} {}", path.display(), failure.message);
     Failure { field: None, message, ..failure }
 }
@@ -142,14 +142,20 @@ pub fn type_fault(message: &str) -> Option<String> {
 /// Returns the line number of an offset; the first line is 1.
 #[must_use]
 pub fn line_number(text: &str, offset: usize) -> usize {
-    position(text, offset).0
+    position(text, offset).line
 }
 
-/// Returns line and column of an offset; both start at 1.
-fn position(text: &str, offset: usize) -> (usize, usize) {
+/// A position in a text; line and column start at 1.
+struct Position {
+    line: usize,
+    column: usize,
+}
+
+fn position(text: &str, offset: usize) -> Position {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    (line, before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1)
+    let column = before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1;
+    Position { line, column }
 }
 
 /// Rewrites a message of the parser; for an unknown key, also returns a hint with the nearest known key, or with all of them.

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of cached queries, about 2 KB each.
-const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).expect("is not zero");
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).expect("the capacity is not zero");
 
 /// The encodings of the last queries, by their exact text.
 pub(crate) struct QueryCache(Mutex<LruCache<String, QueryEncoding>>);

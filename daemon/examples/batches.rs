@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p locid --example batches -- MODELS [corpus.jsonl]
 //!
-//! Texts come from the file (`text`), else from templates, 10 to 60 tokens each. The last line measures
-//! the whole path of a bulk text: queue, tokenizer, batch plan sorted by length. Not here: storing the vectors (`bench/bulk.py`).
+//! Texts come from the file (`text`) or, without a file, from templates, 10 to 60 tokens each. The last line of the output measures the
+//! whole path of a bulk text: queue, tokenizer, batch plan. Not here: storing the vectors (`bench/bulk.py`).
 
 use locid::embedding::chunk::{Chunk, TextKind};
 use locid::embedding::onnx::Model;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 type AnyError = Box<dyn std::error::Error>;
 
+/// Maximum number of texts.
 const TEXTS: usize = 160;
 /// Measurements of each kind; the tables show medians.
 const REPETITIONS: usize = 5;
@@ -48,11 +49,11 @@ fn main() -> Result<(), AnyError> {
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (threads, model) in &mut models {
         for length in LENGTHS {
-            let of_one_length: Vec<Chunk> =
+            let equal_length: Vec<Chunk> =
                 chunks.iter().take(48).map(|chunk| with_length(chunk, length)).collect();
             let size = (BATCH_TOKENS / length).max(1);
             let batches: Vec<Vec<&Chunk>> =
-                of_one_length.chunks(size).map(|batch| batch.iter().collect()).collect();
+                equal_length.chunks(size).map(|batch| batch.iter().collect()).collect();
             compare(&format!("{length} tokens, {size} per batch"), *threads, model, &batches)?;
         }
         let mut sorted: Vec<&Chunk> = chunks.iter().collect();
@@ -69,7 +70,7 @@ fn main() -> Result<(), AnyError> {
     measure_embedder(config, &texts)
 }
 
-/// Groups chunks of similar length up to the token limit; the daemon groups at minimal cost.
+/// Groups chunks of similar length up to the token limit. The daemon instead minimises the total cost.
 fn group_by_length<'a>(sorted: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
     let mut batches: Vec<Vec<&Chunk>> = Vec::new();
     for chunk in sorted {
@@ -89,12 +90,12 @@ fn group_by_length<'a>(sorted: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
 
 /// Cuts or repeats a chunk to a length in tokens.
 fn with_length(chunk: &Chunk, length: usize) -> Chunk {
-    let own = &chunk.ids[1..chunk.ids.len() - 1];
+    let content = &chunk.ids[1..chunk.ids.len() - 1];
     let ids = chunk
         .ids
         .iter()
         .take(1)
-        .chain(own.iter().cycle().take(length - 2))
+        .chain(content.iter().cycle().take(length - 2))
         .chain(chunk.ids.last())
         .copied()
         .collect();
@@ -104,6 +105,7 @@ fn with_length(chunk: &Chunk, length: usize) -> Chunk {
     }
 }
 
+/// Encodes chunks one by one and in batches, and prints a row of the table.
 fn compare(
     label: &str,
     threads: usize,
@@ -120,9 +122,15 @@ fn compare(
             batches.iter().try_for_each(|batch| model.encode(batch).map(drop))
         })?);
     }
-    let [a, b, c, d, wall, spent] = medians(single, together);
+    let (single, together) = (median(single), median(together));
     println!(
-        "| {label} | {threads} | {a:.2} | {b:.2} | {c:.2} | {d:.2} | {wall:.2} | {spent:.2} |"
+        "| {label} | {threads} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        single.wall,
+        single.cpu,
+        together.wall,
+        together.cpu,
+        single.wall / together.wall,
+        single.cpu / together.cpu
     );
     Ok(())
 }
@@ -159,20 +167,37 @@ fn measure_embedder(config: ModelConfig, texts: &[String]) -> Result<(), AnyErro
             })
         })?);
     }
-    let ([a, b, c, d, wall, spent], count) = (medians(single, together), texts.len());
+    let (single, together) = (median(single), median(together));
     println!(
-        "through the queue, {count} texts: {a:.2} ms ({b:.2} CPU) one by one, {c:.2} ms ({d:.2} CPU) at once; ratio {wall:.2}, CPU {spent:.2}"
+        "through the queue, {} texts: {:.2} ms ({:.2} CPU) one by one, {:.2} ms ({:.2} CPU) at once; ratio {:.2}, CPU {:.2}",
+        texts.len(),
+        single.wall,
+        single.cpu,
+        together.wall,
+        together.cpu,
+        single.wall / together.wall,
+        single.cpu / together.cpu
     );
     embedder.stop();
     Ok(())
 }
 
-/// Returns wall and CPU time per text in ms.
-fn timed(texts: usize, work: impl FnOnce() -> Result<(), String>) -> Result<(f64, f64), AnyError> {
-    let (began, spent) = (Instant::now(), cpu_time()?);
+/// Time per text, in ms.
+#[derive(Clone, Copy)]
+struct TimePerText {
+    wall: f64,
+    cpu: f64,
+}
+
+/// Measures work on a number of texts.
+fn timed(texts: usize, work: impl FnOnce() -> Result<(), String>) -> Result<TimePerText, AnyError> {
+    let (started, cpu_before) = (Instant::now(), cpu_time()?);
     work()?;
     let per_text = |time: Duration| 1000.0 * time.as_secs_f64() / texts as f64;
-    Ok((per_text(began.elapsed()), per_text(cpu_time()?.saturating_sub(spent))))
+    Ok(TimePerText {
+        wall: per_text(started.elapsed()),
+        cpu: per_text(cpu_time()?.saturating_sub(cpu_before)),
+    })
 }
 
 /// Returns the CPU time of all threads of this process. Linux only.
@@ -185,24 +210,18 @@ fn cpu_time() -> Result<Duration, AnyError> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Returns the medians of wall and CPU time one by one and together, and the ratios of both.
-fn medians(single: Vec<(f64, f64)>, together: Vec<(f64, f64)>) -> [f64; 6] {
-    let (single, together) = (median(single), median(together));
-    [single.0, single.1, together.0, together.1, single.0 / together.0, single.1 / together.1]
-}
-
 /// Returns the median wall time and the median CPU time.
-fn median(mut times: Vec<(f64, f64)>) -> (f64, f64) {
+fn median(mut times: Vec<TimePerText>) -> TimePerText {
     let middle = times.len() / 2;
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let wall = times[middle].0;
-    times.sort_by(|a, b| a.1.total_cmp(&b.1));
-    (wall, times[middle].1)
+    times.sort_by(|a, b| a.wall.total_cmp(&b.wall));
+    let wall = times[middle].wall;
+    times.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
+    TimePerText { wall, cpu: times[middle].cpu }
 }
 
 fn read_texts(file: Option<PathBuf>) -> Result<Vec<String>, AnyError> {
     let Some(file) = file else {
-        let clause = [
+        let clauses = [
             "the billing service was moved to Oslo",
             "Anna wrote the report",
             "the cache was stale again",
@@ -212,13 +231,13 @@ fn read_texts(file: Option<PathBuf>) -> Result<Vec<String>, AnyError> {
             .map(|n| {
                 format!(
                     "Ticket {n}: {}.",
-                    (0..=n % 7).map(|k| clause[(n + k) % 4]).collect::<Vec<_>>().join(", and ")
+                    (0..=n % 7).map(|k| clauses[(n + k) % 4]).collect::<Vec<_>>().join(", and ")
                 )
             })
             .collect());
     };
-    let line = |line: &str| {
+    let text_of = |line: &str| {
         Ok(serde_json::from_str::<Value>(line)?["text"].as_str().unwrap_or_default().to_owned())
     };
-    std::fs::read_to_string(file)?.lines().map(line).collect()
+    std::fs::read_to_string(file)?.lines().map(text_of).collect()
 }

@@ -1,9 +1,8 @@
-//! The daemon's MCP on loopback HTTP, for the conformance suite (tests/clients/conformance.sh), which knows no other transport.
+//! The daemon's MCP on loopback HTTP, for the conformance suite (tests/clients/conformance.sh), which supports no other transport.
 //!
 //! The HTTP layer is thin: each session is a stream of lines, as on the socket, served by the daemon's own [`LineTransport`] and
-//! [`McpHandler`]: its handshakes, its lists, its refusals. The few tools that the suite calls by name are added to its own. A request
-//! without a session gets a stream of its own. The store never opens and its folder is empty, since no scenario stores anything. Not
-//! here: authentication, streams opened by the server, anything for users.
+//! [`McpHandler`]. The tools that the suite calls by name are added to the daemon's. A request without a session gets a stream of its own.
+//! The store never opens and its folder is empty, because no scenario stores anything. Not here: authentication, streams opened by the server, anything for users.
 
 use axum::Router;
 use axum::extract::State;
@@ -55,7 +54,7 @@ const FIXTURES: [&str; 4] = [
     "test_tool_with_progress",
 ];
 /// The header that names a session.
-const SESSION: &str = "mcp-session-id";
+const SESSION_HEADER: &str = "mcp-session-id";
 /// Buffer of a stream of lines, in bytes.
 const STREAM_BUFFER: usize = 64 * 1024;
 
@@ -63,7 +62,7 @@ const STREAM_BUFFER: usize = 64 * 1024;
 #[derive(Debug, Parser)]
 #[command(name = "conformance")]
 struct Options {
-    /// The port on loopback; 0 takes a free one.
+    /// The port on loopback; 0 selects a free one.
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -72,7 +71,12 @@ struct Options {
 struct Fixtures(McpHandler);
 
 impl Fixtures {
-    async fn fixture(&self, name: &str, context: &RequestContext<RoleServer>) -> CallToolResult {
+    /// Calls a tool of the suite.
+    async fn call_fixture(
+        &self,
+        name: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         let text = |text: &str| vec![ContentBlock::text(text)];
         match name {
             "test_simple_text" => {
@@ -90,17 +94,18 @@ impl Fixtures {
                 ),
             ]),
             _ => {
-                progress(context).await;
+                send_progress(context).await;
                 CallToolResult::success(text("Three progress notifications were sent."))
             }
         }
     }
 }
 
-async fn progress(context: &RequestContext<RoleServer>) {
+/// Sends three progress notifications.
+async fn send_progress(context: &RequestContext<RoleServer>) {
     for step in [0.0, 50.0, 100.0] {
         if let Some(token) = context.meta.get_progress_token() {
-            // Fails only if the client has gone.
+            // Fails only if the client has disconnected.
             let _ = context
                 .peer
                 .notify_progress(ProgressNotificationParam::new(token, step).with_total(100.0))
@@ -141,7 +146,9 @@ impl ServerHandler for Fixtures {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         if FIXTURES.contains(&request.name.as_ref()) {
-            return Ok(CallToolResponse::Complete(self.fixture(&request.name, &context).await));
+            return Ok(CallToolResponse::Complete(
+                self.call_fixture(&request.name, &context).await,
+            ));
         }
         self.0.call_tool(request, context).await
     }
@@ -210,6 +217,7 @@ struct Server {
 }
 
 impl Server {
+    /// Starts the daemon's handler on a new stream and returns the client's end.
     fn connect(&self) -> Arc<Mutex<Connection>> {
         let id = Uuid::now_v7().to_string();
         let hello = hello::Session {
@@ -221,12 +229,12 @@ impl Server {
         };
         let session = Arc::new(Session::new(hello, &self.group, self.service.now()));
         let handler = McpHandler::new(Arc::clone(&self.service), session, CancellationToken::new());
-        let (ours, theirs) = tokio::io::duplex(STREAM_BUFFER);
-        let (reader, writer) = tokio::io::split(theirs);
+        let (client_end, server_end) = tokio::io::duplex(STREAM_BUFFER);
+        let (reader, writer) = tokio::io::split(server_end);
         let lines = LineTransport::new(BufReader::new(reader), writer, Duration::from_secs(10));
         let service =
             serve_directly_with_ct(Fixtures(handler), lines, None, CancellationToken::new());
-        let (reader, writer) = tokio::io::split(ours);
+        let (reader, writer) = tokio::io::split(client_end);
         Arc::new(Mutex::new(Connection {
             lines: BufReader::new(reader).lines(),
             writer,
@@ -246,7 +254,12 @@ fn is_local(headers: &HeaderMap) -> bool {
     })
 }
 
-async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: String) -> Response {
+/// `POST /mcp`: passes a message to its session; `initialize` opens one.
+async fn post_message(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    body: String,
+) -> Response {
     if !is_local(&headers) {
         return StatusCode::FORBIDDEN.into_response();
     }
@@ -254,7 +267,7 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
         return StatusCode::BAD_REQUEST.into_response();
     };
     let (connection, new_id) =
-        if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) {
+        if let Some(id) = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()) {
             let Some(existing) = server.sessions.lock().await.get(id).map(Arc::clone) else {
                 return StatusCode::NOT_FOUND.into_response();
             };
@@ -279,14 +292,15 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
     }
     let mut answer = ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response();
     if let Some(id) = new_id {
-        answer.headers_mut().insert(SESSION, id.parse().expect("an id is ASCII"));
+        answer.headers_mut().insert(SESSION_HEADER, id.parse().expect("an id is ASCII"));
         server.sessions.lock().await.insert(id, connection);
     }
     answer
 }
 
-async fn ended(State(server): State<Arc<Server>>, headers: HeaderMap) -> StatusCode {
-    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
+/// `DELETE /mcp`: closes a session.
+async fn delete_session(State(server): State<Arc<Server>>, headers: HeaderMap) -> StatusCode {
+    let id = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).unwrap_or_default();
     if server.sessions.lock().await.remove(id).is_some() {
         StatusCode::OK
     } else {
@@ -312,7 +326,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("http://{}/mcp", listener.local_addr()?);
     axum::serve(
         listener,
-        Router::new().route("/mcp", post(posted).delete(ended)).with_state(server),
+        Router::new().route("/mcp", post(post_message).delete(delete_session)).with_state(server),
     )
     .await?;
     Ok(())

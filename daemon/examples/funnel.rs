@@ -34,10 +34,28 @@ const RESULTS: usize = 10;
 /// The corpus and the queries of all files.
 #[derive(Default)]
 struct TestSet {
-    /// Unit and text.
-    texts: Vec<(String, String)>,
-    /// Query and the units that answer it.
-    queries: Vec<(String, Vec<String>)>,
+    texts: Vec<CorpusText>,
+    queries: Vec<Query>,
+}
+
+/// A text of the corpus.
+struct CorpusText {
+    unit: String,
+    text: String,
+}
+
+/// A query and the units that answer it.
+struct Query {
+    text: String,
+    relevant: Vec<String>,
+}
+
+/// The quality of one answer, each 0 to 1.
+struct Quality {
+    /// R@10.
+    recall: f64,
+    /// nDCG@10.
+    ndcg: f64,
 }
 
 fn main() -> Result<(), AnyError> {
@@ -51,7 +69,7 @@ fn main() -> Result<(), AnyError> {
     let mut writer = open(&folder.path().join("memory.db"), settings(Effort::Approximate), START)?;
     let group = Group { id: "g_funnel".to_owned(), name: "funnel".to_owned() };
     let mut units = HashMap::new();
-    for (number, (unit, text)) in (0..).zip(&set.texts) {
+    for (number, CorpusText { unit, text }) in (0..).zip(&set.texts) {
         let call = CallContext {
             now: START.plus(number * 1000),
             actor: Actor { client: None, session: None, group: group.clone() },
@@ -70,40 +88,40 @@ fn main() -> Result<(), AnyError> {
         answers.push(
             set.queries
                 .iter()
-                .map(|(text, _)| search(&reader, &group, &mut model, text))
+                .map(|query| search(&reader, &group, &mut model, &query.text))
                 .collect::<Result<Vec<_>, _>>()?,
         );
     }
     println!("{} texts, {} memories, {} queries", set.texts.len(), units.len(), set.queries.len());
     println!("| search | R@10 | nDCG@10 | recall of the exhaustive top 10 | same first result |");
     println!("|---|--:|--:|--:|--:|");
-    let exhaustive = &answers[2];
+    let exhaustive_answers = &answers[2];
     for ((name, _), answers) in EFFORTS.iter().zip(&answers) {
-        let judged: Vec<(f64, f64)> = answers
+        let qualities: Vec<Quality> = answers
             .iter()
             .zip(&set.queries)
-            .map(|(answer, (_, relevant))| evaluate(answer, relevant, &units))
+            .map(|(answer, query)| evaluate(answer, &query.relevant, &units))
             .collect();
-        let mean = |of: fn(&(f64, f64)) -> f64| {
-            100.0 * judged.iter().map(of).sum::<f64>() / judged.len().max(1) as f64
+        let mean_percent = |metric: fn(&Quality) -> f64| {
+            100.0 * qualities.iter().map(metric).sum::<f64>() / qualities.len().max(1) as f64
         };
-        let total: usize = exhaustive.iter().map(Vec::len).sum();
-        let found: usize = exhaustive
+        let total: usize = exhaustive_answers.iter().map(Vec::len).sum();
+        let found: usize = exhaustive_answers
             .iter()
             .zip(answers)
-            .map(|(whole, answer)| whole.iter().filter(|id| answer.contains(id)).count())
+            .map(|(exhaustive, answer)| exhaustive.iter().filter(|id| answer.contains(id)).count())
             .sum();
-        let first = exhaustive
+        let same_first = exhaustive_answers
             .iter()
             .zip(answers)
-            .filter(|(whole, answer)| whole.first() == answer.first())
+            .filter(|(exhaustive, answer)| exhaustive.first() == answer.first())
             .count();
-        let (shared, first) =
-            (found as f64 / total.max(1) as f64, first as f64 / answers.len().max(1) as f64);
+        let shared = found as f64 / total.max(1) as f64;
+        let first = same_first as f64 / answers.len().max(1) as f64;
         println!(
             "| {name} | {:.1} | {:.1} | {shared:.4} | {first:.4} |",
-            mean(|of| of.0),
-            mean(|of| of.1)
+            mean_percent(|quality| quality.recall),
+            mean_percent(|quality| quality.ndcg)
         );
     }
     Ok(())
@@ -116,21 +134,21 @@ fn read_test_set(files: &[PathBuf]) -> Result<TestSet, AnyError> {
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
                 Some(units) if text("category") != "adversarial" => {
-                    set.queries.push((
-                        text("text"),
-                        units.iter().filter_map(|unit| unit.as_str().map(str::to_owned)).collect(),
-                    ));
+                    let relevant =
+                        units.iter().filter_map(|unit| unit.as_str().map(str::to_owned)).collect();
+                    set.queries.push(Query { text: text("text"), relevant });
                 }
                 Some(_) => {}
                 None => {
                     let day =
                         text("time").get(..10).map_or_else(String::new, |day| format!("[{day}] "));
-                    set.texts.push((text("unit"), format!("{day}{}", text("text"))));
+                    let dated = format!("{day}{}", text("text"));
+                    set.texts.push(CorpusText { unit: text("unit"), text: dated });
                 }
             }
         }
     }
-    set.queries.retain(|(_, units)| !units.is_empty());
+    set.queries.retain(|query| !query.relevant.is_empty());
     Ok(set)
 }
 
@@ -169,8 +187,8 @@ fn search(
         .collect())
 }
 
-/// Returns R@10 and nDCG@10 of one answer; a unit counts once, at its first position.
-fn evaluate(answer: &[String], relevant: &[String], units: &HashMap<String, &str>) -> (f64, f64) {
+/// Evaluates one answer; a unit counts once, at its first position. `units` maps memory ids to units.
+fn evaluate(answer: &[String], relevant: &[String], units: &HashMap<String, &str>) -> Quality {
     let (mut seen, mut gain) = (Vec::new(), 0.0);
     let discount = |position: usize| 1.0 / ((position + 2) as f64).log2();
     for (position, id) in answer.iter().enumerate() {
@@ -184,5 +202,5 @@ fn evaluate(answer: &[String], relevant: &[String], units: &HashMap<String, &str
         gain += discount(position);
     }
     let ideal: f64 = (0..relevant.len().min(RESULTS)).map(discount).sum();
-    (seen.len() as f64 / relevant.len() as f64, gain / ideal)
+    Quality { recall: seen.len() as f64 / relevant.len() as f64, ndcg: gain / ideal }
 }

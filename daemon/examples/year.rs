@@ -3,7 +3,7 @@
 //!     cargo run --release -p locid --example year -- MODELS [corpus.jsonl queries.jsonl]…
 //!
 //! Time is an argument of the engine, so a year takes minutes. Texts come from the files (a corpus line has `id` and `text`, a query line
-//! also `relevant`), an equal share each day, and from templates. Both stores get the same queries. Not here: the daemon.
+//! also `relevant`), an equal share each day, and for the other episodes from templates. Both stores get the same queries. Not here: the daemon.
 
 #[path = "shared/mod.rs"]
 mod shared;
@@ -36,10 +36,21 @@ const DAILY_QUERIES: usize = 5;
 
 /// The texts and queries of the simulated year.
 struct Year {
-    /// Id and text, by day.
-    texts: Vec<Vec<(String, String)>>,
-    /// Query, and the ids of the texts that answer it.
-    queries: Vec<(String, Vec<String>)>,
+    /// The texts of each day.
+    texts: Vec<Vec<EpisodeText>>,
+    queries: Vec<Query>,
+}
+
+/// The text of an episode.
+struct EpisodeText {
+    id: String,
+    text: String,
+}
+
+/// A query and the ids of the texts that answer it.
+struct Query {
+    text: String,
+    relevant: Vec<String>,
 }
 
 fn main() -> Result<(), AnyError> {
@@ -64,11 +75,12 @@ fn read_year(files: &[PathBuf]) -> Result<Year, AnyError> {
             let line: Value = serde_json::from_str(line)?;
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
-                Some(ids) => queries.push((
-                    text("text"),
-                    ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
-                )),
-                None => real.push((text("id"), text("text"))),
+                Some(ids) => {
+                    let relevant =
+                        ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect();
+                    queries.push(Query { text: text("text"), relevant });
+                }
+                None => real.push(EpisodeText { id: text("id"), text: text("text") }),
             }
         }
     }
@@ -76,14 +88,14 @@ fn read_year(files: &[PathBuf]) -> Result<Year, AnyError> {
     let mut real = real.into_iter();
     let (mut texts, mut generator) = (Vec::new(), EpisodeGenerator(7));
     for day in 0..DAYS {
-        let mut today: Vec<(String, String)> = real.by_ref().take(share).collect();
+        let mut today: Vec<EpisodeText> = real.by_ref().take(share).collect();
         while today.len() < EPISODES_PER_DAY {
             let id = format!("t{day}-{}", today.len());
-            let (text, question) = generator.episode(today.len());
+            let GeneratedEpisode { text, question } = generator.episode(today.len());
             if today.len() == EPISODES_PER_DAY - 1 {
-                queries.push((question, vec![id.clone()]));
+                queries.push(Query { text: question, relevant: vec![id.clone()] });
             }
-            today.push((id, text));
+            today.push(EpisodeText { id, text });
         }
         texts.push(today);
     }
@@ -98,9 +110,9 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
     let reader = writer.reader()?;
     let group = Group { id: "g_year".to_owned(), name: "year".to_owned() };
     // The memory id and the day of each text, by the text's id.
-    let (mut ids, mut days) = (HashMap::new(), HashMap::new());
+    let (mut memory_ids, mut days) = (HashMap::new(), HashMap::new());
     for (day, texts) in (0_i64..).zip(&year.texts) {
-        for (number, (name, text)) in (0_i64..).zip(texts) {
+        for (number, EpisodeText { id, text }) in (0_i64..).zip(texts) {
             let now = START.plus(day * DAY + number * 600_000);
             let call = CallContext {
                 now,
@@ -111,27 +123,33 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
             let stored = writer.store(&call, &draft, &model.encode_document(text)?)?;
-            ids.insert(name.clone(), stored.id.to_string());
-            days.insert(name.clone(), day);
+            memory_ids.insert(id.clone(), stored.id.to_string());
+            days.insert(id.clone(), day);
         }
         let evening = START.plus((day + 1) * DAY);
-        let searcher =
-            Searcher { reader: &reader, group: &group, now: evening, ids: &ids, days: &days, day };
+        let searcher = Searcher {
+            reader: &reader,
+            group: &group,
+            now: evening,
+            memory_ids: &memory_ids,
+            days: &days,
+            day,
+        };
         let todays_queries = year
             .queries
             .iter()
             .cycle()
             .skip(usize::try_from(day)? * DAILY_QUERIES)
             .take(DAILY_QUERIES);
-        let mut used = HashMap::new();
-        for (query, _) in todays_queries {
+        let mut accesses = HashMap::new();
+        for query in todays_queries {
             searcher
-                .search(model, query)?
-                .1
+                .search(model, &query.text)?
+                .accessed
                 .into_iter()
-                .for_each(|seq| *used.entry(seq).or_insert(0_u32) += 1);
+                .for_each(|seq| *accesses.entry(seq).or_insert(0_u32) += 1);
         }
-        writer.touch(&used, evening, Boosting::On)?;
+        writer.touch(&accesses, evening, Boosting::On)?;
         if weekly && day % 7 == 6 {
             maintain(&mut writer, &reader, model, evening)?;
         }
@@ -175,19 +193,25 @@ struct Searcher<'a> {
     reader: &'a Reader,
     group: &'a Group,
     now: Timestamp,
-    ids: &'a HashMap<String, String>,
+    /// Memory id by text id.
+    memory_ids: &'a HashMap<String, String>,
+    /// Day by text id.
     days: &'a HashMap<String, i64>,
+    /// The current day.
     day: i64,
 }
 
+/// The outcome of a search.
+struct SearchOutcome {
+    /// Ids of the results, of their sources, and of the episodes that summaries quote.
+    ids: Vec<String>,
+    /// Row numbers of the memories that were returned in full.
+    accessed: Vec<i64>,
+}
+
 impl Searcher<'_> {
-    /// Searches for ten results. Returns the ids of the results, their sources and the episodes that summaries quote, and the sequence
-    /// numbers of the results in full.
-    fn search(
-        &self,
-        model: &mut Model,
-        question: &str,
-    ) -> Result<(Vec<String>, Vec<i64>), AnyError> {
+    /// Searches for ten results.
+    fn search(&self, model: &mut Model, question: &str) -> Result<SearchOutcome, AnyError> {
         let arguments: Map<String, Value> = serde_json::from_value(
             json!({"query": question, "max_results": 10, "token_budget": 100_000}),
         )?;
@@ -217,17 +241,18 @@ impl Searcher<'_> {
                 .as_ref()
                 .and_then(|metadata| metadata.get("quotes"))
                 .and_then(Value::as_array);
-            for at in quoted.into_iter().flatten().filter_map(Value::as_u64) {
+            for index in quoted.into_iter().flatten().filter_map(Value::as_u64) {
                 let id = sources
-                    .and_then(|ids| ids.get(usize::try_from(at).unwrap_or(usize::MAX)))
+                    .and_then(|ids| ids.get(usize::try_from(index).unwrap_or(usize::MAX)))
                     .and_then(Value::as_str);
                 ids.extend(id.map(str::to_owned));
             }
         }
-        Ok((ids, answer.given))
+        Ok(SearchOutcome { ids, accessed: answer.given })
     }
 }
 
+/// Prints a row of the table. R@10 is the share of a query's relevant texts among the results.
 fn report(
     year: &Year,
     model: &mut Model,
@@ -235,25 +260,25 @@ fn report(
     path: &std::path::Path,
     weekly: bool,
 ) -> Result<(), AnyError> {
-    // The share of a query's relevant texts among the results, by the age of the newest relevant text.
+    // R@10 of each query, by the age of its newest relevant text.
     let (mut recent, mut older) = (Vec::new(), Vec::new());
-    for (question, names) in &year.queries {
+    for Query { text, relevant } in &year.queries {
         let days: Option<Vec<i64>> =
-            names.iter().map(|name| searcher.days.get(name).copied()).collect();
+            relevant.iter().map(|id| searcher.days.get(id).copied()).collect();
         let Some(newest) = days.and_then(|days| days.into_iter().max()) else { continue };
-        let (ids, _) = searcher.search(model, question)?;
-        let found = names
+        let ids = searcher.search(model, text)?.ids;
+        let found = relevant
             .iter()
-            .filter(|name| searcher.ids.get(*name).is_some_and(|id| ids.contains(id)))
+            .filter(|id| searcher.memory_ids.get(*id).is_some_and(|id| ids.contains(id)))
             .count();
-        let share = found as f64 / names.len() as f64;
+        let share = found as f64 / relevant.len() as f64;
         if searcher.day - newest < 30 { recent.push(share) } else { older.push(share) }
     }
-    let percent = |all: &[f64]| {
-        if all.is_empty() {
+    let mean_percent = |shares: &[f64]| {
+        if shares.is_empty() {
             "-".to_owned()
         } else {
-            format!("{:.1}", 100.0 * all.iter().sum::<f64>() / all.len() as f64)
+            format!("{:.1}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64)
         }
     };
     let stats = searcher.reader.stats(&StatsRequest::default(), searcher.group, searcher.now)?;
@@ -265,19 +290,25 @@ fn report(
         stats.compacted,
         stats.by_type.get("semantic").copied().unwrap_or_default(),
         std::fs::metadata(path)?.len() as f64 / 1e6,
-        percent(&recent),
-        percent(&older),
+        mean_percent(&recent),
+        mean_percent(&older),
         recent.len() + older.len()
     );
     Ok(())
+}
+
+/// An episode and a query that it answers.
+struct GeneratedEpisode {
+    text: String,
+    question: String,
 }
 
 /// Deterministic generator of the episodes of a small company.
 struct EpisodeGenerator(u64);
 
 impl EpisodeGenerator {
-    fn choose<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[usize::try_from(self.number() % of.len() as u64).unwrap_or(0)]
+    fn choose<'a>(&mut self, options: &[&'a str]) -> &'a str {
+        options[usize::try_from(self.number() % options.len() as u64).unwrap_or(0)]
     }
 
     /// Returns the next number of splitmix64.
@@ -288,8 +319,8 @@ impl EpisodeGenerator {
         bits ^ (bits >> 31)
     }
 
-    /// Returns an episode and a query that it answers.
-    fn episode(&mut self, number: usize) -> (String, String) {
+    /// Returns the next episode; `number` selects its template.
+    fn episode(&mut self, number: usize) -> GeneratedEpisode {
         let person = self.choose(&[
             "Anna", "Bruno", "Chidi", "Dora", "Emre", "Farid", "Greta", "Hana", "Ines", "Jonas",
             "Kofi", "Lena",
@@ -317,7 +348,7 @@ impl EpisodeGenerator {
             "a stale cache",
         ]);
         let n = self.number() % 9000 + 100;
-        match number % 4 {
+        let (text, question) = match number % 4 {
             0 => (
                 format!(
                     "{person} traced ticket {n} about the {system} in {place} to {fault}. {other} wrote the report."
@@ -344,6 +375,7 @@ impl EpisodeGenerator {
                 ),
                 format!("Who asked {person} to move the {system} before order {n}?"),
             ),
-        }
+        };
+        GeneratedEpisode { text, question }
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // First, while there is one thread: the ONNX library reads this variable when it is loaded.
+    // First, while the process has one thread: this sets an environment variable, which ONNX Runtime reads when it is loaded.
     embedding::onnx::switch_off_telemetry();
     let options = Options::parse();
     let paths = match Paths::of_process() {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 }
 
 fn fail(failure: &Failure, exit: Exit) -> ExitCode {
-    // Writing fails if the log is on a full disk; then only the exit code tells, where `eprintln!` would panic.
+    // Not `eprintln!`, which panics if writing fails, for example on a full disk; the exit code is still correct then.
     let _ = writeln!(io::stderr(), "locid: {failure}");
     exit.into()
 }

@@ -1,4 +1,4 @@
-//! The bodies of the admin socket: HTTP with JSON between `loci ctl` and the daemon.
+//! Request and reply bodies of the admin socket: HTTP with JSON between `loci ctl` and the daemon.
 //!
 //! `POST /verbs/pin` with `{"session": {"id": "…", "pid": 7}, "arguments": {"memory_id": "…", "pinned": true}}` returns the reply of the verb
 //! ([`crate::requests::pin`]), or a [`crate::error::Failure`].
@@ -25,7 +25,7 @@ pub struct Status {
     pub index: Option<IndexStatus>,
     /// Connected agents.
     pub sessions: Vec<SessionStatus>,
-    /// Number of waiting jobs.
+    /// Number of unfinished jobs by kind of worker.
     pub queues: QueueLengths,
     /// Parts that do not work at the moment, for example `embedding`.
     pub degraded: Vec<String>,
@@ -76,14 +76,14 @@ pub struct SessionStatus {
     pub age_s: u64,
 }
 
-/// Number of jobs that wait for each kind of worker.
+/// Number of queued and running jobs of each kind of worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct QueueLengths {
-    /// For the writer.
+    /// Jobs of the writer thread.
     pub writer: usize,
-    /// For the readers.
+    /// Jobs of the reader threads.
     pub readers: usize,
-    /// For the model.
+    /// Texts submitted to the model that have no vector yet.
     pub embedding: usize,
 }
 
@@ -101,6 +101,6 @@ pub struct VerbCall {
 /// Reply of a request that returns no data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Done {
-    /// What was done, one sentence.
+    /// The action that was carried out, one sentence.
     pub done: String,
 }

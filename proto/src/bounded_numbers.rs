@@ -1,4 +1,4 @@
-//! Whole numbers with bounds, as arguments: parsing refuses any other value and names the bounds.
+//! Integer arguments with bounds: parsing refuses a value out of bounds with an error that names the bounds.
 
 use crate::limits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,4 +1,4 @@
-//! The part of a reply that says which parts of the daemon do not work at the moment.
+//! `degraded` and `hint` in replies: the parts of the daemon that do not work at the moment.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Errors as users and models see them: a stable code, the field, one sentence, and the next step.
+//! Errors as users and models see them: a stable code, the argument at fault, one sentence, and the next step.
 //!
 //! As JSON: `{"code": "invalid", "field": "type", "message": "must be …", "hint": "…"}`. Not here: the presentation as an MCP result
 //! (daemon) or on a terminal (shim).
@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the caller can do about a failure; stable, part of the interface.
+/// Kind of a failure; determines what the caller can do about it. The codes are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -57,7 +57,7 @@ impl Code {
 /// An error. `Display` writes `code: field message. hint`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Failure {
-    /// What the caller can do about it.
+    /// Its kind.
     pub code: Code,
     /// The argument that caused it, as a path (`metadata.steps[2]`); absent if no single argument did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub enum Exit {
     /// `locid`: the store could not be opened or written (`EX_SOFTWARE`).
     Storage = 70,
     /// `locid`: another daemon serves this database (`EX_TEMPFAIL`). Nothing is printed, because this is the normal result when two shims
-    /// start a daemon at once.
+    /// start a daemon at the same time.
     AlreadyRunning = 75,
     /// `locid`: the configuration is invalid, or a newer loci has written the database (`EX_CONFIG`).
     Config = 78,

@@ -14,12 +14,12 @@ use std::str::FromStr;
 /// Checks the name of a new project. Every source of names uses this one rule.
 ///
 /// A name must be a valid file name: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
-/// A project that the store has under another name is still found by it ([`GroupName`] admits such a name).
+/// Projects that an earlier version stored under a name that is refused now can still be addressed: [`GroupName`] accepts such names.
 ///
 /// # Errors
 /// The fault, as the rest of a sentence that begins with the field's name.
 pub fn check_name(name: &str) -> Result<(), String> {
-    check_readable(name)?;
+    check_base_rules(name)?;
     if name.len() > limits::GROUP_BYTES {
         return Err(format!("must have at most {} bytes, not {}", limits::GROUP_BYTES, name.len()));
     }
@@ -36,14 +36,16 @@ pub fn check_name(name: &str) -> Result<(), String> {
 pub const NAME_HINT: &str =
     "Choose a name that a file could have, of at most 200 bytes, for example my-project";
 
-/// Characters and bytes of a name that a cleaned one keeps: a hyphen and 8 digits have to fit behind them.
-const KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
-const KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
+/// Maximum number of characters of the original name in a cleaned name; the other 9 are a hyphen and 8 digits.
+const MAX_KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
+/// The same limit in bytes.
+const MAX_KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
 
-/// Returns the name if [`check_name`] admits it, else one made from it: for names that come from elsewhere and cannot be refused.
+/// Returns the name if [`check_name`] accepts it, otherwise a valid name derived from it. For names that cannot be refused, such as the
+/// name of a folder.
 ///
-/// `/` and control characters become `_`, the rest is cut, and 8 hexadecimal digits of the SHA-256 of the name are added, so that two
-/// names stay two. The same name always gives the same result.
+/// `/` and control characters become `_`, a long name is cut, and 8 hexadecimal digits of the SHA-256 of the name are appended, so that
+/// different names stay different. The result depends only on the name.
 #[must_use]
 pub fn clean_name(name: &str) -> Cow<'_, str> {
     let trimmed = name.trim();
@@ -51,19 +53,20 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let mut kept = String::new();
-    for c in trimmed.chars().take(KEPT_CHARS) {
+    for c in trimmed.chars().take(MAX_KEPT_CHARS) {
         let c = if c == '/' || c.is_control() { '_' } else { c };
-        if kept.len() + c.len_utf8() > KEPT_BYTES {
+        if kept.len() + c.len_utf8() > MAX_KEPT_BYTES {
             break;
         }
         kept.push(c);
     }
-    let digits = hashed_id(name);
-    Cow::Owned(format!("{kept}-{}", &digits[2..10]))
+    let id = hashed_id(name);
+    let digits = &id[2..10];
+    Cow::Owned(format!("{kept}-{digits}"))
 }
 
-/// What no name has ever been allowed to be.
-fn check_readable(name: &str) -> Result<(), String> {
+/// Checks the rules that hold for the names of every version: not empty, not too long, no control characters.
+fn check_base_rules(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must not be empty".to_owned());
     }
@@ -76,9 +79,9 @@ fn check_readable(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A group as a person or an agent writes it: 1 to 128 characters, none of them a control character.
+/// The name of a group as a person or an agent writes it: 1 to 128 characters, no control characters.
 ///
-/// Names that [`check_name`] refuses are admitted, because a store of an earlier version may have them.
+/// Accepts names that [`check_name`] refuses, because a store of an earlier version may have them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct GroupName(String);
 
@@ -94,7 +97,7 @@ impl FromStr for GroupName {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim();
-        check_readable(name)?;
+        check_base_rules(name)?;
         Ok(Self(name.to_owned()))
     }
 }
@@ -156,8 +159,8 @@ impl Group {
         Self { id: name.0.clone(), name: name.0.clone() }
     }
 
-    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is that
-    /// of the project's folder.
+    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is
+    /// that of the project's folder.
     #[must_use]
     pub fn of_folder(path: &str) -> Self {
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
@@ -165,14 +168,16 @@ impl Group {
         Self { id: hashed_id(path), name: clean_name(name).into_owned() }
     }
 
-    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the
-    /// canonical path, a line break and the name. The path is included so that a project file cannot select the group of another project.
+    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256
+    /// of the canonical path, a line break and the name. The path is included so that a project file cannot select the group of another
+    /// project.
     #[must_use]
     pub fn of_named_project(path: &str, name: &GroupName) -> Self {
         Self { id: hashed_id(&format!("{path}\n{}", name.0)), name: name.0.clone() }
     }
 }
 
+/// Returns `g_` and the first 16 hexadecimal digits of the SHA-256 of a text.
 fn hashed_id(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest[..8].iter().fold("g_".to_owned(), |mut id, byte| {
@@ -190,7 +195,7 @@ mod tests {
         ["", "/", "../..", "a/b", ".", "..", "...", "line\nbreak", "escape\u{1b}[0m"];
 
     #[test]
-    fn a_name_is_what_a_file_name_can_be() {
+    fn a_name_must_be_a_valid_file_name() {
         for name in
             ["my shop", "проект", "買い物リスト", "Æther 🦀", ".dotfiles", "..a", "a.b", "x\\y"]
         {
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleaned_name_is_a_name_and_two_names_stay_two() {
+    fn a_cleaned_name_is_valid_and_different_names_stay_different() {
         assert_eq!(clean_name("買い物"), "買い物");
         let long = "買".repeat(300);
         let names: Vec<String> = REFUSED
@@ -214,16 +219,16 @@ mod tests {
             .chain(["a_b", &long, "a\0b"].iter())
             .map(|name| clean_name(name).into_owned())
             .collect();
-        for (at, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             assert_eq!(check_name(name), Ok(()), "{name}");
-            assert_eq!(clean_name(name), name.as_str(), "a cleaned name stays as it is");
-            assert!(!names[..at].contains(name), "{name}");
+            assert_eq!(clean_name(name), name.as_str(), "a cleaned name is not changed again");
+            assert!(!names[..index].contains(name), "{name}");
         }
         assert!(clean_name("a/b").starts_with("a_b-"));
     }
 
     #[test]
-    fn a_folder_gives_its_project_a_name() {
+    fn a_project_is_named_after_its_folder() {
         assert_eq!(Group::of_folder("/home/x/.dotfiles/.git").name, ".dotfiles");
         let long = Group::of_folder(&format!("/home/{}", "x".repeat(255))).name;
         assert_eq!(check_name(&long), Ok(()));

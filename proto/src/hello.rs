@@ -11,7 +11,7 @@ pub const MIN_VERSION: u32 = 1;
 /// The newest protocol version that this build supports.
 pub const MAX_VERSION: u32 = 1;
 
-/// The line of the shim.
+/// The hello line of the shim.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Hello {
     /// Oldest and newest protocol version that the shim supports.
@@ -40,7 +40,7 @@ pub struct Session {
     pub pid: u32,
 }
 
-/// The line of the daemon.
+/// The daemon's answer to the hello line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Reply {
@@ -55,7 +55,7 @@ pub enum Reply {
 pub struct Welcome {
     /// Always true.
     pub ok: bool,
-    /// The protocol version used from here on.
+    /// The agreed protocol version.
     pub loci: u32,
     /// The daemon's version.
     pub daemon: String,
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_versions_of_this_build() {
-        let refused = serde_json::to_value(Refused::new(Refusal::Version)).expect("is JSON");
+        let refused = serde_json::to_value(Refused::new(Refusal::Version))
+            .expect("the refusal is serialised");
         let expected = serde_json::json!({"ok": false, "error": "version", "min": MIN_VERSION, "max": MAX_VERSION, "daemon": crate::VERSION});
         assert_eq!(refused, expected);
     }

@@ -6,9 +6,9 @@ pub const CONTENT_BYTES: usize = 32 * 1024;
 pub const METADATA_BYTES: usize = 16 * 1024;
 /// Maximum nesting depth of metadata; the object itself is level 1.
 pub const METADATA_DEPTH: usize = 8;
-/// Maximum size of a query, in bytes; the rest is cut and the reply has `truncated`.
+/// Maximum size of a query, in bytes; a longer query is cut and the reply has `truncated`.
 pub const QUERY_BYTES: usize = 4 * 1024;
-/// Maximum number of distinct terms of a query in the keyword search; further ones are cut and the reply has `truncated`.
+/// Maximum number of distinct terms of a query in the keyword search; further terms are ignored and the reply has `truncated`.
 pub const QUERY_TERMS: usize = 32;
 /// Maximum number of ids of one recall.
 pub const RECALL_IDS: usize = 100;
@@ -16,7 +16,7 @@ pub const RECALL_IDS: usize = 100;
 pub const MAX_RESULTS: i64 = 20;
 /// Maximum length of a group name, in characters.
 pub const GROUP_CHARS: usize = 128;
-/// Longest name of a new group in bytes of UTF-8: a file name with an extension can hold it.
+/// Maximum length of the name of a new group, in bytes of UTF-8. With an extension it still is a valid file name.
 pub const GROUP_BYTES: usize = 200;
 /// Maximum length of a line on the wire or in an export, in bytes, including the newline.
 pub const LINE_BYTES: usize = 1024 * 1024;

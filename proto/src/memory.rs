@@ -28,13 +28,13 @@ macro_rules! string_enum {
         impl FromStr for $name {
             type Err = String;
             fn from_str(text: &str) -> Result<Self, String> {
-                if let Some(found) = Self::ALL.iter().find(|v| v.as_str() == text) {
-                    return Ok(*found);
+                if let Some(variant) = Self::ALL.iter().find(|v| v.as_str() == text) {
+                    return Ok(*variant);
                 }
                 let folded = text.trim().to_ascii_lowercase();
-                let near = Self::ALL.iter().find(|v| strsim::damerau_levenshtein(v.as_str(), &folded) <= 2);
-                Err(match near {
-                    Some(near) => format!(concat!("must be ", $expected, "; did you mean {}?"), near.as_str()),
+                let similar = Self::ALL.iter().find(|v| strsim::damerau_levenshtein(v.as_str(), &folded) <= 2);
+                Err(match similar {
+                    Some(similar) => format!(concat!("must be ", $expected, "; did you mean {}?"), similar.as_str()),
                     None => concat!("must be ", $expected).to_owned(),
                 })
             }

@@ -96,25 +96,25 @@ impl Paths {
             .as_ref()
             .filter(|home| home.is_absolute())
             .map(|home| home.join(".loci"));
-        let home = match absolute("LOCI_HOME", variables.home.as_ref())? {
+        let home = match absolute_path("LOCI_HOME", variables.home.as_ref())? {
             Some(home) => home,
             None => default_home.clone().ok_or_else(|| {
                 Failure::invalid("HOME", "is not set, so the data folder is unknown")
                     .hint("Set HOME or LOCI_HOME")
             })?,
         };
-        let chosen_db = absolute("LOCI_DB", variables.db.as_ref())?;
+        let chosen_db = absolute_path("LOCI_DB", variables.db.as_ref())?;
         let db = chosen_db.clone().unwrap_or_else(|| home.join("memory.db"));
-        let runtime = match absolute("XDG_RUNTIME_DIR", variables.runtime.as_ref())? {
+        let runtime = match absolute_path("XDG_RUNTIME_DIR", variables.runtime.as_ref())? {
             Some(runtime) => runtime.join("loci"),
             None => home.join("run"),
         };
         let suffix = socket_suffix(&db, default_home.as_deref());
         let paths = Self {
-            config: absolute("LOCI_CONFIG", variables.config.as_ref())?
+            config: absolute_path("LOCI_CONFIG", variables.config.as_ref())?
                 .unwrap_or_else(|| home.join("config.toml")),
             db_from_environment: chosen_db.is_some(),
-            models: absolute("LOCI_MODELS", variables.models.as_ref())?
+            models: absolute_path("LOCI_MODELS", variables.models.as_ref())?
                 .unwrap_or_else(|| home.join("models")),
             logs: home.join("logs"),
             socket: runtime.join(format!("locid{suffix}.sock")),
@@ -144,7 +144,8 @@ impl Paths {
     }
 }
 
-/// Refuses to run as root with another user's home folder, because files of root would be created there (`sudo` keeps `HOME`).
+/// Refuses to run as root with another user's home folder, because files owned by root would be created there (`sudo` keeps `HOME`).
+/// `data` is the data folder, `user` the effective user id.
 ///
 /// # Errors
 /// `invalid` with the field `HOME`.
@@ -152,7 +153,7 @@ pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
     let Some(home) = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()) else {
         return Ok(());
     };
-    let owner = home.metadata().map_or(user, |found| found.uid());
+    let owner = home.metadata().map_or(user, |metadata| metadata.uid());
     if user != 0 || owner == user || !data.starts_with(&home) {
         return Ok(());
     }
@@ -163,7 +164,8 @@ pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
     Err(failure.hint("Run without sudo, or with sudo -H"))
 }
 
-fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Failure> {
+/// Returns the path that the variable `name` sets; refuses a relative path and control characters.
+fn absolute_path(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Failure> {
     match value {
         None => Ok(None),
         Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
@@ -179,19 +181,19 @@ fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Fail
 /// Returns the suffix of the socket names: empty for the default database, otherwise `-` and 8 hexadecimal digits of the SHA-256 of its
 /// canonical path.
 fn socket_suffix(db: &Path, default_home: Option<&Path>) -> String {
-    let canonical = canonical(db);
-    if default_home.is_some_and(|home| canonical == self::canonical(&home.join("memory.db"))) {
+    let db = canonical(db);
+    if default_home.is_some_and(|home| db == canonical(&home.join("memory.db"))) {
         return String::new();
     }
-    let digest = Sha256::digest(canonical.as_os_str().as_encoded_bytes());
+    let digest = Sha256::digest(db.as_os_str().as_encoded_bytes());
     format!("-{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3])
 }
 
 /// Returns the canonical path; its last components need not exist.
 #[must_use]
 pub fn canonical(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
+    if let Ok(resolved) = path.canonicalize() {
+        return resolved;
     }
     match (path.parent(), path.components().next_back()) {
         (Some(parent), Some(Component::Normal(name))) => canonical(parent).join(name),
@@ -213,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_default_database_has_the_socket_without_suffix() {
-        let paths = Paths::resolve(&variables()).expect("resolves");
+        let paths = Paths::resolve(&variables()).expect("the paths are resolved");
         assert_eq!(paths.db, Path::new("/home/anna/.loci/memory.db"));
         assert_eq!(paths.socket, Path::new("/run/user/7/loci/locid.sock"));
         assert_eq!(paths.admin_socket, Path::new("/run/user/7/loci/admin.sock"));
@@ -221,13 +223,16 @@ mod tests {
 
     #[test]
     fn another_database_has_other_sockets() {
-        let of = |db: &str| {
+        let socket_of = |db: &str| {
             Paths::resolve(&Variables { db: Some(db.into()), ..variables() })
-                .expect("resolves")
+                .expect("the paths are resolved")
                 .socket
         };
-        assert_ne!(of("/tmp/a.db"), of("/tmp/b.db"));
-        assert_eq!(of("/home/anna/.loci/memory.db"), Path::new("/run/user/7/loci/locid.sock"));
+        assert_ne!(socket_of("/tmp/a.db"), socket_of("/tmp/b.db"));
+        assert_eq!(
+            socket_of("/home/anna/.loci/memory.db"),
+            Path::new("/run/user/7/loci/locid.sock")
+        );
     }
 
     #[test]
@@ -237,20 +242,20 @@ mod tests {
             home: Some("/data/loci".into()),
             ..variables()
         })
-        .expect("resolves");
+        .expect("the paths are resolved");
         assert_eq!(paths.runtime, Path::new("/data/loci/run"));
     }
 
     #[test]
     fn a_relative_or_overlong_path_is_refused_by_name() {
         let relative = Paths::resolve(&Variables { db: Some("memory.db".into()), ..variables() })
-            .expect_err("is refused");
+            .expect_err("the path is refused");
         assert_eq!(relative.field.as_deref(), Some("LOCI_DB"));
         let long = Paths::resolve(&Variables {
             runtime: Some(format!("/{}", "x".repeat(120)).into()),
             ..variables()
         })
-        .expect_err("is refused");
+        .expect_err("the path is refused");
         assert!(long.message.contains("too long"), "{long}");
     }
 }

@@ -24,7 +24,7 @@ pub struct EffectiveConfig {
     loaded: Mutex<Loaded>,
 }
 
-/// The file as it was last read, and what came of it.
+/// The configuration in force, from the last valid contents of the file.
 #[derive(Debug)]
 struct Loaded {
     config: Config,
@@ -38,7 +38,7 @@ impl EffectiveConfig {
     /// # Errors
     /// `invalid` with the position of the fault.
     pub fn read(paths: &Paths) -> Result<Self, Failure> {
-        Ok(Self { paths: paths.clone(), loaded: Mutex::new(read(paths)?) })
+        Ok(Self { paths: paths.clone(), loaded: Mutex::new(load(paths)?) })
     }
 
     /// Returns the paths that the daemon was started with.
@@ -69,10 +69,10 @@ impl EffectiveConfig {
     /// # Errors
     /// `invalid` with the position of the fault; nothing changes then.
     pub fn reload(&self) -> Result<(Settings, ReloadReply), Failure> {
-        let mut fresh = read(&self.paths)?;
+        let mut reread = load(&self.paths)?;
         let mut loaded = self.loaded();
         let mut changed = Vec::new();
-        for (name, key) in &mut fresh.keys {
+        for (name, key) in &mut reread.keys {
             let Some(old) = loaded.keys.get(name).filter(|old| old.value != key.value) else {
                 continue;
             };
@@ -87,11 +87,11 @@ impl EffectiveConfig {
                 *key = ConfigKey { waits: Some(key.value.clone()), ..old.clone() };
             }
         }
-        fresh.config.storage = loaded.config.storage.clone();
-        fresh.config.embedding = loaded.config.embedding.clone();
-        telemetry::set_level(&options::log_level(&fresh.config)?);
-        let settings = fresh.config.settings();
-        *loaded = fresh;
+        reread.config.storage = loaded.config.storage.clone();
+        reread.config.embedding = loaded.config.embedding.clone();
+        telemetry::set_level(&options::log_level(&reread.config)?);
+        let settings = reread.config.settings();
+        *loaded = reread;
         Ok((settings, ReloadReply { file: self.paths.config.display().to_string(), changed }))
     }
 
@@ -100,32 +100,35 @@ impl EffectiveConfig {
     }
 }
 
-fn read(paths: &Paths) -> Result<Loaded, Failure> {
-    let text = file::text(&paths.config)?;
+fn load(paths: &Paths) -> Result<Loaded, Failure> {
+    let text = file::read_text(&paths.config)?;
     let config = match &text {
-        Some(text) => Config::of_text(text, &paths.config)?,
+        Some(text) => Config::from_text(text, &paths.config)?,
         None => Config::default(),
     };
     let overrides = options::overrides(paths, &config).map_err(|failure| {
         text.as_deref().map_or_else(
             || failure.clone(),
-            |text| file::of_key(&paths.config, text, failure.clone()),
+            |text| file::with_position_of_key(&paths.config, text, failure.clone()),
         )
     })?;
-    let keys = keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
+    let keys = effective_keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
     Ok(Loaded { config, file_exists: text.is_some(), keys })
 }
 
-fn keys(
+/// Returns every key with its value in force and the source of that value.
+fn effective_keys(
     config: &Config,
     text: &str,
     paths: &Paths,
     overrides: &[Override],
 ) -> BTreeMap<String, ConfigKey> {
-    let positions = file::keys(text);
-    let name = paths.config.file_name().unwrap_or_default().to_string_lossy();
+    let positions = file::key_positions(text);
+    let file_name = paths.config.file_name().unwrap_or_default().to_string_lossy();
     let from_file = |key: &str| {
-        positions.get(key).map(|span| format!("{name}:{}", file::line(text, span.start)))
+        positions
+            .get(key)
+            .map(|span| format!("{file_name}:{}", file::line_number(text, span.start)))
     };
     let mut keys = BTreeMap::new();
     let sections = serde_json::to_value(config).unwrap_or_default();

@@ -14,33 +14,33 @@ use toml::de::{DeTable, DeValue};
 /// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// Returns the text of the file; `None` if there is no file.
+/// Reads the text of the file; `None` if there is no file.
 ///
 /// # Errors
-/// `invalid`, naming the file and what is wrong with it.
-pub fn text(path: &Path) -> Result<Option<String>, Failure> {
-    let refuse = |what: String| Failure::new(Code::Invalid, format!("{} {what}", path.display()));
+/// `invalid`, naming the file and its fault.
+pub fn read_text(path: &Path) -> Result<Option<String>, Failure> {
+    let refuse = |fault: String| Failure::new(Code::Invalid, format!("{} {fault}", path.display()));
     // Checked before it is opened: opening a pipe would block until something writes to it.
-    let found = match std::fs::metadata(path) {
-        Ok(found) => found,
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(refuse(format!("cannot be read: {e}"))),
     };
-    if !found.is_file() {
+    if !metadata.is_file() {
         return Err(refuse("is not a file".to_owned()).hint("Move it away"));
     }
-    if found.uid() != nix::unistd::geteuid().as_raw() && found.uid() != 0 {
+    if metadata.uid() != nix::unistd::geteuid().as_raw() && metadata.uid() != 0 {
         return Err(refuse("belongs to another user".to_owned())
             .hint("Run as its owner, or set LOCI_CONFIG"));
     }
-    if found.mode() & 0o002 != 0 {
+    if metadata.mode() & 0o002 != 0 {
         return Err(refuse("is writable by everybody".to_owned())
             .hint(format!("Run: chmod 600 {}", path.display())));
     }
-    if found.len() > MAX_BYTES {
+    if metadata.len() > MAX_BYTES {
         return Err(refuse(format!(
             "is too large for a configuration ({} > {MAX_BYTES} bytes)",
-            found.len()
+            metadata.len()
         )));
     }
     let mut bytes = Vec::new();
@@ -48,49 +48,51 @@ pub fn text(path: &Path) -> Result<Option<String>, Failure> {
     read.map_err(|e| refuse(format!("cannot be read: {e}")))?;
     String::from_utf8(bytes).map(Some).map_err(|e| {
         let valid = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
-        at(path, &valid, valid.len(), "is not UTF-8")
+        fault_at(path, &valid, valid.len(), "is not UTF-8")
     })
 }
 
-/// Returns a fault at an offset of the file: `FILE:LINE:COLUMN: what`.
+/// Returns the failure for a fault at an offset of the file: `FILE:LINE:COLUMN: fault`.
 #[must_use]
-pub fn at(path: &Path, text: &str, offset: usize, what: &str) -> Failure {
-    let (line, column) = position(text, offset);
-    Failure::new(Code::Invalid, format!("{}:{line}:{column}: {what}", path.display()))
+pub fn fault_at(path: &Path, text: &str, offset: usize, fault: &str) -> Failure {
+    let Position { line, column } = position(text, offset);
+    Failure::new(Code::Invalid, format!("{}:{line}:{column}: {fault}", path.display()))
 }
 
-/// Adds the position of the key to a fault of its value, if the file has the key.
+/// Adds the position of the key to the failure of its value, if the file has the key.
 #[must_use]
-pub fn of_key(path: &Path, text: &str, failure: Failure) -> Failure {
-    let Some((key, span)) =
-        failure.field.clone().and_then(|key| Some((key.clone(), keys(text).remove(&key)?)))
+pub fn with_position_of_key(path: &Path, text: &str, failure: Failure) -> Failure {
+    let Some((key, span)) = failure
+        .field
+        .clone()
+        .and_then(|key| Some((key.clone(), key_positions(text).remove(&key)?)))
     else {
         return failure;
     };
-    let (line, column) = position(text, span.start);
+    let Position { line, column } = position(text, span.start);
     let message = format!("{}:{line}:{column}: {key} {}", path.display(), failure.message);
     Failure { field: None, message, ..failure }
 }
 
-/// Returns the byte range of each key, by `section.key`; of a section itself by its name.
+/// Returns the byte range of each key by `section.key`, and of each section by its name.
 #[must_use]
-pub fn keys(text: &str) -> BTreeMap<String, Range<usize>> {
-    let mut found = BTreeMap::new();
-    let Ok(table) = DeTable::parse(text) else { return found };
+pub fn key_positions(text: &str) -> BTreeMap<String, Range<usize>> {
+    let mut positions = BTreeMap::new();
+    let Ok(table) = DeTable::parse(text) else { return positions };
     for (section, value) in table.get_ref() {
-        found.insert(section.get_ref().to_string(), section.span());
+        positions.insert(section.get_ref().to_string(), section.span());
         if let DeValue::Table(keys) = value.get_ref() {
-            found.extend(
+            positions.extend(
                 keys.iter().map(|(key, _)| {
                     (format!("{}.{}", section.get_ref(), key.get_ref()), key.span())
                 }),
             );
         }
     }
-    found
+    positions
 }
 
-/// Adds the key to a fault of the value at an offset: `section.key: fault`.
+/// Adds the key to the fault of the value at an offset: `section.key: fault`.
 #[must_use]
 pub fn with_key_at(text: &str, offset: usize, fault: String) -> String {
     let key = DeTable::parse(text).ok().and_then(|table| key_at(table.get_ref(), offset));
@@ -116,7 +118,7 @@ fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
 
 /// Rewrites the parser's message about a value of the wrong type; `None` for any other message.
 #[must_use]
-pub fn wrong_type(message: &str) -> Option<String> {
+pub fn type_fault(message: &str) -> Option<String> {
     let first = message.lines().next().unwrap_or_default();
     let (found, expected) = first.strip_prefix("invalid type: ")?.split_once(", expected ")?;
     let expected = match expected {
@@ -128,25 +130,32 @@ pub fn wrong_type(message: &str) -> Option<String> {
     };
     let article = |kind: &str| if kind.starts_with(['a', 'i']) { "an" } else { "a" };
     // The parser adds the value, which may be long or secret.
-    let found = match found.split([' ', '`']).next()? {
+    let found_kind = match found.split([' ', '`']).next()? {
         "floating" => "number",
         "map" => "table",
         "sequence" => "array",
         kind => kind,
     };
-    Some(format!("expected {expected}, found {} {found}", article(found)))
+    Some(format!("expected {expected}, found {} {found_kind}", article(found_kind)))
 }
 
-/// Returns the line of an offset; the first is 1.
+/// Returns the line number of an offset; the first line is 1.
 #[must_use]
-pub fn line(text: &str, offset: usize) -> usize {
-    position(text, offset).0
+pub fn line_number(text: &str, offset: usize) -> usize {
+    position(text, offset).line
 }
 
-fn position(text: &str, offset: usize) -> (usize, usize) {
+/// A position in a text; line and column start at 1.
+struct Position {
+    line: usize,
+    column: usize,
+}
+
+fn position(text: &str, offset: usize) -> Position {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    (line, before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1)
+    let column = before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1;
+    Position { line, column }
 }
 
 /// Rewrites a message of the parser; for an unknown key, also returns a hint with the nearest known key, or with all of them.
@@ -203,22 +212,24 @@ mod tests {
                 "expected a table, found an integer",
             ),
         ] {
-            assert_eq!(wrong_type(message).as_deref(), Some(expected));
+            assert_eq!(type_fault(message).as_deref(), Some(expected));
         }
-        assert_eq!(wrong_type("unknown field `x`, expected `a`"), None);
+        assert_eq!(type_fault("unknown field `x`, expected `a`"), None);
         let text = "[retrieval]\nrrf_k = \"five\"\n";
-        let at = text.find("\"five").expect("is there");
-        assert_eq!(with_key_at(text, at, "wrong".to_owned()), "retrieval.rrf_k: wrong");
+        let offset = text.find("\"five").expect("the text has the value");
+        assert_eq!(with_key_at(text, offset, "wrong".to_owned()), "retrieval.rrf_k: wrong");
         let inline = "retrieval = { rrf_k = \"five\" }\n";
-        let at = inline.find("\"five").expect("is there");
-        assert_eq!(with_key_at(inline, at, "wrong".to_owned()), "retrieval.rrf_k: wrong");
+        let offset = inline.find("\"five").expect("the text has the value");
+        assert_eq!(with_key_at(inline, offset, "wrong".to_owned()), "retrieval.rrf_k: wrong");
     }
 
     #[test]
-    fn keys_have_positions() {
+    fn the_line_of_each_key_and_section_is_found() {
         let text = "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n";
-        let lines: Vec<(String, usize)> =
-            keys(text).into_iter().map(|(key, span)| (key, line(text, span.start))).collect();
+        let lines: Vec<(String, usize)> = key_positions(text)
+            .into_iter()
+            .map(|(key, span)| (key, line_number(text, span.start)))
+            .collect();
         let expected = [("retrieval", 2), ("retrieval.rrf_k", 3), ("ttl", 4), ("ttl.episodic", 5)];
         assert_eq!(lines, expected.map(|(key, line)| (key.to_owned(), line)));
     }

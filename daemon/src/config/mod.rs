@@ -1,7 +1,7 @@
-//! `config.toml`: its keys, their defaults and their ranges. Read at start and on request.
+//! `config.toml`: its keys, their defaults and their ranges. The file is read at start and by `reload`.
 //!
-//! Every key here changes behaviour; every other key is an error that names the file, the line and the nearest known key. A key that is
-//! planned but not supported in this version is refused by name. Not here: environment variables (`proto::paths`).
+//! An unknown key is an error that names the file, the line and the most similar known key. A key that is planned for a later version is
+//! refused by name. Not here: environment variables (`proto::paths`).
 
 pub mod effective;
 pub mod file;
@@ -89,7 +89,7 @@ pub struct Retrieval {
     pub vector_weight: f64,
     /// The constant of `rrf`, at least 1.
     pub rrf_k: f64,
-    /// Two texts whose cosine is above this may state the same fact, 0 to 1.
+    /// Cosine above which two texts may state the same fact, 0 to 1.
     pub dedup_threshold: f64,
 }
 
@@ -115,7 +115,7 @@ pub struct Ttl {
 pub struct Maintenance {
     /// Compact and promote in the background while no call arrives.
     pub enabled: bool,
-    /// Days after which a decay factor has been applied once, and between two maintenance runs.
+    /// Days in which a decay factor is applied once; also the days between two maintenance runs.
     pub interval_days: f64,
     /// Factor applied to the confidence of an episodic memory per interval, 0.01 to 1.
     pub episodic_decay_factor: f64,
@@ -127,15 +127,15 @@ pub struct Maintenance {
     pub compaction_min_group_size: i64,
     /// Minimum number of episodes with the same statement that are promoted to a fact.
     pub promotion_threshold: i64,
-    /// Two episodes whose cosine is above this have the same statement, 0.5 to 1.
+    /// Cosine above which two episodes have the same statement, 0.5 to 1.
     pub promotion_similarity: f64,
-    /// A cleanup forgets memories whose confidence is below this, 0 to 1,
+    /// A cleanup forgets only memories whose confidence is below this, 0 to 1.
     pub cleanup_confidence_floor: f64,
-    /// and that were not used for this many days.
+    /// A cleanup forgets only memories that were not used for this many days.
     pub cleanup_no_access_days: f64,
 }
 
-/// When maintenance runs by itself.
+/// When maintenance runs automatically.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// `maintenance.enabled`
@@ -171,33 +171,33 @@ impl Default for Embedding {
 
 impl Default for Retrieval {
     fn default() -> Self {
-        let s = Settings::for_model("");
+        let settings = Settings::for_model("");
         Self {
-            default_max_results: i64::try_from(s.default_max_results).unwrap_or(5),
-            preload_token_budget: i64::try_from(s.preload_token_budget).unwrap_or(2000),
-            recall_token_budget: i64::try_from(s.recall_token_budget).unwrap_or(4000),
+            default_max_results: i64::try_from(settings.default_max_results).unwrap_or(5),
+            preload_token_budget: i64::try_from(settings.preload_token_budget).unwrap_or(2000),
+            recall_token_budget: i64::try_from(settings.recall_token_budget).unwrap_or(4000),
             fusion: "soft".to_owned(),
             vector_weight: 0.5,
             rrf_k: 60.0,
-            dedup_threshold: s.dedup_threshold,
+            dedup_threshold: settings.dedup_threshold,
         }
     }
 }
 
 impl Default for Maintenance {
     fn default() -> Self {
-        let (d, r) = (Decay::default(), Rules::default());
+        let (decay, rules) = (Decay::default(), Rules::default());
         Self {
             enabled: false,
-            interval_days: d.interval_days,
-            episodic_decay_factor: d.episodic_factor,
-            semantic_decay_factor: d.semantic_factor,
-            compaction_age_days: r.compaction_age_days,
-            compaction_min_group_size: i64::try_from(r.compaction_min_group_size).unwrap_or(5),
-            promotion_threshold: i64::try_from(r.promotion_threshold).unwrap_or(3),
-            promotion_similarity: r.promotion_similarity,
-            cleanup_confidence_floor: r.cleanup_confidence_floor,
-            cleanup_no_access_days: r.cleanup_no_access_days,
+            interval_days: decay.interval_days,
+            episodic_decay_factor: decay.episodic_factor,
+            semantic_decay_factor: decay.semantic_factor,
+            compaction_age_days: rules.compaction_age_days,
+            compaction_min_group_size: i64::try_from(rules.compaction_min_group_size).unwrap_or(5),
+            promotion_threshold: i64::try_from(rules.promotion_threshold).unwrap_or(3),
+            promotion_similarity: rules.promotion_similarity,
+            cleanup_confidence_floor: rules.cleanup_confidence_floor,
+            cleanup_no_access_days: rules.cleanup_no_access_days,
         }
     }
 }
@@ -208,37 +208,38 @@ impl Config {
     /// # Errors
     /// `invalid` with file, line and column, or the key and its range.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        file::text(path)?.map_or_else(|| Ok(Self::default()), |text| Self::of_text(&text, path))
+        file::read_text(path)?
+            .map_or_else(|| Ok(Self::default()), |text| Self::from_text(&text, path))
     }
 
     /// Reads the text of the file.
     ///
     /// # Errors
     /// As [`Config::read`].
-    pub fn of_text(text: &str, path: &Path) -> Result<Self, Failure> {
+    pub fn from_text(text: &str, path: &Path) -> Result<Self, Failure> {
         let config = Self::parse(text, path)?;
-        config.check().map_err(|failure| file::of_key(path, text, failure))?;
+        config.check().map_err(|failure| file::with_position_of_key(path, text, failure))?;
         Ok(config)
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|fault| {
-            let at = fault.span().map_or(0, |span| span.start.min(text.len()));
-            let (message, hint) = match file::wrong_type(fault.message()) {
-                Some(message) => (file::with_key_at(text, at, message), None),
+            let offset = fault.span().map_or(0, |span| span.start.min(text.len()));
+            let (message, hint) = match file::type_fault(fault.message()) {
+                Some(message) => (file::with_key_at(text, offset, message), None),
                 None => file::plain_message(fault.message()),
             };
-            file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
+            file::fault_at(path, text, offset, &message).hint(hint.unwrap_or_else(|| {
                 "Correct the file; docs/configuration.md lists every key".to_owned()
             }))
         })
     }
 
-    /// Returns the configuration with another value of a key that ranking uses.
+    /// Returns a copy with another value of one of the keys that ranking uses.
     ///
     /// # Errors
     /// `invalid`, naming the key.
-    pub fn with(mut self, key: &str, value: &str) -> Result<Self, Failure> {
+    pub fn with_value(mut self, key: &str, value: &str) -> Result<Self, Failure> {
         let number = || {
             value
                 .parse()
@@ -249,11 +250,8 @@ impl Config {
             "retrieval.vector_weight" => self.retrieval.vector_weight = number()?,
             "retrieval.rrf_k" => self.retrieval.rrf_k = number()?,
             other => {
-                let failure = Failure::invalid(
-                    "set",
-                    format!("names a key that ranking does not use: {other}"),
-                );
-                return Err(failure
+                let message = format!("names a key that ranking does not use: {other}");
+                return Err(Failure::invalid("set", message)
                     .hint("Use retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
             }
         }
@@ -262,14 +260,14 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        only("server.transport", &self.server.transport, "stdio")?;
-        only("embedding.provider", &self.embedding.provider, "local")?;
-        only("embedding.model", &self.embedding.model, crate::embedding::MODEL_ID)?;
+        require_supported("server.transport", &self.server.transport, "stdio")?;
+        require_supported("embedding.provider", &self.embedding.provider, "local")?;
+        require_supported("embedding.model", &self.embedding.model, crate::embedding::MODEL_ID)?;
         if self.embedding.api.is_some() {
-            return Err(not_yet("embedding.api", "is"));
+            return Err(not_in_this_version("embedding.api", "is"));
         }
-        one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
-        one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
+        check_one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
+        check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         self.check_ranges()
     }
@@ -277,14 +275,14 @@ impl Config {
     fn check_ranges(&self) -> Result<(), Failure> {
         let (r, t, m) = (&self.retrieval, &self.ttl, &self.maintenance);
         let ttl = |seconds: Option<i64>| seconds.unwrap_or(1) as f64;
-        let (one_to_max_ttl, unit) = (1.0..=315_360_000.0, 0.0..=1.0);
+        let (one_to_max_ttl, zero_to_one) = (1.0..=315_360_000.0, 0.0..=1.0);
         let ranges = [
             ("retrieval.default_max_results", r.default_max_results as f64, 1.0..=20.0),
             ("retrieval.preload_token_budget", r.preload_token_budget as f64, 1.0..=1e6),
             ("retrieval.recall_token_budget", r.recall_token_budget as f64, 1.0..=1e6),
-            ("retrieval.vector_weight", r.vector_weight, unit.clone()),
+            ("retrieval.vector_weight", r.vector_weight, zero_to_one.clone()),
             ("retrieval.rrf_k", r.rrf_k, 1.0..=1000.0),
-            ("retrieval.dedup_threshold", r.dedup_threshold, unit.clone()),
+            ("retrieval.dedup_threshold", r.dedup_threshold, zero_to_one.clone()),
             ("ttl.episodic", ttl(t.episodic), one_to_max_ttl.clone()),
             ("ttl.semantic", ttl(t.semantic), one_to_max_ttl.clone()),
             ("ttl.procedural", ttl(t.procedural), one_to_max_ttl.clone()),
@@ -300,19 +298,19 @@ impl Config {
             ),
             ("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0..=1000.0),
             ("maintenance.promotion_similarity", m.promotion_similarity, 0.5..=1.0),
-            ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, unit),
+            ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, zero_to_one),
             ("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0..=36500.0),
         ];
         match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
             None => Ok(()),
             Some((key, value, range)) => {
-                let why = format!("must be from {} to {}, not {value}", range.start(), range.end());
-                Err(Failure::invalid(key, why))
+                let (min, max) = (range.start(), range.end());
+                Err(Failure::invalid(key, format!("must be from {min} to {max}, not {value}")))
             }
         }
     }
 
-    /// Returns when maintenance runs by itself.
+    /// Returns when maintenance runs automatically.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
         Schedule {
@@ -327,8 +325,9 @@ impl Config {
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
         let name = &self.storage.default_group;
-        let refused =
-            |why: String| Failure::invalid("storage.default_group", why).hint(group::NAME_HINT);
+        let refused = |reason: String| {
+            Failure::invalid("storage.default_group", reason).hint(group::NAME_HINT)
+        };
         group::check_name(name.trim()).map_err(refused)?;
         name.parse().map_err(refused)
     }
@@ -373,7 +372,7 @@ impl Config {
     }
 }
 
-/// Returns a path of the configuration as an absolute path: it is absolute already, or begins with `~/`.
+/// Replaces a leading `~/` of a configured path by the home folder; refuses any other path that is not absolute.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -398,44 +397,47 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
 /// The log levels.
 pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
 
-/// Refuses a value that is not one of `words`.
+/// Refuses a value that is not one of `allowed`.
 ///
 /// # Errors
 /// `invalid`, naming the key.
-pub fn one_of(key: &str, value: &str, words: &[&str]) -> Result<(), Failure> {
-    if words.contains(&value) {
+pub fn check_one_of(key: &str, value: &str, allowed: &[&str]) -> Result<(), Failure> {
+    if allowed.contains(&value) {
         return Ok(());
     }
-    Err(Failure::invalid(key, format!("must be one of {}, not {value}", words.join(", "))))
+    Err(Failure::invalid(key, format!("must be one of {}, not {value}", allowed.join(", "))))
 }
 
-fn only(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
+fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
     if value == supported {
         Ok(())
     } else {
-        Err(not_yet(key, &format!("= \"{value}\" is")).hint(format!("Set it to \"{supported}\"")))
+        Err(not_in_this_version(key, &format!("= \"{value}\" is"))
+            .hint(format!("Set it to \"{supported}\"")))
     }
 }
 
-fn not_yet(key: &str, what: &str) -> Failure {
-    Failure::new(Code::NotInThisVersion, format!("{what} not supported in this version")).at(key)
+/// Returns the failure for a key or value of a later version.
+fn not_in_this_version(key: &str, predicate: &str) -> Failure {
+    Failure::new(Code::NotInThisVersion, format!("{predicate} not supported in this version"))
+        .at(key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(text: &str) -> String {
+    fn refusal_of(text: &str) -> String {
         let parsed = Config::parse(text, Path::new("/x/config.toml"));
         match parsed.and_then(|config| config.check()) {
-            Ok(()) => panic!("was accepted"),
+            Ok(()) => panic!("an invalid configuration was accepted"),
             Err(failure) => failure.to_string(),
         }
     }
 
     #[test]
     fn an_unknown_key_is_refused_with_file_line_and_column() {
-        let refusal = refused("[retrieval]\nrrf_kk = 5\n");
+        let refusal = refusal_of("[retrieval]\nrrf_kk = 5\n");
         assert!(
             refusal.contains("/x/config.toml:2:1")
                 && refusal.contains("rrf_kk")
@@ -447,14 +449,15 @@ mod tests {
     #[test]
     fn keys_and_values_of_later_versions_are_refused_by_name() {
         assert!(
-            refused("[server]\ntransport = \"sse\"")
+            refusal_of("[server]\ntransport = \"sse\"")
                 .contains("not_in_this_version: server.transport")
         );
         assert!(
-            refused("[embedding]\nprovider = \"voyage\"").contains("not supported in this version")
+            refusal_of("[embedding]\nprovider = \"voyage\"")
+                .contains("not supported in this version")
         );
         assert!(
-            refused("[embedding.api]\nmodel = \"x\"").contains("not supported in this version")
+            refusal_of("[embedding.api]\nmodel = \"x\"").contains("not supported in this version")
         );
     }
 
@@ -481,16 +484,17 @@ mod tests {
             ),
             ("[maintenance]\ncleanup_no_access_days = 0", "maintenance.cleanup_no_access_days"),
         ] {
-            let refusal = refused(text);
+            let refusal = refusal_of(text);
             assert!(refusal.contains(key) && refusal.contains("must be from"), "{refusal}");
         }
     }
 
     #[test]
-    fn the_example_of_the_repository_is_the_defaults() {
+    fn the_example_file_has_the_default_settings() {
         let text = include_str!("../../../config.example.toml");
-        let example = Config::parse(text, Path::new("config.example.toml")).expect("parses");
-        example.check().expect("is valid");
+        let example = Config::parse(text, Path::new("config.example.toml"))
+            .expect("the example file is valid TOML");
+        example.check().expect("the values of the example file are in range");
         assert_eq!(example.settings(), Config::default().settings());
     }
 }

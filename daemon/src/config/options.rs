@@ -78,7 +78,8 @@ pub enum Model {
     },
 }
 
-/// Returns the model folder: `LOCI_MODELS`, else `embedding.cache_dir`, else the data folder's.
+/// Returns the models folder and the user's own runtime library. The folder is `LOCI_MODELS`, else `embedding.cache_dir`, else the data
+/// folder's.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -102,7 +103,7 @@ pub fn log_level(config: &Config) -> Result<String, Failure> {
         return Ok(config.server.log_level.clone());
     };
     let level = level.to_string_lossy().into_owned();
-    config::one_of("LOCI_LOG_LEVEL", &level, config::LOG_LEVELS)?;
+    config::check_one_of("LOCI_LOG_LEVEL", &level, config::LOG_LEVELS)?;
     Ok(level)
 }
 
@@ -153,17 +154,18 @@ pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns a warning for each variable that only a later version uses.
+/// Returns a warning for each variable that is set and that only a later version uses.
 ///
-/// They are often set for other programs, so they are no reason to refuse to start.
+/// The daemon starts nevertheless, because these variables are often set for other programs.
 #[must_use]
 pub fn ignored_variables() -> Vec<String> {
-    let set =
+    let set_variables =
         ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
-    set.map(|name| {
-        format!("{name} is ignored: embedding by a provider is not supported in this version")
-    })
-    .collect()
+    set_variables
+        .map(|name| {
+            format!("{name} is ignored: embedding by a provider is not supported in this version")
+        })
+        .collect()
 }
 
 /// Returns a variable of this process; an empty one counts as not set.
@@ -171,7 +173,7 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
+fn read_config(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
     let config = Config::read(&paths.config)?;
     let model = model_config(paths, &config)?;
     Ok((config, model))
@@ -180,18 +182,18 @@ fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
 /// `locid model fetch`
 #[must_use]
 pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
-    // This may create the data folder, which the daemon requires to be closed to other users.
+    // The download may create the data folder, which must not be open to other users.
     startup::make_private();
-    let (config, model) = match read(paths) {
-        Ok(read) => read,
+    let (config, model) = match read_config(paths) {
+        Ok(configs) => configs,
         Err(failure) => return fail(&failure),
     };
     match fetch::fetch(&model, from, config.embedding.url.as_deref()) {
         Ok(fetched) => {
             fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));
-            let done =
+            let outcome =
                 if fetched.files.is_empty() { "was present already" } else { "was downloaded" };
-            eprintln!("The model {done} and was checked: {}", model.models.display());
+            eprintln!("The model {outcome} and was checked: {}", model.models.display());
             Exit::Ok.into()
         }
         Err(error) => fail(&error),
@@ -201,7 +203,7 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
 /// `locid model status`
 #[must_use]
 pub fn status(paths: &Paths, json: bool) -> ExitCode {
-    let model = match read(paths) {
+    let model = match read_config(paths) {
         Ok((_, model)) => model,
         Err(failure) => return fail(&failure),
     };
@@ -212,12 +214,12 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
             Err(error) => return fail(&error),
         }
     } else {
-        println!("{}", table(&status));
+        println!("{}", status_table(&status));
     }
     if status.complete { Exit::Ok.into() } else { Exit::Failed.into() }
 }
 
-fn table(status: &ModelStatus) -> String {
+fn status_table(status: &ModelStatus) -> String {
     let line = |file: &FileStatus| {
         format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
     };

@@ -1,7 +1,7 @@
 //! Automatic download: the first text that needs a missing model starts `locid model fetch` as a child process.
 //!
-//! It is tried once in the life of a daemon, and never if `embedding.download` is off. The child inherits the daemon's environment, and
-//! with it the user's proxy and certificates; the daemon itself opens no connection. Not here: the download (`fetch`).
+//! It starts at most once per run of the daemon, and never if `embedding.download` is off. The child process inherits the daemon's
+//! environment, including the user's proxy and certificates; the daemon itself opens no connection. Not here: the download (`fetch`).
 
 use crate::embedding::embedder::Embedder;
 use crate::embedding::state::ModelState;
@@ -67,12 +67,13 @@ async fn run_fetch() -> io::Result<ExitStatus> {
     child.0.wait().await
 }
 
-/// `locid model fetch` and its children. Dropping this kills them, also pip, which would otherwise go on writing into the models folder.
+/// `locid model fetch` and its child processes. Dropping this kills them, also pip, which would otherwise continue to write into the
+/// models folder.
 struct FetchProcess(Child);
 
 impl Drop for FetchProcess {
     fn drop(&mut self) {
-        // After `wait` the child has no process id, and its process group is empty: it waits for pip itself.
+        // After `wait` there is no process id, and the process group is empty, because the child waits for pip.
         if let Some(pid) = self.0.id().and_then(|pid| i32::try_from(pid).ok()) {
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }

@@ -1,7 +1,8 @@
-//! Batch plan: takes some texts of one priority, splits them into chunks, sorts the chunks by length and groups them into batches.
+//! Batch plan: removes some texts of one priority from the queue, splits them into chunks, sorts the chunks by length and groups them
+//! into batches.
 //!
-//! Chunks are sorted within one plan, not within the whole queue, so that a long text is not overtaken for ever. Not here: which priority
-//! is served next (`worker`).
+//! Chunks are sorted within one plan, not within the whole queue, so that a long text cannot starve. Not here: which priority is served
+//! next (`worker`).
 
 use crate::embedding::chunk::{Chunk, ChunkOutput, EncodedChunk, TextKind};
 use crate::embedding::encoder::{Encoder, catch_panic};
@@ -9,14 +10,14 @@ use crate::embedding::queue::{EmbedResult, EmbeddingQueue, Job, Priority};
 use crate::embedding::state::EmbedError;
 use std::collections::VecDeque;
 
-/// Maximum tokens of one batch, padding included. It bounds how long a query waits and how much memory a forward pass takes. Larger
-/// batches were measured to cost as much per token, so they would only make others wait.
+/// Maximum tokens of one batch, padding included. It bounds how long a query waits and how much memory a forward pass uses. Larger
+/// batches cost as much per token (measured), so they would only delay other texts.
 pub(crate) const BATCH_TOKENS: usize = 384;
 
-/// Tokens after which a plan takes no further text; bounds how long tokenizing takes before the first batch.
+/// A plan with this many tokens accepts no further text. Bounds the time for tokenizing before the first batch.
 const PLAN_TOKENS: usize = 8192;
 
-/// Maximum texts of one plan: the more texts, the more similar the lengths within a batch. Tokenizing 128 texts takes about 20 ms.
+/// Maximum texts of one plan. With more texts the lengths within a batch are more similar. Tokenizing 128 texts takes about 20 ms.
 const PLAN_TEXTS: usize = 128;
 
 /// Fixed cost of a forward pass, expressed in tokens: the weights are read once per batch.
@@ -53,14 +54,14 @@ impl Batch {
     }
 }
 
-/// A text some of whose chunks are not encoded yet.
+/// A text with chunks that are not encoded yet.
 struct OpenText {
     job: Job,
     /// By chunk; `None` until the chunk is encoded.
     encoded: Vec<Option<EncodedChunk>>,
 }
 
-/// Texts that are encoded together, and the batches that are still to do.
+/// Texts that are encoded together, and their batches that are not encoded yet.
 pub(crate) struct BatchPlan {
     /// `None` once a text has its result.
     texts: Vec<Option<OpenText>>,
@@ -68,7 +69,7 @@ pub(crate) struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Takes texts from the queue of a priority, splits them into chunks and groups the chunks into batches.
+    /// Removes texts from the queue of a priority, splits them into chunks and groups the chunks into batches.
     pub fn drain(queue: &EmbeddingQueue, priority: Priority, encoder: &dyn Encoder) -> Self {
         let (mut texts, mut all_chunks, mut tokens) = (Vec::new(), Vec::new(), 0);
         while texts.len() < PLAN_TEXTS && tokens < PLAN_TOKENS {
@@ -84,8 +85,8 @@ impl BatchPlan {
                     }
                     tokens += chunks.iter().map(|chunk| chunk.ids.len()).sum::<usize>();
                     let text = texts.len();
-                    let none_yet = chunks.iter().map(|_| None).collect();
-                    texts.push(Some(OpenText { job, encoded: none_yet }));
+                    let none_encoded = chunks.iter().map(|_| None).collect();
+                    texts.push(Some(OpenText { job, encoded: none_encoded }));
                     all_chunks.extend(
                         chunks.into_iter().enumerate().map(|(index, chunk)| ScheduledChunk {
                             text,
@@ -99,7 +100,7 @@ impl BatchPlan {
         Self { texts, batches: group_into_batches(all_chunks) }
     }
 
-    /// Returns the next batch, without the chunks of abandoned texts; `None` when all batches are done.
+    /// Removes and returns the next batch, without the chunks of abandoned texts; `None` if no batch is left.
     pub fn next_batch(&mut self) -> Option<Batch> {
         for text in &mut self.texts {
             text.take_if(|open| open.job.is_abandoned());

@@ -1,7 +1,7 @@
-//! Tokenizing: a text becomes one chunk of token ids, or overlapping windows of a long text, with the position of its content words.
+//! Tokenizing: splits a text into chunks of token ids and finds the tokens of its content words. A long text becomes overlapping windows.
 //!
-//! Also the chunk on its further way: the model's output for it, and the validated encoding. Not here: the forward pass (`onnx`), which
-//! chunks are encoded together (`batch`), which words are content words (`loci_engine::text::features`).
+//! Also defines the model's output for a chunk and its validated encoding. Not here: the forward pass (`onnx`), which chunks are encoded
+//! together (`batch`), which words are content words (`loci_engine::text::features`).
 
 use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, SignCode};
 use loci_engine::text::features::{content_words, parts};
@@ -88,7 +88,7 @@ impl Chunker {
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
         let mut tokenizer =
             Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
-        // Windows are made here: with truncation, tokenizers 0.23 stops reading at its limit and loses the rest.
+        // `split` makes the windows itself: with truncation, tokenizers 0.23 stops reading at its limit and loses the rest.
         tokenizer
             .with_padding(None)
             .with_truncation(None)
@@ -111,9 +111,10 @@ impl Chunker {
             _ => vec![Chunk { ids: ids.to_vec(), words: Vec::new() }],
         };
         for WordSpan { text, tokens } in word_spans(text, kind, ids, encoded.get_offsets()) {
-            let (chunk, first) = chunk_of_token(tokens.start, chunks.len());
-            let last = (first + tokens.len()).min(chunks[chunk].ids.len() - 1);
-            chunks[chunk].words.push(WordSpan { text, tokens: first..last });
+            let first = position_of_token(tokens.start, chunks.len());
+            let chunk = &mut chunks[first.chunk];
+            let end = (first.index + tokens.len()).min(chunk.ids.len() - 1);
+            chunk.words.push(WordSpan { text, tokens: first.index..end });
         }
         Ok(chunks)
     }
@@ -126,15 +127,24 @@ fn windows(tokens: &[u32]) -> impl Iterator<Item = &[u32]> {
     starts.map(|start| &tokens[start..tokens.len().min(start + WINDOW)])
 }
 
-/// Returns the chunk in which a token is encoded and its position there. A token in an overlap belongs to the chunk in which it has more
-/// context.
-fn chunk_of_token(token: usize, chunks: usize) -> (usize, usize) {
-    let chunk = (token.saturating_sub(1 + OVERLAP / 2) / STEP).min(chunks - 1);
-    (chunk, token - chunk * STEP)
+/// The chunk in which a token is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TokenPosition {
+    /// Index of the chunk.
+    chunk: usize,
+    /// Index of the token in the chunk.
+    index: usize,
 }
 
-/// Returns the content words that get a token sketch. Token positions count from `[CLS]` of the whole text. `offsets` are the byte ranges
-/// of the tokens.
+/// Returns where the token with the number `token` of a text of `chunks` chunks is encoded. A token in an overlap belongs to the chunk in
+/// which it has more context.
+fn position_of_token(token: usize, chunks: usize) -> TokenPosition {
+    let chunk = (token.saturating_sub(1 + OVERLAP / 2) / STEP).min(chunks - 1);
+    TokenPosition { chunk, index: token - chunk * STEP }
+}
+
+/// Returns the content words that get a token sketch, with positions in the whole text, where `[CLS]` is token 0. `offsets` are the byte
+/// ranges of the tokens.
 fn word_spans(
     text: &str,
     kind: TextKind,
@@ -169,25 +179,25 @@ fn word_spans(
 /// Keeps at most [`MAX_SIGN_CODES`] words, in text order. First occurrences come before second ones and so on; within equal occurrence
 /// numbers, rarer words come first.
 ///
-/// Rarity is taken from the model's vocabulary, which is sorted by frequency; a word of several tokens counts as rarer than any word of one.
-/// It does not depend on other memories, so the choice never has to be repeated.
+/// The model's vocabulary is sorted by frequency, so a higher token id is a rarer word; a word of several tokens counts as rarer than any
+/// word of one token. Rarity does not depend on other memories, so the choice never has to be repeated.
 fn most_distinctive(words: Vec<WordSpan>, ids: &[u32]) -> Vec<WordSpan> {
     if words.len() <= MAX_SIGN_CODES {
         return words;
     }
     let mut occurrences: HashMap<String, usize> = HashMap::new();
     let mut ranked = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
+    for (index, word) in words.iter().enumerate() {
         let occurrence = occurrences.entry(word.text.clone()).or_default();
         let rarest = ids[word.tokens.clone()].iter().max().copied().unwrap_or(0);
-        ranked.push((*occurrence, Reverse((word.tokens.len().min(2), rarest)), at));
+        ranked.push((*occurrence, Reverse((word.tokens.len().min(2), rarest)), index));
         *occurrence += 1;
     }
     ranked.sort_unstable();
     ranked.truncate(MAX_SIGN_CODES);
     let mut kept = vec![false; words.len()];
-    for (.., at) in ranked {
-        kept[at] = true;
+    for (.., index) in ranked {
+        kept[index] = true;
     }
     words.into_iter().zip(kept).filter_map(|(word, kept)| kept.then_some(word)).collect()
 }
@@ -198,15 +208,15 @@ mod tests {
 
     #[test]
     fn a_token_of_an_overlap_belongs_to_the_chunk_with_more_context() {
-        assert_eq!(chunk_of_token(1, 1), (0, 1));
-        assert_eq!(chunk_of_token(300, 1), (0, 300), "a text of one chunk has no other");
+        let position = |token, chunks| {
+            let TokenPosition { chunk, index } = position_of_token(token, chunks);
+            (chunk, index)
+        };
+        assert_eq!(position(1, 1), (0, 1));
+        assert_eq!(position(300, 1), (0, 300), "a text of one chunk has no other");
         // The second window starts at token 223 of the text; its own tokens begin with its 17th.
-        assert_eq!((chunk_of_token(238, 2), chunk_of_token(239, 2)), ((0, 238), (1, 17)));
-        assert_eq!(chunk_of_token(1 + 2 * STEP + 16, 3), (2, 17));
-        assert_eq!(
-            chunk_of_token(1 + 2 * STEP + 16, 2),
-            (1, STEP + 17),
-            "the last window has the rest"
-        );
+        assert_eq!((position(238, 2), position(239, 2)), ((0, 238), (1, 17)));
+        assert_eq!(position(1 + 2 * STEP + 16, 3), (2, 17));
+        assert_eq!(position(1 + 2 * STEP + 16, 2), (1, STEP + 17), "the last window has the rest");
     }
 }

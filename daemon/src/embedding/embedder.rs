@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Minimum time between two checks of the models folder that calls cause.
+/// Minimum time between two checks of the models folder by [`Embedder::reload_if_due`].
 pub(crate) const RELOAD_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Encodes texts; clones share one model. The thread ends with the last clone or with [`Embedder::stop`].
@@ -76,7 +76,7 @@ impl Embedder {
         }))
     }
 
-    /// Returns the present state of the model.
+    /// Returns the current state of the model.
     #[must_use]
     pub fn state(&self) -> ModelState {
         self.0.queue.status().borrow().state.clone()
@@ -153,7 +153,7 @@ impl Embedder {
         }
         let number = self.0.queue.request_reload(Reload::IfChanged);
         let mut changes = self.0.queue.status().subscribe();
-        // An error means that the thread has ended, and then there is nothing to wait for.
+        // Fails only if the thread has ended: then no check will follow.
         let _ = changes.wait_for(|status| status.reloads_handled >= number).await;
     }
 
@@ -189,7 +189,7 @@ impl Embedder {
     pub fn join(&self) {
         let thread = self.0.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // It panics only through a defect of loci itself, and its callers have got an error then.
+            // An error means that the thread has panicked, a bug in loci; its callers have already received an error.
             let _ = thread.join();
         }
     }

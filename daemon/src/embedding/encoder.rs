@@ -6,7 +6,7 @@ use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
 use crate::embedding::model_files::{Fingerprint, LoadError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Turns texts into vectors: the model, or a fake one in a test.
+/// Turns texts into vectors: the model, or a fake encoder in tests.
 pub(crate) trait Encoder {
     /// Splits a text into chunks, at least one.
     fn chunks(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String>;

@@ -1,4 +1,4 @@
-//! Fake encoder for tests, fault and soak runs: vectors of hashed words, or NaN.
+//! Fake encoder for tests, fault injection and soak runs: vectors of hashed words, or of NaN.
 //!
 //! Compiled only for tests and with the feature `fault-embedder`, where `LOCI_FAULT_EMBEDDER=hash|nan` selects it. Not in release builds.
 
@@ -52,7 +52,7 @@ impl Encoder for FakeEncoder {
         let chunk = |ids: Vec<u32>| Chunk { ids, words: Vec::new() };
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut ids: Vec<u32> = words.map(|word| hash(word.to_lowercase().as_bytes())).collect();
-        // A text without words also needs a vector that is not zero.
+        // A text without words must not get a zero vector.
         ids.push(0);
         let window = CHUNK_TOKENS - 2;
         if ids.len() <= window {
@@ -106,10 +106,11 @@ mod tests {
     use loci_engine::model::encoding::Embedding;
 
     fn embed(text: &str) -> Embedding {
-        let chunks = FakeEncoder::Hash.chunks(text, TextKind::Document).expect("has chunks");
-        let outputs = FakeEncoder::Hash.encode(&[&chunks[0]]).expect("encodes");
-        Embedding::new(outputs.into_iter().next().expect("one vector").vector)
-            .expect("is a valid vector")
+        let chunks =
+            FakeEncoder::Hash.chunks(text, TextKind::Document).expect("the text has chunks");
+        let outputs = FakeEncoder::Hash.encode(&[&chunks[0]]).expect("the chunk is encoded");
+        Embedding::new(outputs.into_iter().next().expect("the batch has one vector").vector)
+            .expect("the vector is valid")
     }
 
     #[test]
@@ -124,7 +125,7 @@ mod tests {
     fn a_long_text_is_split_into_overlapping_chunks() {
         let text = "word ".repeat(600);
         assert_eq!(
-            FakeEncoder::Hash.chunks(&text, TextKind::Document).expect("has chunks").len(),
+            FakeEncoder::Hash.chunks(&text, TextKind::Document).expect("the text has chunks").len(),
             3
         );
     }

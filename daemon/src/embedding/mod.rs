@@ -3,7 +3,7 @@
 //! [`Embedder`] is the entry point. It can be cloned and called from any task, and it never waits for a model that is not installed.
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
-//! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they lie), [`chunk`]
+//! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`chunk`]
 //! (text to tokens), `encoder` (the model's interface), [`onnx`] (the model), `queue` (the bounded priority queue), `batch` (which chunks
 //! are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are downloaded, in a process of
 //! its own). Not here: network access; the serving daemon has none.

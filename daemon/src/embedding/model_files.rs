@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The hint when files of the model are missing or wrong.
+/// The hint for missing or wrong model files.
 pub const DOWNLOAD_HINT: &str = "run `loci model download`";
 
 /// Where the model's files are.
@@ -23,7 +23,8 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Returns the pinned files that this process needs. The runtime is one of them if the user brings none and one is pinned for the platform.
+    /// Returns the pinned files that this process needs. The runtime is one of them if the user provides none and one is
+    /// pinned for the platform.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
         let library = runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library);
@@ -52,12 +53,12 @@ pub enum LoadError {
     #[error("{} is missing", .0.display())]
     Missing(PathBuf),
     /// A file exists, but it is not the pinned one.
-    #[error("{} is not the pinned file: {why}", path.display())]
+    #[error("{} is not the pinned file: {reason}", path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
         /// How it differs.
-        why: String,
+        reason: String,
     },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
@@ -80,10 +81,10 @@ pub enum LoadError {
     #[error("{0}")]
     Refused(String),
     /// The model computes other similarities than the published ones.
-    #[error("the self-test computed the similarities {found:.4?}, expected {expected:.4?}")]
+    #[error("the self-test computed the similarities {computed:.4?}, expected {expected:.4?}")]
     SelfTest {
         /// The computed similarities.
-        found: [f32; 3],
+        computed: [f32; 3],
         /// The published similarities.
         expected: [f32; 3],
     },
@@ -118,7 +119,7 @@ pub struct ModelPaths {
     pub graph: PathBuf,
     /// The runtime library.
     pub library: PathBuf,
-    /// The pinned library; `None` if the user brings one.
+    /// The pin of the library; `None` if the user provides the library.
     pub library_pin: Option<&'static Artifact>,
 }
 
@@ -163,7 +164,7 @@ impl ModelPaths {
         let write = || -> io::Result<()> {
             let folder = self.graph.parent().unwrap_or(Path::new("."));
             let mut part = tempfile::Builder::new();
-            // Every user may read the graph, as they may read the weights.
+            // The graph is readable by every user, like the weights.
             #[cfg(unix)]
             part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
             let mut part = part.prefix(".graph-").tempfile_in(folder)?;
@@ -196,7 +197,7 @@ fn resolve(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
 /// # Errors
 /// [`LoadError::Missing`], [`LoadError::Wrong`] or [`LoadError::File`], each naming the file.
 pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
-    let wrong = |why: String| LoadError::Wrong { path: path.to_owned(), why };
+    let wrong = |reason: String| LoadError::Wrong { path: path.to_owned(), reason };
     let metadata = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
     if !metadata.is_file() {
         return Err(wrong(

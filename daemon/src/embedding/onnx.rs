@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
-/// Maximum threads of one forward pass. A second thread shortens a query by a third; more would take cores from the user's own programs.
+/// Maximum threads of one forward pass. A second thread shortens a query by a third; more threads would compete with the user's own
+/// programs.
 pub const INTRA_THREADS: usize = 2;
 
-/// How long a thread of ONNX Runtime spins for its next step before it sleeps, in µs. A longer time was measured to save nothing, and it
-/// takes the core from other programs.
+/// How long a thread of ONNX Runtime spins for its next step before it sleeps, in µs. A longer time saves nothing (measured) and occupies
+/// a core.
 const SPIN_US: &str = "10";
 
 /// The first minor version of ONNX Runtime known to respect [`SPIN_US`]; earlier ones may spin for a whole forward pass.
@@ -41,13 +42,13 @@ pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
 
 /// Switches the telemetry of ONNX Runtime off. `main` calls it first, before any thread starts.
 ///
-/// The pinned runtime has no telemetry. This protects users who bring a newer one with `LOCI_ORT_LIB`, and a later change of the pin.
+/// The pinned runtime has no telemetry. This protects users who provide a newer one with `LOCI_ORT_LIB`, and a later change of the pin.
 pub fn switch_off_telemetry() {
     #[expect(
         clippy::disallowed_methods,
         reason = "ONNX Runtime reads only the environment, and no other thread runs yet"
     )]
-    // SAFETY: called before any other thread starts, so nothing reads the environment at the same time.
+    // SAFETY: called before any other thread starts, so nothing else accesses the environment at the same time.
     unsafe {
         std::env::set_var(TELEMETRY, "1");
     }
@@ -79,14 +80,14 @@ impl Model {
         let files = ModelPaths::find(config)?;
         files.write_graph()?;
         // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
-        let (weights, rest) = thread::scope(|scope| {
-            let weights = scope.spawn(|| verify(&files.weights, &WEIGHTS));
-            let rest = prepare(&files);
-            (weights.join(), rest)
+        let (weights_check, prepared) = thread::scope(|scope| {
+            let weights_check = scope.spawn(|| verify(&files.weights, &WEIGHTS));
+            let prepared = prepare(&files);
+            (weights_check.join(), prepared)
         });
-        weights
+        weights_check
             .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
-        let Prepared { environment, chunker, runtime_minor, warnings } = rest?;
+        let Prepared { environment, chunker, runtime_minor, warnings } = prepared?;
         let spin = runtime_minor.is_some_and(|minor| minor >= SPIN_LIMIT_SINCE);
         let session = open_session(&environment, &files.graph, threads, spin).map_err(refused)?;
         let mut options = RunOptions::new().map_err(refused)?;
@@ -102,7 +103,7 @@ impl Model {
     /// Encodes a batch in one forward pass; returns for each chunk a vector of length 1 and the token sketches of its words. Shorter chunks
     /// are padded to the longest.
     ///
-    /// The token states do not leave this function: the states of a word take 32 times the memory of its sketch.
+    /// Token states are not returned, because the states of a word use 32 times the memory of its sketch.
     ///
     /// # Errors
     /// The message of ONNX Runtime.
@@ -146,15 +147,15 @@ impl Model {
     }
 
     fn self_test(&mut self) -> Result<(), LoadError> {
-        let found = self.published_similarities().map_err(LoadError::Refused)?;
-        let is_equal = found
+        let computed = self.published_similarities().map_err(LoadError::Refused)?;
+        let is_equal = computed
             .iter()
             .zip(PUBLISHED_SIMILARITIES)
-            .all(|(found, expected)| (found - expected).abs() < 1e-4);
+            .all(|(computed, expected)| (computed - expected).abs() < 1e-4);
         if is_equal {
             Ok(())
         } else {
-            Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES })
+            Err(LoadError::SelfTest { computed, expected: PUBLISHED_SIMILARITIES })
         }
     }
 
@@ -273,7 +274,7 @@ fn open_session(
         .commit_from_file(graph)
 }
 
-/// Returns a warning about a runtime library that the user brought.
+/// Returns a warning about a runtime library that the user provides.
 fn warning_for(library: &Path, minor: Option<u32>) -> Option<String> {
     match minor {
         Some(minor) if minor < TELEMETRY_SINCE => None,
@@ -293,7 +294,7 @@ fn minor_version(name: &str, library: &[u8]) -> Option<u32> {
     let after_symbol = library
         .windows(SYMBOL.len())
         .position(|window| window == SYMBOL)
-        .map(|at| &library[at + SYMBOL.len()..]);
+        .map(|start| &library[start + SYMBOL.len()..]);
     let after_name = name
         .rsplit_once("onnxruntime")
         .and_then(|(_, rest)| rest.split_once("1."))

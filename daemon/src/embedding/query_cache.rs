@@ -1,6 +1,6 @@
-//! LRU cache of query encodings: agents repeat queries, and a forward pass takes longer than the rest of the search.
+//! LRU cache of query encodings, in memory: agents repeat queries, and a forward pass takes longer than the rest of the search.
 //!
-//! It is kept in memory only. Not here: documents, which are stored and not encoded twice.
+//! Not here: documents, whose encodings are in the database.
 
 use loci_engine::model::encoding::QueryEncoding;
 use lru::LruCache;
@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of cached queries, about 2 KB each.
-const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).expect("is not zero");
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).expect("the capacity is not zero");
 
 /// The encodings of the last queries, by their exact text.
 pub(crate) struct QueryCache(Mutex<LruCache<String, QueryEncoding>>);
@@ -37,7 +37,7 @@ mod tests {
     fn encoding(number: usize) -> QueryEncoding {
         let vector = (0..DIMENSIONS).map(|i| if i == number { 1.0 } else { 0.0 }).collect();
         QueryEncoding {
-            vector: Embedding::new(vector).expect("is a valid vector"),
+            vector: Embedding::new(vector).expect("the vector is valid"),
             words: Vec::new(),
         }
     }
@@ -56,7 +56,7 @@ mod tests {
         );
         cache.put("0".to_owned(), encoding(7));
         assert_eq!(
-            (cache.get("0"), cache.0.lock().expect("is not poisoned").len()),
+            (cache.get("0"), cache.0.lock().expect("the lock is not poisoned").len()),
             (Some(encoding(7)), CAPACITY.get())
         );
     }

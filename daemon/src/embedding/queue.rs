@@ -1,7 +1,7 @@
 //! The bounded priority queue between callers and the worker thread, together with the state of the model.
 //!
-//! The queues and the flag that says whether texts are accepted are under one lock. Therefore no text can be queued after the model has
-//! failed and wait for ever. Not here: encoding the texts (`batch`, `worker`).
+//! One lock guards the queues and the flag that says whether texts are accepted. Therefore no text can be queued after the model has
+//! failed, where it would never be answered. Not here: encoding the texts (`batch`, `worker`).
 
 use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::state::{EmbedError, ModelState};
@@ -48,7 +48,7 @@ impl Job {
     /// Sends the result to the caller, if it still waits.
     pub fn reply(self, result: EmbedResult) {
         drop(self.pending);
-        // The caller may have gone away.
+        // Fails if the caller no longer waits.
         let _ = self.reply.send(result);
     }
 }
@@ -69,12 +69,12 @@ impl Drop for PendingGuard {
     }
 }
 
-/// What the worker does next while the model is ready.
+/// The worker's next action while the model is ready.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NextAction {
     /// Encode one batch of this priority: from its open plan if it has one, else from its queue.
     Encode(Priority),
-    /// Nothing was queued for the requested idle time: trim memory.
+    /// Trim memory: nothing was queued for the requested idle time.
     TrimMemory,
     /// End the thread.
     Stop,
@@ -85,11 +85,11 @@ pub(crate) enum NextAction {
 pub(crate) enum Reload {
     /// Load only if the files have changed.
     IfChanged,
-    /// Load also unchanged files if the model had failed.
+    /// After a failure, load also unchanged files.
     Force,
 }
 
-/// What callers see of the worker.
+/// The worker's state as callers see it.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerStatus {
     pub state: ModelState,
@@ -108,9 +108,9 @@ pub(crate) struct EmbeddingQueue {
 }
 
 struct Inner {
-    /// One queue per priority, at most [`QUEUE`] texts each.
+    /// One queue per priority, at most [`QUEUE_LENGTH`] texts each.
     queues: [VecDeque<Job>; 3],
-    /// False while the model is missing or failed: texts are refused at once.
+    /// False while the model is missing or has failed: texts are refused at once.
     accepting: bool,
     reload: Option<Reload>,
     /// Number of reload requests so far.
@@ -227,7 +227,7 @@ impl EmbeddingQueue {
             if inner.stopping {
                 return NextAction::Stop;
             }
-            // The model is ready, so a reload request has nothing to do.
+            // The model is ready, so a reload request needs no action.
             if inner.reload.take().is_some() {
                 self.mark_reloads_handled(inner.reloads_requested);
             }
@@ -251,7 +251,7 @@ impl EmbeddingQueue {
         }
     }
 
-    /// Takes the next text of a priority.
+    /// Removes and returns the next text of a priority.
     pub fn pop(&self, priority: Priority) -> Option<Job> {
         self.lock().queues[priority as usize].pop_front()
     }
@@ -292,7 +292,7 @@ impl EmbeddingQueue {
     pub fn close(&self, state: ModelState) {
         let mut inner = self.lock();
         inner.accepting = false;
-        // A reload request that came during a failed load is still to be handled.
+        // A reload request that arrived during the failed load has not been handled yet.
         let reloads_handled = if inner.reload.is_some() {
             self.status.borrow().reloads_handled
         } else {
@@ -306,7 +306,7 @@ impl EmbeddingQueue {
         }
     }
 
-    /// Closes the queue for ever, because the worker ends: no caller is left waiting.
+    /// Closes the queue permanently when the worker ends, so that no caller waits for it.
     pub fn end(&self, state: ModelState) {
         let mut inner = self.lock();
         inner.ended = true;

@@ -1,8 +1,8 @@
 //! Limits the resident memory of the model: returns freed blocks to the system, unmaps weights while idle, and uses huge pages while busy.
 //!
-//! A forward pass allocates up to 30 MB for a moment. By default glibc raises its thresholds after the first such block and keeps the
-//! memory, so the process would stay 35 MB larger. Of the embedding table a forward pass reads one row per token, and the kernel maps the
-//! surrounding pages, until the whole table of 46 MB is resident. Not here: when memory is trimmed (`worker`).
+//! A forward pass briefly allocates up to 30 MB. By default glibc raises its thresholds after the first such block and keeps the memory,
+//! so the process would stay 35 MB larger. A forward pass reads one row of the embedding table per token, and the kernel also maps the
+//! surrounding pages, so the whole table of 46 MB becomes resident over time. Not here: when memory is trimmed (`worker`).
 
 use std::path::Path;
 
@@ -27,8 +27,8 @@ pub(crate) fn return_large_blocks_at_once() {
 
 /// Moves the process's writable anonymous memory to huge pages where whole ones fit.
 ///
-/// A forward pass reads 42 MB of weights, and with pages of 4 KB the processor's TLB covers only a few thousand of them. Takes no
-/// additional memory. Without huge pages only speed is lost. Needs `MADV_COLLAPSE` of Linux 6.1 or later, and does nothing if huge pages
+/// A forward pass reads 42 MB of weights, and with pages of 4 KB the processor's TLB covers only a few thousand of them. Uses no
+/// additional memory. On failure only speed is lost. Needs `MADV_COLLAPSE` of Linux 6.1 or later, and does nothing if huge pages
 /// are set to `never`.
 pub(crate) fn collapse_into_huge_pages() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -51,7 +51,7 @@ pub(crate) fn collapse_into_huge_pages() {
 }
 
 /// Removes a mapped file's unmodified pages from the resident memory. A later read maps them again from the kernel's page cache. Pages that
-/// were written to stay. Where this is not possible, only memory is lost.
+/// were written to stay. On failure the pages stay resident.
 pub(crate) fn release_file_pages(file: &Path) {
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
@@ -81,7 +81,7 @@ mod tests {
 
     /// Huge pages of the mapping that contains an address, in KiB.
     fn huge_pages_kib(address: usize) -> u64 {
-        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is readable");
+        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("smaps is readable");
         let mut inside = false;
         for line in smaps.lines() {
             let mut words = line.split_whitespace();
@@ -91,7 +91,7 @@ mod tests {
                 let number = |hex| usize::from_str_radix(hex, 16).unwrap_or(0);
                 inside = (number(start)..number(end)).contains(&address);
             } else if inside && first == "AnonHugePages:" {
-                return second.parse().expect("is a number");
+                return second.parse().expect("AnonHugePages is a number");
             }
         }
         0
@@ -103,21 +103,21 @@ mod tests {
         let huge = || huge_pages_kib(filled.as_ptr().addr() + BYTES / 2);
         let before = huge();
         collapse_into_huge_pages();
-        assert!(filled.iter().enumerate().all(|(at, number)| at == *number));
+        assert!(filled.iter().enumerate().all(|(index, number)| index == *number));
         let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
             .unwrap_or_default();
         if setting.contains("[madvise]") && before == 0 && can_collapse() {
             assert!(huge() > 0);
         } else {
-            crate::skipped::skip("this kernel has no huge pages, or uses them unasked");
+            crate::skipped::skip("this kernel has no huge pages, or uses them by default");
         }
     }
 
-    /// True if the kernel is 6.1 or later and has 2 MiB pages.
+    /// Returns true if the kernel is 6.1 or later and has 2 MiB pages.
     fn can_collapse() -> bool {
         let mut page: Vec<u8> = vec![1; 4 << 20];
         let start = page.as_mut_ptr().addr().next_multiple_of(2 << 20);
-        // SAFETY: the range lies in the vector, and its contents do not change.
+        // SAFETY: the range is inside the vector, and its contents do not change.
         unsafe {
             nix::libc::madvise(
                 std::ptr::without_provenance_mut(start),

@@ -1,6 +1,6 @@
 //! Parses `/proc/self/smaps` of Linux: which mappings are unmodified parts of a file, and which anonymous mappings are fully resident.
 //!
-//! Not here: reading the file, `madvise`.
+//! Not here: reading `/proc`, `madvise` (`resident_memory`).
 
 use std::ops::Range;
 
@@ -15,48 +15,50 @@ pub(crate) struct MappedFile<'a> {
 
 /// Returns the mapped parts of files of which no page has been written to, neither by the process nor by a debugger.
 pub(crate) fn unmodified(smaps: &str) -> Vec<MappedFile<'_>> {
-    let (mut found, mut last) = (Vec::new(), None);
+    let (mut unmodified, mut mapping) = (Vec::new(), None);
     for line in smaps.lines() {
         match line.split_ascii_whitespace().next() {
-            Some("Anonymous:") if line.ends_with(" 0 kB") => found.extend(last.take()),
-            Some(word) if !word.ends_with(':') => last = mapped(line),
+            Some("Anonymous:") if line.ends_with(" 0 kB") => unmodified.extend(mapping.take()),
+            Some(word) if !word.ends_with(':') => mapping = parse_mapped_file(line),
             _ => {}
         }
     }
-    found
+    unmodified
 }
 
 /// Returns the anonymous writable mappings without a name that are fully resident (`Rss` equals `Size`).
 pub(crate) fn fully_resident(smaps: &str) -> Vec<Range<usize>> {
-    let (mut found, mut last, mut size) = (Vec::new(), None, "");
+    let (mut resident, mut mapping, mut size) = (Vec::new(), None, "");
     for line in smaps.lines() {
         let mut columns = line.split_ascii_whitespace();
         match columns.next() {
             Some("Size:") => size = columns.next().unwrap_or_default(),
-            Some("Rss:") if columns.next() == Some(size) => found.extend(last.take()),
-            Some(word) if !word.ends_with(':') => last = anonymous(line),
+            Some("Rss:") if columns.next() == Some(size) => resident.extend(mapping.take()),
+            Some(word) if !word.ends_with(':') => mapping = parse_anonymous(line),
             _ => {}
         }
     }
-    found
+    resident
 }
 
-fn anonymous(line: &str) -> Option<Range<usize>> {
+/// Parses the first line of a mapping; `None` unless it is anonymous, private, writable and without a name.
+fn parse_anonymous(line: &str) -> Option<Range<usize>> {
     let mut columns = line.split_ascii_whitespace();
-    let range = addresses(columns.next()?)?;
+    let range = parse_range(columns.next()?)?;
     let (permissions, inode) = (columns.next()?, columns.nth(2)?);
     (permissions == "rw-p" && inode == "0" && columns.next().is_none()).then_some(range)
 }
 
-fn addresses(range: &str) -> Option<Range<usize>> {
+fn parse_range(range: &str) -> Option<Range<usize>> {
     let (start, end) = range.split_once('-')?;
     let address = |hex| usize::from_str_radix(hex, 16).ok();
     Some(address(start)?..address(end)?)
 }
 
-fn mapped(line: &str) -> Option<MappedFile<'_>> {
+/// Parses the first line of a mapping; `None` unless it maps a file.
+fn parse_mapped_file(line: &str) -> Option<MappedFile<'_>> {
     let mut columns = line.splitn(6, ' ');
-    let range = addresses(columns.next()?)?;
+    let range = parse_range(columns.next()?)?;
     let is_of_a_file = columns.nth(3).is_some_and(|inode| inode != "0");
     let file = columns.next().unwrap_or_default().trim_start();
     is_of_a_file.then_some(MappedFile { range, file })

@@ -1,4 +1,4 @@
-//! The state of the model as callers see it, and the errors that they get. Not here: who changes the state (`worker`).
+//! The state of the model as callers see it, and the errors that they receive. Not here: who changes the state (`worker`).
 
 use loci_engine::model::encoding::EmbeddingError;
 
@@ -38,7 +38,7 @@ impl ModelState {
         }
     }
 
-    /// Returns the next step for the user if the model is missing or failed.
+    /// Returns the next step for the user if the model is missing or has failed.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -47,7 +47,7 @@ impl ModelState {
         }
     }
 
-    /// Returns the fault if the model failed.
+    /// Returns the fault if the model has failed.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {

@@ -15,8 +15,12 @@ pub fn config() -> ModelConfig {
     static CONFIG: OnceLock<ModelConfig> = OnceLock::new();
     switch_off_telemetry_once();
     let find = || {
-        let home =
-            || directories::BaseDirs::new().expect("has a home").home_dir().join(".loci/models");
+        let home = || {
+            directories::BaseDirs::new()
+                .expect("the user has a home folder")
+                .home_dir()
+                .join(".loci/models")
+        };
         let config = ModelConfig {
             models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
             ort_lib: None,
@@ -44,13 +48,21 @@ pub fn model() -> MutexGuard<'static, Model> {
 
 /// Source of a fake encoder that reports each batch and waits for the test to decide its outcome.
 pub struct SteppedSource {
-    /// Receives the first token id of each chunk of a batch before the batch is encoded.
+    /// Sends each batch to the test: the first token id of each chunk.
     batches: Sender<Vec<u32>>,
-    /// A batch waits for one outcome.
+    /// Each batch waits for one outcome.
     outcomes: Arc<Mutex<Receiver<BatchOutcome>>>,
 }
 
-/// What a fake batch does.
+/// The test's side of a [`SteppedSource`].
+pub struct Stepper {
+    /// Receives each batch before it is encoded: the first token id of each chunk.
+    pub batches: Receiver<Vec<u32>>,
+    /// Decides the outcome of each batch; once this is dropped, every batch succeeds.
+    pub outcomes: Sender<BatchOutcome>,
+}
+
+/// The outcome of a fake batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchOutcome {
     Succeed,
@@ -60,10 +72,11 @@ pub enum BatchOutcome {
 }
 
 impl SteppedSource {
-    /// Returns the source, a receiver of its batches, and a sender of their outcomes. Without a sender every batch succeeds.
-    pub fn new() -> (Self, Receiver<Vec<u32>>, Sender<BatchOutcome>) {
-        let ((batches, seen), (outcome, outcomes)) = (channel(), channel());
-        (Self { batches, outcomes: Arc::new(Mutex::new(outcomes)) }, seen, outcome)
+    /// Returns the source and the test's side of it.
+    pub fn new() -> (Self, Stepper) {
+        let ((batch_sender, batches), (outcomes, outcome_receiver)) = (channel(), channel());
+        let outcome_receiver = Arc::new(Mutex::new(outcome_receiver));
+        (Self { batches: batch_sender, outcomes: outcome_receiver }, Stepper { batches, outcomes })
     }
 }
 
@@ -116,8 +129,8 @@ impl Encoder for SteppedEncoder {
         match outcome {
             BatchOutcome::Succeed => Ok(filled_with(1.0)),
             BatchOutcome::ReturnNan => Ok(filled_with(f32::NAN)),
-            BatchOutcome::Fail => Err("the test wants a failure".to_owned()),
-            BatchOutcome::Panic => panic!("the test wants a panic"),
+            BatchOutcome::Fail => Err("the test requested a failure".to_owned()),
+            BatchOutcome::Panic => panic!("the test requested a panic"),
         }
     }
 }

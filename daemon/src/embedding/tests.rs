@@ -5,7 +5,7 @@ use crate::embedding::model_files::{LoadError, path_of};
 use crate::embedding::onnx::{Model, PUBLISHED_SIMILARITIES};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::{
-    BatchOutcome, SteppedSource, config, model, switch_off_telemetry_once,
+    BatchOutcome, SteppedSource, Stepper, config, model, switch_off_telemetry_once,
 };
 use crate::embedding::*;
 use loci_engine::model::encoding::{
@@ -17,7 +17,9 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
+use tokio::task::JoinHandle;
 
+/// A golden text with its token ids and its vector.
 #[derive(Deserialize)]
 struct Golden {
     text: String,
@@ -27,31 +29,34 @@ struct Golden {
 
 fn golden() -> Vec<Golden> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/golden.json");
-    serde_json::from_slice(&fs::read(path).expect("exists")).expect("is golden")
+    serde_json::from_slice(&fs::read(path).expect("the golden file exists"))
+        .expect("the golden file is valid")
 }
 
 fn encode(model: &mut Model, batch: &[Chunk]) -> Vec<ChunkOutput> {
-    model.encode(&batch.iter().collect::<Vec<_>>()).expect("encodes")
+    model.encode(&batch.iter().collect::<Vec<_>>()).expect("the texts are encoded")
 }
 
 fn vectors(model: &mut Model, batch: &[Chunk]) -> Vec<Embedding> {
     encode(model, batch)
         .into_iter()
-        .map(|output| Embedding::new(output.vector).expect("is an embedding"))
+        .map(|output| Embedding::new(output.vector).expect("the vector is valid"))
         .collect()
 }
 
-/// A text with its content words and their token sketches in hexadecimal.
+/// A golden text with its token sketches.
 #[derive(Deserialize)]
 struct GoldenSketches {
     text: String,
+    /// Each content word and its token sketch in hexadecimal.
     words: Vec<(String, String)>,
 }
 
 fn sketch(hex: &str) -> SignCode {
     let mut bytes = [0; SIGN_CODE_BYTES];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16)
+            .expect("the golden sketch is hexadecimal");
     }
     SignCode::from_bytes(&bytes)
 }
@@ -64,17 +69,22 @@ fn token_sketches_equal_the_golden_ones_alone_and_in_a_batch_with_a_longer_text(
     let mut model = model();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/codes.json");
     let golden: Vec<GoldenSketches> =
-        serde_json::from_slice(&fs::read(path).expect("exists")).expect("is golden");
+        serde_json::from_slice(&fs::read(path).expect("the golden file exists"))
+            .expect("the golden file is valid");
     let long = model
         .chunker
         .split(&"an elephant ".repeat(60), TextKind::Document)
-        .expect("tokenizes")
+        .expect("the text is tokenized")
         .remove(0);
     for GoldenSketches { text, words } in golden {
-        let chunk = model.chunker.split(&text, TextKind::Document).expect("tokenizes").remove(0);
-        let found: Vec<&str> = chunk.words.iter().map(|word| word.text.as_str()).collect();
+        let chunk = model
+            .chunker
+            .split(&text, TextKind::Document)
+            .expect("the text is tokenized")
+            .remove(0);
+        let content_words: Vec<&str> = chunk.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!(
-            found,
+            content_words,
             words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(),
             "{text}"
         );
@@ -85,7 +95,7 @@ fn token_sketches_equal_the_golden_ones_alone_and_in_a_batch_with_a_longer_text(
                 .codes
                 .iter()
                 .zip(&words)
-                .map(|(found, (_, hex))| found.distance(&sketch(hex)))
+                .map(|(code, (_, hex))| code.distance(&sketch(hex)))
                 .max();
             assert!(
                 output.codes.len() == words.len() && differing <= Some(MAX_DIFFERING_SIGNS),
@@ -103,7 +113,7 @@ fn a_long_text_keeps_its_most_distinctive_words_within_the_limit() {
         "the cat sat and the dog ran ".repeat(90),
         "bird fish tree stone river cloud ".repeat(40)
     );
-    let chunks = model.chunker.split(&text, TextKind::Document).expect("tokenizes");
+    let chunks = model.chunker.split(&text, TextKind::Document).expect("the text is tokenized");
     let words: Vec<&str> =
         chunks.iter().flat_map(|chunk| &chunk.words).map(|word| word.text.as_str()).collect();
     assert_eq!((chunks.len() > 2, words.len()), (true, MAX_SIGN_CODES));
@@ -115,7 +125,7 @@ fn a_long_text_keeps_its_most_distinctive_words_within_the_limit() {
             assert!(word.tokens.end < chunk.ids.len() && !word.tokens.is_empty(), "{word:?}");
         }
     }
-    let query = model.chunker.split(&text, TextKind::Query).expect("tokenizes");
+    let query = model.chunker.split(&text, TextKind::Query).expect("the text is tokenized");
     assert!(query[0].words.len() > MAX_SIGN_CODES, "a query keeps all its words");
 }
 
@@ -124,7 +134,7 @@ fn date_and_speaker_are_content_words_of_a_query_but_not_of_a_document() {
     let model = model();
     let text = "[2023-05-08] Anna Kowalska: I was in Łódź's café";
     let words = |kind| {
-        model.chunker.split(text, kind).expect("tokenizes")[0]
+        model.chunker.split(text, kind).expect("the text is tokenized")[0]
             .words
             .iter()
             .map(|word| word.text.clone())
@@ -140,20 +150,20 @@ fn fifty_texts_have_the_golden_tokens_and_vectors() {
     let golden = golden();
     assert_eq!(golden.len(), 50);
     for Golden { text, ids, vector } in golden {
-        let chunks = model.chunker.split(&text, TextKind::Document).expect("tokenizes");
+        let chunks = model.chunker.split(&text, TextKind::Document).expect("the text is tokenized");
         // The longest golden text was cut at 256 tokens.
         assert_eq!(chunks[0].ids, ids, "{text}");
         assert_eq!(chunks.len() > 1, text.len() > 7000);
-        let expected = Embedding::new(vector).expect("is an embedding");
+        let expected = Embedding::new(vector).expect("the vector is valid");
         let cosine = vectors(&mut model, &chunks[..1])[0].cosine(&expected);
         assert!(cosine >= 0.99999, "{cosine}: {text}");
     }
 }
 
 #[test]
-fn the_published_similarities_are_met_to_four_decimals() {
-    let found = model().published_similarities().expect("encodes");
-    let rounded = found.map(|similarity| format!("{similarity:.4}"));
+fn the_model_computes_the_published_similarities_to_four_decimals() {
+    let similarities = model().published_similarities().expect("the texts are encoded");
+    let rounded = similarities.map(|similarity| format!("{similarity:.4}"));
     assert_eq!(rounded, PUBLISHED_SIMILARITIES.map(|similarity| format!("{similarity:.4}")));
 }
 
@@ -162,7 +172,8 @@ fn a_long_text_is_cut_into_overlapping_windows() {
     let model = model();
     let words = |count: usize| "cat dog ".repeat(count / 2);
     let lengths = |count: usize| {
-        let chunks = model.chunker.split(&words(count), TextKind::Document).expect("tokenizes");
+        let chunks =
+            model.chunker.split(&words(count), TextKind::Document).expect("the text is tokenized");
         chunks.iter().map(|chunk| chunk.ids.len()).collect::<Vec<_>>()
     };
     assert_eq!(lengths(254), [256]);
@@ -172,7 +183,10 @@ fn a_long_text_is_cut_into_overlapping_windows() {
 
     let irregular: Vec<&str> =
         (0..400).map(|i| ["red", "oak", "sun", "map"][(i * i / 3) % 4]).collect();
-    let chunks = model.chunker.split(&irregular.join(" "), TextKind::Document).expect("tokenizes");
+    let chunks = model
+        .chunker
+        .split(&irregular.join(" "), TextKind::Document)
+        .expect("the text is tokenized");
     let window = |chunk: &Chunk| chunk.ids[1..chunk.ids.len() - 1].to_vec();
     assert_eq!(window(&chunks[0])[222..], window(&chunks[1])[..32]);
     assert!(chunks.iter().all(|chunk| chunk.ids[0] == 101 && chunk.ids.last() == Some(&102)));
@@ -203,13 +217,14 @@ fn a_batch_of_mixed_lengths_gives_the_vectors_of_single_chunks() {
 /// Returns a new models folder whose files are hard links to the real ones.
 fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
     let real = config();
-    let folder =
-        tempfile::tempdir_in(real.models.parent().expect("has a parent")).expect("makes a folder");
+    let folder = tempfile::tempdir_in(real.models.parent().expect("the path has a parent"))
+        .expect("a folder is created");
     let models = folder.path().join("models");
     for artifact in real.artifacts() {
         let path = path_of(&models, artifact);
-        fs::create_dir_all(path.parent().expect("has a parent")).expect("makes a folder");
-        fs::hard_link(path_of(&real.models, artifact), path).expect("links");
+        fs::create_dir_all(path.parent().expect("the path has a parent"))
+            .expect("a folder is created");
+        fs::hard_link(path_of(&real.models, artifact), path).expect("the file is linked");
     }
     (folder, ModelConfig { models, ort_lib: None })
 }
@@ -217,25 +232,30 @@ fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
 #[test]
 fn the_error_names_a_truncated_changed_or_missing_file() {
     let (_folder, config) = linked_folder();
-    let load_error = |config: &ModelConfig| Model::load(config, 1).err().expect("is refused");
+    let load_error =
+        |config: &ModelConfig| Model::load(config, 1).err().expect("the files are refused");
     for artifact in config.artifacts() {
         let path = path_of(&config.models, artifact);
-        let whole = fs::read(&path).expect("exists");
+        let whole = fs::read(&path).expect("the file exists");
         let mut changed = whole.clone();
         changed[1000] ^= 1;
-        for (bytes, why) in [(&whole[..1000], "1000 bytes"), (&changed[..], "SHA-256")] {
-            fs::remove_file(&path).expect("unlinks");
-            fs::write(&path, bytes).expect("writes");
+        for (bytes, expected_reason) in [(&whole[..1000], "1000 bytes"), (&changed[..], "SHA-256")]
+        {
+            fs::remove_file(&path).expect("the file is removed");
+            fs::write(&path, bytes).expect("the file is written");
             let message = load_error(&config).to_string();
-            assert!(message.contains(artifact.name) && message.contains(why), "{message}");
+            assert!(
+                message.contains(artifact.name) && message.contains(expected_reason),
+                "{message}"
+            );
         }
-        fs::remove_file(&path).expect("removes");
+        fs::remove_file(&path).expect("the file is removed");
         assert!(
             matches!(load_error(&config), LoadError::Missing(named) if named.ends_with(artifact.name))
         );
-        fs::write(&path, whole).expect("writes");
+        fs::write(&path, whole).expect("the file is written");
     }
-    Model::load(&config, 1).expect("is complete again");
+    Model::load(&config, 1).expect("the model loads again");
 }
 
 #[cfg(unix)]
@@ -243,14 +263,15 @@ fn the_error_names_a_truncated_changed_or_missing_file() {
 fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
     let (folder, config) = linked_folder();
     let link = folder.path().join("link");
-    std::os::unix::fs::symlink(&config.models, &link).expect("links");
-    let through = ModelConfig { models: link, ort_lib: None };
-    Model::load(&through, 1).expect("loads through the link");
+    std::os::unix::fs::symlink(&config.models, &link).expect("the file is linked");
+    let linked = ModelConfig { models: link, ort_lib: None };
+    Model::load(&linked, 1).expect("the model loads through the link");
 
     let weights = path_of(&config.models, &WEIGHTS);
-    fs::rename(&weights, folder.path().join("elsewhere")).expect("moves");
-    std::os::unix::fs::symlink(folder.path().join("elsewhere"), &weights).expect("links");
-    let message = Model::load(&through, 1).err().expect("is refused").to_string();
+    fs::rename(&weights, folder.path().join("elsewhere")).expect("the file is moved");
+    std::os::unix::fs::symlink(folder.path().join("elsewhere"), &weights)
+        .expect("the file is linked");
+    let message = Model::load(&linked, 1).err().expect("the model is refused").to_string();
     assert!(message.contains("link"), "{message}");
 }
 
@@ -258,7 +279,7 @@ fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
 fn the_runtime_that_the_user_names_must_exist() {
     switch_off_telemetry_once();
     let config = ModelConfig { ort_lib: Some("/nowhere/libonnxruntime.so".into()), ..config() };
-    let error = Model::load(&config, 1).err().expect("is refused");
+    let error = Model::load(&config, 1).err().expect("the model is refused");
     assert!(error.hint().contains("LOCI_ORT_LIB"), "{error}");
 }
 
@@ -266,32 +287,36 @@ fn the_runtime_that_the_user_names_must_exist() {
 async fn the_embedder_loads_a_model_that_is_installed_later() {
     let (_folder, config) = linked_folder();
     let (weights, aside) = (path_of(&config.models, &WEIGHTS), config.models.join("aside"));
-    fs::rename(&weights, &aside).expect("moves");
+    fs::rename(&weights, &aside).expect("the file is moved");
     let embedder = Embedder::start(config.clone());
     assert_eq!(
         embedder.wait_until_loaded().await,
         ModelState::Missing { hint: "run `loci model download`".to_owned() }
     );
-    let refused = embedder.query("cats".to_owned()).await.expect_err("has no model");
+    let refused = embedder.query("cats".to_owned()).await.expect_err("there is no model");
     assert!(
         matches!(refused, EmbedError::Unavailable { hint } if hint.contains("loci model download"))
     );
 
     // The interval since the start is too short, so this does nothing.
     embedder.reload_if_due().await;
-    fs::rename(&aside, &weights).expect("moves back");
+    fs::rename(&aside, &weights).expect("the file is moved back");
     embedder.expire_reload_interval();
     embedder.reload_if_due().await;
-    let encoding = embedder.query("cats".to_owned()).await.expect("waits for the load");
+    let encoding = embedder.query("cats".to_owned()).await.expect("the query waits for the load");
     assert!((encoding.vector.cosine(&encoding.vector) - 1.0).abs() < 1e-5);
     assert_eq!(encoding.words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["cats"]);
     assert_eq!(embedder.state().as_str(), "ready");
 
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);
-    let document = embedder.document(long.clone(), Priority::Bulk).await.expect("embeds");
+    let document =
+        embedder.document(long.clone(), Priority::Bulk).await.expect("the text is encoded");
     assert!(document.pieces.len() > 2);
     assert!(document.words.is_some_and(|words| words.len() == MAX_SIGN_CODES));
-    assert_eq!(embedder.query(long).await.expect("embeds").vector.as_slice().len(), 384);
+    assert_eq!(
+        embedder.query(long).await.expect("the text is encoded").vector.as_slice().len(),
+        384
+    );
     embedder.stop();
     embedder.join();
     assert!(embedder.query("dogs".to_owned()).await.is_err());
@@ -307,8 +332,8 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
 async fn a_wrong_tokenizer_is_reported_as_the_reason_of_the_failure() {
     let (_folder, config) = linked_folder();
     let tokenizer = path_of(&config.models, &TOKENIZER);
-    fs::remove_file(&tokenizer).expect("unlinks");
-    fs::write(&tokenizer, "{}").expect("writes");
+    fs::remove_file(&tokenizer).expect("the file is removed");
+    fs::write(&tokenizer, "{}").expect("the file is written");
     let embedder = Embedder::start(config);
     let ModelState::Failed { reason, hint } = embedder.wait_until_loaded().await else {
         panic!("{:?}", embedder.state())
@@ -319,80 +344,88 @@ async fn a_wrong_tokenizer_is_reported_as_the_reason_of_the_failure() {
     );
 }
 
-/// Starts an embedder whose batches wait for an outcome; it is in the middle of a first batch, of text 0.
-async fn start_busy() -> (
-    Embedder,
-    Receiver<Vec<u32>>,
-    Sender<BatchOutcome>,
-    tokio::task::JoinHandle<Result<DocumentEncoding, EmbedError>>,
-) {
-    let (source, batches, outcomes) = SteppedSource::new();
-    let embedder = Embedder::with_source(source);
-    embedder.wait_until_loaded().await;
-    let first = spawn(&embedder, "0", Priority::Bulk).await;
-    assert_eq!(batches.recv(), Ok(vec![0]));
-    (embedder, batches, outcomes, first)
+/// An embedder that encodes its first batch, of text 0, and waits for the test to decide the outcome.
+struct BusyEmbedder {
+    embedder: Embedder,
+    /// Receives the further batches.
+    batches: Receiver<Vec<u32>>,
+    /// Decides the outcomes, beginning with the first batch.
+    outcomes: Sender<BatchOutcome>,
+    /// The call that submitted text 0.
+    first: JoinHandle<Result<DocumentEncoding, EmbedError>>,
 }
 
-/// Submits a document and returns when it is queued.
-async fn spawn(
+async fn start_busy() -> BusyEmbedder {
+    let (source, Stepper { batches, outcomes }) = SteppedSource::new();
+    let embedder = Embedder::with_source(source);
+    embedder.wait_until_loaded().await;
+    let first = spawn_document(&embedder, "0", Priority::Bulk).await;
+    assert_eq!(batches.recv(), Ok(vec![0]));
+    BusyEmbedder { embedder, batches, outcomes, first }
+}
+
+/// Submits a document in a task of its own; returns when it is queued or refused.
+async fn spawn_document(
     embedder: &Embedder,
     text: &str,
     priority: Priority,
-) -> tokio::task::JoinHandle<Result<DocumentEncoding, EmbedError>> {
-    let (before, of_task, text) = (embedder.pending(), embedder.clone(), text.to_owned());
-    let task = tokio::spawn(async move { of_task.document(text, priority).await });
-    while embedder.pending() == before && !task.is_finished() {
+) -> JoinHandle<Result<DocumentEncoding, EmbedError>> {
+    let (pending_before, task_embedder, text) =
+        (embedder.pending(), embedder.clone(), text.to_owned());
+    let task = tokio::spawn(async move { task_embedder.document(text, priority).await });
+    while embedder.pending() == pending_before && !task.is_finished() {
         tokio::task::yield_now().await;
     }
     task
 }
 
+/// Submits a query in a task of its own; returns when it is queued.
 async fn spawn_query(
     embedder: &Embedder,
     text: &str,
-) -> tokio::task::JoinHandle<Result<QueryEncoding, EmbedError>> {
-    let (before, of_task, text) = (embedder.pending(), embedder.clone(), text.to_owned());
-    let task = tokio::spawn(async move { of_task.query(text).await });
-    while embedder.pending() == before {
+) -> JoinHandle<Result<QueryEncoding, EmbedError>> {
+    let (pending_before, task_embedder, text) =
+        (embedder.pending(), embedder.clone(), text.to_owned());
+    let task = tokio::spawn(async move { task_embedder.query(text).await });
+    while embedder.pending() == pending_before {
         tokio::task::yield_now().await;
     }
     task
 }
 
 #[tokio::test]
-async fn a_query_waits_for_one_batch_only_and_stores_go_before_bulk() {
-    let (embedder, batches, outcomes, first) = start_busy().await;
-    let bulk = spawn(&embedder, "1\n2\n3", Priority::Bulk).await;
-    let store = spawn(&embedder, "4\n5", Priority::Interactive).await;
+async fn a_query_waits_for_one_batch_at_most_and_stores_precede_bulk_texts() {
+    let BusyEmbedder { embedder, batches, outcomes, first } = start_busy().await;
+    let bulk = spawn_document(&embedder, "1\n2\n3", Priority::Bulk).await;
+    let store = spawn_document(&embedder, "4\n5", Priority::Interactive).await;
     let query = spawn_query(&embedder, "6\n7").await;
     assert_eq!(embedder.pending(), 4);
     let mut order = Vec::new();
     for _ in 0..3 {
-        outcomes.send(BatchOutcome::Succeed).expect("is received");
-        order.extend(batches.recv().expect("runs"));
+        outcomes.send(BatchOutcome::Succeed).expect("the encoder waits for an outcome");
+        order.extend(batches.recv().expect("a batch is encoded"));
     }
     // A second query in the middle of the store is encoded next.
     let late = spawn_query(&embedder, "8").await;
     drop(outcomes);
     order.extend(batches.iter().take(4).flatten());
     assert_eq!(order, [6, 4, 5, 8, 1, 2, 3]);
-    assert_eq!(bulk.await.expect("ends").expect("embeds").pieces.len(), 3);
-    assert_eq!(store.await.expect("ends").expect("embeds").pieces.len(), 2);
+    assert_eq!(bulk.await.expect("the task ends").expect("the text is encoded").pieces.len(), 3);
+    assert_eq!(store.await.expect("the task ends").expect("the text is encoded").pieces.len(), 2);
     assert!(
-        query.await.expect("ends").is_ok()
-            && late.await.expect("ends").is_ok()
-            && first.await.expect("ends").is_ok()
+        query.await.expect("the task ends").is_ok()
+            && late.await.expect("the task ends").is_ok()
+            && first.await.expect("the task ends").is_ok()
     );
     assert_eq!(embedder.pending(), 0);
 }
 
 #[tokio::test]
 async fn a_full_queue_is_busy_and_abandoned_texts_are_not_encoded() {
-    let (embedder, batches, outcomes, _first) = start_busy().await;
+    let BusyEmbedder { embedder, batches, outcomes, first: _first } = start_busy().await;
     let mut tasks = Vec::new();
     for text in 1..=QUEUE_LENGTH {
-        tasks.push(spawn(&embedder, &text.to_string(), Priority::Bulk).await);
+        tasks.push(spawn_document(&embedder, &text.to_string(), Priority::Bulk).await);
     }
     assert_eq!(embedder.document("9".to_owned(), Priority::Bulk).await, Err(EmbedError::Busy));
     let _last = tasks.pop();
@@ -406,10 +439,10 @@ async fn a_full_queue_is_busy_and_abandoned_texts_are_not_encoded() {
 
 #[tokio::test]
 async fn an_invalid_vector_fails_its_text_and_three_failures_in_a_row_fail_the_model() {
-    let (embedder, _batches, outcomes, first) = start_busy().await;
-    outcomes.send(BatchOutcome::ReturnNan).expect("is received");
+    let BusyEmbedder { embedder, batches: _batches, outcomes, first } = start_busy().await;
+    outcomes.send(BatchOutcome::ReturnNan).expect("the encoder waits for an outcome");
     assert_eq!(
-        first.await.expect("ends"),
+        first.await.expect("the task ends"),
         Err(EmbedError::InvalidVector(EmbeddingError::NotFinite))
     );
     assert_eq!(
@@ -418,8 +451,8 @@ async fn an_invalid_vector_fails_its_text_and_three_failures_in_a_row_fail_the_m
     );
     for outcome in [BatchOutcome::Fail, BatchOutcome::Panic, BatchOutcome::Fail] {
         assert_eq!(embedder.state().as_str(), "ready");
-        outcomes.send(outcome).expect("is received");
-        let refused = embedder.query("1".to_owned()).await.expect_err("fails");
+        outcomes.send(outcome).expect("the encoder waits for an outcome");
+        let refused = embedder.query("1".to_owned()).await.expect_err("the batch fails");
         assert!(matches!(refused, EmbedError::Failed(_)), "{refused}");
     }
     while embedder.state().as_str() == "ready" {
@@ -433,18 +466,18 @@ async fn an_invalid_vector_fails_its_text_and_three_failures_in_a_row_fail_the_m
         tokio::task::yield_now().await;
     }
     drop(outcomes);
-    embedder.query("1".to_owned()).await.expect("works again");
+    embedder.query("1".to_owned()).await.expect("the reloaded model encodes");
 }
 
 #[tokio::test]
 async fn stopping_answers_all_waiting_callers() {
-    let (embedder, _batches, outcomes, first) = start_busy().await;
-    let bulk = spawn(&embedder, "1", Priority::Bulk).await;
+    let BusyEmbedder { embedder, batches: _batches, outcomes, first } = start_busy().await;
+    let bulk = spawn_document(&embedder, "1", Priority::Bulk).await;
     embedder.stop();
-    outcomes.send(BatchOutcome::Succeed).expect("is received");
+    outcomes.send(BatchOutcome::Succeed).expect("the encoder waits for an outcome");
     embedder.join();
-    assert!(first.await.expect("ends").is_ok());
-    assert!(matches!(bulk.await.expect("ends"), Err(EmbedError::Unavailable { .. })));
+    assert!(first.await.expect("the task ends").is_ok());
+    assert!(matches!(bulk.await.expect("the task ends"), Err(EmbedError::Unavailable { .. })));
     embedder.expire_reload_interval();
     embedder.reload_if_due().await;
 }

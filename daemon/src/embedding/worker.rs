@@ -29,11 +29,11 @@ pub(crate) fn run(queue: &EmbeddingQueue, source: &dyn EncoderSource) {
     let _end = EndGuard(queue);
     loop {
         let before_load = source.fingerprint();
-        let (state, tried) = match load(queue, source) {
+        let (state, failed_files) = match load(queue, source) {
             Err(state) => (state, before_load),
             Ok(encoder) => match serve(queue, encoder) {
                 ServeEnd::Stopped => return,
-                // The files loaded before, so they may be tried again unchanged.
+                // These files did load, so loading them again unchanged is allowed.
                 ServeEnd::Broken(reason) => {
                     (ModelState::Failed { reason, hint: RETRY_HINT.to_owned() }, None)
                 }
@@ -41,7 +41,7 @@ pub(crate) fn run(queue: &EmbeddingQueue, source: &dyn EncoderSource) {
         };
         let may_force = matches!(state, ModelState::Failed { .. });
         queue.close(state);
-        if !wait_for_reload(queue, source, tried.as_ref(), may_force) {
+        if !wait_for_reload(queue, source, failed_files.as_ref(), may_force) {
             return;
         }
         queue.open(ModelState::Loading, Vec::new());
@@ -72,17 +72,17 @@ fn load(
     }
 }
 
-/// Waits for a reload request that leads to another load; false means that the thread must end.
+/// Waits for a reload request that requires another load; returns false if the thread must end.
 ///
-/// `tried` is the fingerprint of the files that failed to load; `None` never equals the present one.
+/// `failed_files` is the fingerprint of the files that failed to load; `None` never equals the current one.
 fn wait_for_reload(
     queue: &EmbeddingQueue,
     source: &dyn EncoderSource,
-    tried: Option<&Fingerprint>,
+    failed_files: Option<&Fingerprint>,
     may_force: bool,
 ) -> bool {
     while let Some(reload) = queue.next_reload() {
-        let has_changed = source.fingerprint().as_ref() != tried;
+        let has_changed = source.fingerprint().as_ref() != failed_files;
         if has_changed || (may_force && reload == Reload::Force) {
             return true;
         }

@@ -1,7 +1,7 @@
 //! `eval`: measures retrieval quality with queries whose answers are known, recalled as an agent would, without recording usage.
 //!
-//! Each query is encoded once, then answered with the settings in force and with those to compare, one directly after the other, so that
-//! load on the machine affects both alike. Not here: where the queries come from (`engine::operations::eval`).
+//! Each query is encoded once, then answered with the settings in force and directly afterwards with those to compare, so that load on
+//! the machine affects both alike. Not here: where the queries come from (`engine::operations::eval`).
 
 use crate::config::Config;
 use crate::service::encoding::EncodedQuery;
@@ -53,11 +53,11 @@ pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<Ev
     let known_ranks = evaluation.ranks(service, &known).await?;
     let probe_ranks = evaluation.ranks(service, &probes).await?;
     let sets = [Vec::new(), request.set];
-    let run = |at: usize| EvalRun {
-        set: sets[at].clone(),
-        known: figures(&known_ranks[at]),
-        probes: figures(&probe_ranks[at]),
-        search_latency: latency(&evaluation.answer_times[at]),
+    let run = |index: usize| EvalRun {
+        set: sets[index].clone(),
+        known: metrics(&known_ranks[index]),
+        probes: metrics(&probe_ranks[index]),
+        search_latency: latency(&evaluation.answer_times[index]),
     };
     let runs = (0..evaluation.fusions.len()).map(run).collect();
     let encode_latency = latency(&evaluation.encoding_times);
@@ -73,18 +73,18 @@ pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<Ev
 /// Returns the configuration with other values (`KEY=VALUE`).
 fn with_values(config: Config, set: &[String]) -> Result<Config, Failure> {
     set.iter().try_fold(config, |config, pair| match pair.split_once('=') {
-        Some((key, value)) => config.with(key.trim(), value.trim()),
+        Some((key, value)) => config.with_value(key.trim(), value.trim()),
         None => Err(Failure::invalid("set", format!("must be KEY=VALUE, not {pair}"))
             .hint("For example retrieval.fusion=weighted")),
     })
 }
 
-/// The rankings to compare, and what was measured so far.
+/// The rankings to compare, and the measurements so far.
 struct Evaluation {
     fusions: Vec<Fusion>,
     now: Timestamp,
     encoding_times: Vec<Duration>,
-    /// For each ranking, the time of each answer.
+    /// For each ranking, the time to search and rank of each answer.
     answer_times: Vec<Vec<Duration>>,
     degraded: Degraded,
 }
@@ -98,26 +98,26 @@ impl Evaluation {
     ) -> Result<[Vec<Option<usize>>; 2], Failure> {
         let mut ranks = [Vec::new(), Vec::new()];
         for question in questions {
-            let begun = Instant::now();
+            let started = Instant::now();
             let EncodedQuery { encoding, degraded } =
                 service.encode_query(question.query.clone()).await?;
             if encoding.is_some() {
-                self.encoding_times.push(begun.elapsed());
+                self.encoding_times.push(started.elapsed());
             }
             self.degraded = degraded;
             let encoding = Arc::new(encoding);
-            for (at, fusion) in self.fusions.iter().enumerate() {
+            for (index, fusion) in self.fusions.iter().enumerate() {
                 let (question, encoding, fusion, now) =
                     (question.clone(), Arc::clone(&encoding), *fusion, self.now);
-                let (rank, took) = service
+                let (rank, elapsed) = service
                     .read(move |reader| {
-                        let begun = Instant::now();
+                        let started = Instant::now();
                         rank(reader, &question, encoding.as_ref().as_ref(), fusion, now)
-                            .map(|rank| (rank, begun.elapsed()))
+                            .map(|rank| (rank, started.elapsed()))
                     })
                     .await?;
-                ranks[at].push(rank);
-                self.answer_times[at].push(took);
+                ranks[index].push(rank);
+                self.answer_times[index].push(elapsed);
             }
         }
         Ok(ranks)
@@ -152,13 +152,13 @@ fn rank(
     Ok(results
         .iter()
         .position(|result| result.id == question.id || result.also.contains(&question.id))
-        .map(|at| at + 1))
+        .map(|index| index + 1))
 }
 
-fn figures(ranks: &[Option<usize>]) -> Option<EvalMetrics> {
+fn metrics(ranks: &[Option<usize>]) -> Option<EvalMetrics> {
     let share = |sum: f64| rounded(sum / ranks.len() as f64);
     let within =
-        |most: usize| share(ranks.iter().flatten().filter(|rank| **rank <= most).count() as f64);
+        |limit: usize| share(ranks.iter().flatten().filter(|rank| **rank <= limit).count() as f64);
     (!ranks.is_empty()).then(|| EvalMetrics {
         recall_at_1: within(1),
         recall_at_5: within(5),
@@ -170,13 +170,13 @@ fn figures(ranks: &[Option<usize>]) -> Option<EvalMetrics> {
 fn latency(times: &[Duration]) -> Latency {
     let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
     times.sort_by(f64::total_cmp);
-    let at = |hundredths: usize| {
+    let percentile = |hundredths: usize| {
         times
             .get((times.len() * hundredths).div_ceil(100).saturating_sub(1))
             .copied()
             .map_or(0.0, rounded)
     };
-    Latency { p50_ms: at(50), p99_ms: at(99) }
+    Latency { p50_ms: percentile(50), p99_ms: percentile(99) }
 }
 
 fn rounded(number: f64) -> f64 {
@@ -188,17 +188,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_shares_of_all_questions() {
-        let reply = figures(&[Some(1), Some(4), Some(20), None]).expect("there are some");
+    fn metrics_are_shares_of_all_questions() {
+        let reply = metrics(&[Some(1), Some(4), Some(20), None]).expect("there are ranks");
         assert_eq!(
             (reply.recall_at_1, reply.recall_at_5, reply.recall_at_10, reply.mrr),
             (0.25, 0.5, 0.5, 0.325)
         );
-        assert_eq!(figures(&[]), None);
+        assert_eq!(metrics(&[]), None);
     }
 
     #[test]
-    fn latencies_are_percentiles() {
+    fn latencies_are_the_50th_and_99th_percentile() {
         let reply = latency(&(1..=200).map(Duration::from_millis).collect::<Vec<_>>());
         assert_eq!((reply.p50_ms, reply.p99_ms), (100.0, 198.0));
         assert_eq!(latency(&[]), Latency::default());
@@ -206,33 +206,35 @@ mod tests {
 
     #[test]
     fn only_ranking_keys_with_valid_values_can_be_compared() {
-        let refused = |pair: &str| {
-            with_values(Config::default(), &[pair.to_owned()]).expect_err("is refused").to_string()
+        let refusal_of = |pair: &str| {
+            with_values(Config::default(), &[pair.to_owned()])
+                .expect_err("the setting is refused")
+                .to_string()
         };
         assert!(
-            refused("fusion").starts_with("invalid: set must be KEY=VALUE"),
+            refusal_of("fusion").starts_with("invalid: set must be KEY=VALUE"),
             "{}",
-            refused("fusion")
+            refusal_of("fusion")
         );
         assert!(
-            refused("maintenance.enabled=true")
+            refusal_of("maintenance.enabled=true")
                 .contains("retrieval.fusion, retrieval.vector_weight"),
             "{}",
-            refused("maintenance.enabled=true")
+            refusal_of("maintenance.enabled=true")
         );
         assert!(
-            refused("retrieval.fusion=best").contains("one of soft, weighted, rrf"),
+            refusal_of("retrieval.fusion=best").contains("one of soft, weighted, rrf"),
             "{}",
-            refused("retrieval.fusion=best")
+            refusal_of("retrieval.fusion=best")
         );
         assert!(
-            refused("retrieval.vector_weight=2").contains("retrieval.vector_weight"),
+            refusal_of("retrieval.vector_weight=2").contains("retrieval.vector_weight"),
             "{}",
-            refused("retrieval.vector_weight=2")
+            refusal_of("retrieval.vector_weight=2")
         );
         let set = ["retrieval.fusion=rrf".to_owned(), "retrieval.rrf_k = 5".to_owned()];
         assert_eq!(
-            with_values(Config::default(), &set).expect("are fine").settings().fusion,
+            with_values(Config::default(), &set).expect("the settings are valid").settings().fusion,
             Fusion::Rrf { k: 5.0 }
         );
     }

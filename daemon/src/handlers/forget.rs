@@ -13,7 +13,7 @@ pub(super) async fn handle(
 ) -> Result<ForgetReply, Failure> {
     let (hard, id) = (request.hard_delete, request.memory_id.clone());
     if hard {
-        // Usage of this memory may still be buffered; it has to be deleted with it.
+        // Usage of this memory may still be buffered. Flush it, so that it is deleted with the memory.
         service.flush_usage().await?;
     }
     let reply = service.write(caller, move |writer, call| writer.forget(call, &request)).await?;
@@ -21,23 +21,24 @@ pub(super) async fn handle(
         return Ok(reply);
     }
     let folder = service.backups();
-    let found = service.read(move |_| Ok(backup::holding(&folder, &id))).await?;
+    let backups = service.read(move |_| Ok(backup::holding(&folder, &id))).await?;
     // Summaries that quoted the memory were rewritten and have no vectors yet.
     service.set_vectors_missing(true);
     let notes: Vec<String> =
-        [reply.note.clone(), backup_note(&found)].into_iter().flatten().collect();
+        [reply.note.clone(), backup_note(&backups)].into_iter().flatten().collect();
     Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
 }
 
-fn backup_note(found: &backup::BackupSearch) -> Option<String> {
+/// Returns the note about backups that hold the memory, or that cannot be read and may hold it.
+fn backup_note(search: &backup::BackupSearch) -> Option<String> {
     let file_name =
         |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let oldest = found.holding.first().map(file_name);
-    let unreadable = found.unreadable.first().map(file_name);
+    let oldest = search.holding.first().map(file_name);
+    let unreadable = search.unreadable.first().map(file_name);
     match (oldest, unreadable) {
         (Some(oldest), _) => Some(format!(
             "{} backups still hold it, the oldest is {oldest}; loci forget ID --hard --purge-backups removes them",
-            found.holding.len()
+            search.holding.len()
         )),
         (None, Some(name)) => Some(format!("the backup {name} cannot be read and may hold it")),
         (None, None) => None,

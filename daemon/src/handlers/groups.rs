@@ -38,8 +38,7 @@ pub(super) async fn alias(
     service.write(caller, move |writer, call| writer.alias_group(call, &request)).await
 }
 
-/// Refuses a session whose project was given a name that no new project may have, unless the store
-/// has that project already.
+/// Refuses a session whose project has a name that no new project may have, unless the project is already in the store.
 ///
 /// # Errors
 /// `invalid`, naming the variable or the file; `busy`.
@@ -47,7 +46,7 @@ pub(super) async fn check_name(service: &Service, session: &Session) -> Result<(
     let (field, name) = match &session.hello.group {
         GroupHint::Named(name) => ("LOCI_GROUP", name),
         GroupHint::ProjectNamed { name, .. } => ("group in .loci.toml", name),
-        // `config` checks `storage.default_group`; the name of a folder is cleaned.
+        // `config` checks `storage.default_group`, and `Group::of_folder` cleans the name of a folder.
         GroupHint::Folder(_) | GroupHint::Default => return Ok(()),
     };
     let Err(reason) = group::check_name(name.as_str()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `maintenance`: shows and controls the maintenance scheduler, and does one step of a run.
+//! `maintenance`: shows and controls the maintenance scheduler, and executes one step of a run.
 
 use crate::service::maintenance_run::{self, StepDone};
 use crate::service::scheduler::due_at;
@@ -21,36 +21,39 @@ pub(super) async fn handle(
         service.pools().await?
     };
     match request.action {
-        MaintenanceAction::Status => state(service, &pools).await,
+        MaintenanceAction::Status => status_reply(service, &pools).await,
         MaintenanceAction::Plan => {
             let now = service.now();
             let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
-            Ok(MaintenanceReply { plan: Some(plan.to_reply()), ..state(service, &pools).await? })
+            Ok(MaintenanceReply {
+                plan: Some(plan.to_reply()),
+                ..status_reply(service, &pools).await?
+            })
         }
         MaintenanceAction::Pause | MaintenanceAction::Resume => {
             let paused = request.action == MaintenanceAction::Pause;
             pools.writer.run(move |writer| writer.set_paused(paused)).await??;
-            state(service, &pools).await
+            status_reply(service, &pools).await
         }
         MaintenanceAction::Run => {
             let StepDone { done, left } =
                 maintenance_run::do_step(service, &pools, request.restart).await?;
-            Ok(MaintenanceReply { done, left: Some(left), ..state(service, &pools).await? })
+            Ok(MaintenanceReply { done, left: Some(left), ..status_reply(service, &pools).await? })
         }
     }
 }
 
-async fn state(service: &Service, pools: &StorePools) -> Result<MaintenanceReply, Failure> {
+async fn status_reply(service: &Service, pools: &StorePools) -> Result<MaintenanceReply, Failure> {
     let state = pools.readers.run(|reader| reader.maintenance_state()).await??;
     let schedule = service.scheduler.schedule();
-    let next = schedule
+    let next_run = schedule
         .filter(|_| !state.paused)
         .map(|schedule| due_at(schedule, state.last_run).max(service.now()));
     Ok(MaintenanceReply {
         enabled: schedule.is_some(),
         paused: state.paused,
         last_run_at: state.last_run.map(Timestamp::iso),
-        next_run_at: next.map(Timestamp::iso),
+        next_run_at: next_run.map(Timestamp::iso),
         ..MaintenanceReply::default()
     })
 }
@@ -63,7 +66,7 @@ mod tests {
     use loci_proto::error::Code;
     use serde_json::{Value, json};
 
-    /// A service over an empty store whose latest entry is of this moment.
+    /// Returns a service over an empty store; its clock takes `latest` as the time of the latest entry.
     fn fixture(folder: &tempfile::TempDir, latest: Timestamp) -> ServiceFixture {
         let fixture = ServiceFixture::warm(folder, Embedder::with_hash_vectors());
         fixture.service.clock.initialise(latest, None);
@@ -71,8 +74,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn while_the_clock_is_far_ahead_nothing_is_compacted_or_cleaned_up() {
-        let folder = tempfile::tempdir().expect("a folder");
+    async fn while_the_clock_is_not_trusted_nothing_is_compacted_or_cleaned_up() {
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = fixture(&folder, Timestamp(1_700_000_000_000));
         for (name, arguments) in [
             ("maintenance", json!({"action": "run"})),
@@ -80,7 +83,7 @@ mod tests {
             ("cleanup", json!({})),
             ("compact_memories", json!({})),
         ] {
-            let refused = fixture.call(name, arguments).await.expect_err("is refused");
+            let refused = fixture.call(name, arguments).await.expect_err("the call is refused");
             assert!(
                 refused.code == Code::Conflict && refused.to_string().contains("not trusted"),
                 "{name}: {refused}"
@@ -92,43 +95,49 @@ mod tests {
 
     #[tokio::test]
     async fn an_agent_lists_a_cluster_and_replaces_it_by_a_summary() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = fixture(&folder, Timestamp(0));
         for i in 0..5 {
             let arguments = json!({"content": format!("Old thing {i}"), "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
-            fixture.call("store_memory", arguments).await.expect("is stored");
+            fixture.call("store_memory", arguments).await.expect("the memory is stored");
         }
-        let listed = fixture.call("compact_memories", json!({})).await.expect("is listed");
+        let listed =
+            fixture.call("compact_memories", json!({})).await.expect("a cluster is listed");
         assert_eq!(listed["memories"].as_array().map(Vec::len), Some(5));
         let arguments = json!({"cluster": listed["cluster"], "summary": "Five old things happened in March 2025."});
-        let stored = fixture.call("compact_memories", arguments).await.expect("is stored");
+        let stored =
+            fixture.call("compact_memories", arguments).await.expect("the summary is stored");
         assert_eq!(stored["compacted"], 5);
         let query = json!({"query": "old things"});
-        let found = fixture.call("recall_memory", query).await.expect("is answered");
-        assert_eq!(found["results"][0]["content"], "Five old things happened in March 2025.");
-        let listed = fixture.call("compact_memories", json!({})).await.expect("is answered");
+        let recalled = fixture.call("recall_memory", query).await.expect("the call is answered");
+        assert_eq!(recalled["results"][0]["content"], "Five old things happened in March 2025.");
+        let listed =
+            fixture.call("compact_memories", json!({})).await.expect("the call is answered");
         assert_eq!(listed["note"], "Nothing is due");
     }
 
     #[tokio::test]
     async fn a_run_advances_step_by_step_and_stops_while_paused() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = fixture(&folder, Timestamp(0));
         for date in ["2025-03-05", "2025-03-12"] {
             for i in 0..5 {
                 let arguments = json!({"content": format!("{date} thing {i}"), "type": "episodic", "metadata": {"event_date": date}});
-                fixture.call("store_memory", arguments).await.expect("is stored");
+                fixture.call("store_memory", arguments).await.expect("the memory is stored");
             }
         }
         let maintenance = async |arguments: Value| fixture.call("maintenance", arguments).await;
-        let first = maintenance(json!({"action": "run", "restart": true})).await.expect("is done");
+        let first = maintenance(json!({"action": "run", "restart": true}))
+            .await
+            .expect("the step is executed");
         assert_eq!((&first["left"], &first["last_run_at"]), (&json!(1), &Value::Null));
-        maintenance(json!({"action": "pause"})).await.expect("is paused");
+        maintenance(json!({"action": "pause"})).await.expect("maintenance is paused");
         assert!(maintenance(json!({"action": "run"})).await.is_err());
-        maintenance(json!({"action": "resume"})).await.expect("is resumed");
-        let last = maintenance(json!({"action": "run"})).await.expect("is done");
+        maintenance(json!({"action": "resume"})).await.expect("maintenance is resumed");
+        let last = maintenance(json!({"action": "run"})).await.expect("the step is executed");
         assert!(last["left"] == 0 && last["last_run_at"].is_string(), "{last}");
-        let stats = fixture.call("memory_stats", json!({})).await.expect("counts");
+        let stats =
+            fixture.call("memory_stats", json!({})).await.expect("the memories are counted");
         assert_eq!(stats["compacted"], 10);
     }
 }

@@ -1,7 +1,7 @@
-//! One handler per verb, and [`handle`], which calls the right one.
+//! One handler per verb, and [`handle`], which dispatches a request to its handler.
 //!
-//! A handler encodes texts where needed, picks the writer or a reader, and answers. Its arguments were checked by `Request::parse`. Not
-//! here: who may call which verb (`interface`), what a verb means (the engine), `export` and `import`, which are streams
+//! A handler encodes texts where needed and runs an operation of the engine on the writer or a reader. `Request::parse` has checked its
+//! arguments. Not here: who may call which verb (`interface`), what a verb means (the engine), `export` and `import`, which are streams
 //! (`interface::admin::transfer`).
 
 mod cleanup;
@@ -42,14 +42,14 @@ pub async fn handle(
     caller: Caller<'_>,
     request: Request,
 ) -> Result<Value, Failure> {
-    // A session whose group was merged into another works in that one, from its next call on.
+    // If the session's group was merged into another, the call works in that group.
     let redirected = service.resolve_group(&caller.session.group).await;
     if redirected.is_none() {
         groups::check_name(service, caller.session).await?;
     }
     let redirected = redirected.map(|group| caller.session.in_group(group));
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
-    // A step of maintenance must not keep the scheduler from doing the next one.
+    // A step of maintenance must not count as a call, which would delay the scheduler's next step.
     if !matches!(request, Request::Maintenance(_)) {
         service.scheduler.record_call();
     }

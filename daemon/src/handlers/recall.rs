@@ -1,4 +1,4 @@
-//! `recall_memory`: encodes the query, asks a reader, and records what was returned as usage.
+//! `recall_memory`: encodes the query, searches on a reader thread, and records the results as usage.
 
 use crate::service::encoding::EncodedQuery;
 use crate::service::{Caller, Service};
@@ -19,7 +19,7 @@ pub(super) async fn handle(
         None => EncodedQuery { encoding: None, degraded: service.degraded() },
     };
     let (group, now) = (caller.session.group.clone(), service.now());
-    let previewed = prepared.preview_query().map(str::to_owned);
+    let previewed_query = prepared.preview_query().map(str::to_owned);
     let answer = pools
         .readers
         .run(move |reader| {
@@ -33,6 +33,6 @@ pub(super) async fn handle(
             reader.recall(&prepared, context)
         })
         .await??;
-    service.record_usage(caller.session, previewed, &answer);
+    service.record_usage(caller.session, previewed_query, &answer);
     Ok(answer.reply)
 }

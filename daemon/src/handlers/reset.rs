@@ -10,6 +10,9 @@ pub(super) async fn handle(
     request: ResetRequest,
 ) -> Result<ResetReply, Failure> {
     let folder = service.backups();
-    drop(service.usage.take_accesses());
+    if !request.dry_run {
+        // Buffered accesses are of memories that are deleted now.
+        drop(service.usage.take_accesses());
+    }
     service.write(caller, move |writer, call| writer.reset(call, &request, &folder)).await
 }

@@ -9,7 +9,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: StatsRequest,
 ) -> Result<StatsReply, Failure> {
-    let (own, now) = (caller.session.group.clone(), service.now());
-    let reply = service.read(move |reader| reader.stats(&request, &own, now)).await?;
+    let (own_group, now) = (caller.session.group.clone(), service.now());
+    let reply = service.read(move |reader| reader.stats(&request, &own_group, now)).await?;
     Ok(StatsReply { degraded: service.degraded(), ..reply })
 }

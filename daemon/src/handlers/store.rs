@@ -33,7 +33,8 @@ pub(super) async fn handle(
     Ok(StoreReply { degraded: service.degraded(), ..stored? })
 }
 
-/// Returns the answer of a call that is sent again because the daemon died before the shim had it: nothing is encoded or queued then.
+/// Returns the stored answer if the call is a retry, which the shim sends if the daemon died before it answered. Nothing is encoded or
+/// queued then.
 async fn earlier_answer(
     pools: &StorePools,
     key: Option<String>,
@@ -53,14 +54,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_vector_of_nan_is_refused_and_nothing_is_stored() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = ServiceFixture::warm(&folder, Embedder::with_nan_vectors());
         let arguments = json!({"content": "x", "type": "semantic"});
-        let refused = fixture.call("store_memory", arguments).await.expect_err("is refused");
+        let refused =
+            fixture.call("store_memory", arguments).await.expect_err("the store is refused");
         assert_eq!(refused.code, Code::EmbedFailed, "{refused}");
-        let stats = fixture.call("memory_stats", json!({})).await.expect("counts");
+        let stats =
+            fixture.call("memory_stats", json!({})).await.expect("the memories are counted");
         assert_eq!(stats["total_memories"], 0);
         let answer = fixture.call("recall_memory", json!({"query": "x"})).await;
-        assert_eq!(answer.expect("searches by keywords")["degraded"], json!(["embedding"]));
+        assert_eq!(answer.expect("keyword search answers")["degraded"], json!(["embedding"]));
     }
 }

@@ -1,7 +1,8 @@
 //! Service manager protocol: socket activation, readiness and watchdog notifications.
 //!
-//! systemd holds the agents' socket (`locid.socket`), starts the daemon at the first connection, waits until it is ready, and kills it if
-//! its watchdog notifications stop. Without a service manager all of this does nothing. Not here: binding our own sockets (`sockets`).
+//! systemd opens the agents' socket (`locid.socket`), starts the daemon at the first connection, waits until it is ready, and kills it if
+//! its watchdog notifications stop. Without a service manager all of this does nothing. Not here: the sockets that the daemon binds
+//! itself (`sockets`).
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::paths;
@@ -11,20 +12,23 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
-/// Returns the agents' socket if the service manager passed one.
+/// Takes over the agents' socket if the service manager passed one.
 ///
 /// Call it while the process has one thread: it removes the environment variables, so that no child process uses them.
 ///
 /// # Errors
-/// `invalid` if anything else was passed than one socket that listens at `expected`, which is where agents connect.
-pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
-    let refuse = |why: String| {
+/// `invalid` if anything but one socket that listens at `expected`, the path to which agents connect, was passed.
+pub fn take_inherited_socket(expected: &Path) -> Result<Option<UnixListener>, Failure> {
+    let refuse = |reason: String| {
         let hint = format!(
             "Set ListenStream= of the socket unit to {} and nothing else",
             expected.display()
         );
-        Failure::new(Code::Invalid, format!("the service manager's socket cannot be used: {why}"))
-            .hint(hint)
+        Failure::new(
+            Code::Invalid,
+            format!("the service manager's socket cannot be used: {reason}"),
+        )
+        .hint(hint)
     };
     let mut passed = listenfd::ListenFd::from_env();
     if passed.len() > 1 {
@@ -44,17 +48,18 @@ pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     }
 }
 
-/// Checks that `--socket` of a service file is the socket that agents use. launchd passes no socket, so its file names one.
+/// Checks that `--socket` of a service file is the socket that agents use. launchd passes no socket, so its service file
+/// names the path.
 ///
 /// # Errors
 /// `invalid` if agents use another socket.
 pub fn check_socket_option(socket: Option<&Path>, expected: &Path) -> Result<(), Failure> {
     match socket {
         Some(named) if paths::canonical(named) != paths::canonical(expected) => {
-            let why =
+            let reason =
                 format!("is {}, but agents connect to {}", named.display(), expected.display());
             let hint = "Name that socket in the service file, or set the same LOCI_HOME and LOCI_DB there as for the agents";
-            Err(Failure::invalid("--socket", why).hint(hint))
+            Err(Failure::invalid("--socket", reason).hint(hint))
         }
         _ => Ok(()),
     }

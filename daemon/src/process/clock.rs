@@ -1,19 +1,19 @@
 //! The daemon's clock: the wall clock, made monotonic, and whether it is trusted.
 //!
 //! If the wall clock is set back, this clock stops until the wall clock has caught up, so that nothing ages twice and no confidence rises.
-//! If the wall clock jumps ahead by more than [`MAX_TRUSTED_JUMP`], the reading is used, since the machine may have slept that long, but it
-//! is untrusted and not remembered until the jump has lasted for [`TRUST_AFTER`], in this run or since an earlier one: one wrong reading
-//! must not move the store into the future permanently.
+//! If the wall clock jumps ahead by more than [`MAX_TRUSTED_JUMP`], the reading is used, since the machine may have slept that long. But it
+//! is untrusted, and is not recorded as the latest time, until the jump has lasted for [`TRUST_AFTER`], in this run or since an earlier
+//! one: one wrong reading must not move the store into the future permanently.
 
 use loci_engine::model::time::{DAY, Timestamp};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A jump ahead of more than this is untrusted at first, in milliseconds.
+/// Longest jump ahead that is trusted at once, in milliseconds.
 const MAX_TRUSTED_JUMP: i64 = 30 * DAY;
-/// How long a jump has to last until it is trusted.
+/// Time after which a longer jump is trusted.
 const TRUST_AFTER: Duration = Duration::from_hours(24);
-/// The same in milliseconds.
+/// [`TRUST_AFTER`] in milliseconds.
 const TRUST_AFTER_MS: i64 = DAY;
 
 /// A reading of the clock.
@@ -21,11 +21,11 @@ const TRUST_AFTER_MS: i64 = DAY;
 pub struct Reading {
     /// The moment to use.
     pub now: Timestamp,
-    /// Whether the moment may be remembered, and memories be aged by it.
+    /// True if the moment may be recorded in the store and used to age memories.
     pub is_trusted: bool,
 }
 
-/// The wall clock, checked against the latest moment that the store knows.
+/// The wall clock, checked against the latest moment that the store has recorded.
 #[derive(Debug, Default)]
 pub struct Clock {
     state: Mutex<ClockState>,
@@ -35,20 +35,20 @@ pub struct Clock {
 struct ClockState {
     /// The latest trusted moment; `None` until the clock is initialised from the store.
     latest: Option<i64>,
-    /// When in this run the wall clock was first found far ahead of it.
+    /// When the wall clock was first found far ahead of `latest` in this run.
     jump_seen_at: Option<Instant>,
     /// The first untrusted reading that an earlier run has recorded.
     untrusted_since: Option<i64>,
 }
 
 impl Clock {
-    /// Initialises the clock with the latest moment that the store knows. Until then no reading is trusted.
+    /// Initialises the clock with the latest moment that the store has recorded. Until then no reading is trusted.
     ///
     /// `untrusted_since` is the first reading far ahead of that moment, if an earlier run recorded one.
     pub fn initialise(&self, latest: Timestamp, untrusted_since: Option<Timestamp>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.untrusted_since = untrusted_since.map(|at| at.0);
-        state.latest = Some(state.latest.map_or(latest.0, |known| known.max(latest.0)));
+        state.untrusted_since = untrusted_since.map(|moment| moment.0);
+        state.latest = Some(state.latest.map_or(latest.0, |earlier| earlier.max(latest.0)));
     }
 
     /// Reads the clock.
@@ -60,7 +60,8 @@ impl Clock {
         self.judge(wall, Instant::now())
     }
 
-    fn judge(&self, wall: i64, at: Instant) -> Reading {
+    /// Returns the reading for a wall clock of `wall`, in milliseconds since 1970, at the monotonic time `monotonic`.
+    fn judge(&self, wall: i64, monotonic: Instant) -> Reading {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(latest) = state.latest else {
             return Reading { now: Timestamp(wall), is_trusted: false };
@@ -72,7 +73,8 @@ impl Clock {
             .is_some_and(|since| (TRUST_AFTER_MS..=MAX_TRUSTED_JUMP).contains(&(wall - since)));
         if is_jump
             && !has_lasted
-            && at.saturating_duration_since(*state.jump_seen_at.get_or_insert(at)) < TRUST_AFTER
+            && monotonic.saturating_duration_since(*state.jump_seen_at.get_or_insert(monotonic))
+                < TRUST_AFTER
         {
             return Reading { now: Timestamp(wall), is_trusted: false };
         }
@@ -97,37 +99,43 @@ mod tests {
 
     #[test]
     fn a_clock_set_back_stops_until_it_has_caught_up() {
-        let (clock, up) = clock();
-        assert_eq!(clock.judge(T0 - DAY, up), Reading { now: Timestamp(T0), is_trusted: true });
-        assert_eq!(clock.judge(T0 + 1, up).now, Timestamp(T0 + 1));
+        let (clock, start) = clock();
+        assert_eq!(clock.judge(T0 - DAY, start), Reading { now: Timestamp(T0), is_trusted: true });
+        assert_eq!(clock.judge(T0 + 1, start).now, Timestamp(T0 + 1));
     }
 
     #[test]
-    fn one_wrong_reading_far_ahead_is_used_but_not_remembered() {
-        let (clock, up) = clock();
-        let wrong = clock.judge(T0 + 3650 * DAY, up);
+    fn one_wrong_reading_far_ahead_is_used_but_not_recorded() {
+        let (clock, start) = clock();
+        let wrong = clock.judge(T0 + 3650 * DAY, start);
         assert_eq!(wrong, Reading { now: Timestamp(T0 + 3650 * DAY), is_trusted: false });
-        assert_eq!(clock.judge(T0 + 5, up), Reading { now: Timestamp(T0 + 5), is_trusted: true });
+        assert_eq!(
+            clock.judge(T0 + 5, start),
+            Reading { now: Timestamp(T0 + 5), is_trusted: true }
+        );
     }
 
     #[test]
     fn a_jump_that_lasts_for_a_day_is_trusted() {
-        let (clock, up) = clock();
-        assert!(!clock.judge(T0 + 60 * DAY, up).is_trusted);
-        assert!(clock.judge(T0 + 61 * DAY, up + TRUST_AFTER).is_trusted);
-        assert!(clock.judge(T0 + 61 * DAY + 1, up + TRUST_AFTER).is_trusted);
+        let (clock, start) = clock();
+        assert!(!clock.judge(T0 + 60 * DAY, start).is_trusted);
+        assert!(clock.judge(T0 + 61 * DAY, start + TRUST_AFTER).is_trusted);
+        assert!(clock.judge(T0 + 61 * DAY + 1, start + TRUST_AFTER).is_trusted);
     }
 
     #[test]
-    fn before_initialisation_no_reading_is_trusted_or_remembered() {
-        let (clock, up) = (Clock::default(), Instant::now());
-        assert!(!clock.judge(T0 + 365 * DAY, up).is_trusted);
+    fn before_initialisation_no_reading_is_trusted_or_recorded() {
+        let (clock, start) = (Clock::default(), Instant::now());
+        assert!(!clock.judge(T0 + 365 * DAY, start).is_trusted);
         clock.initialise(Timestamp(T0), None);
         assert!(
-            !clock.judge(T0 + 365 * DAY, up).is_trusted,
+            !clock.judge(T0 + 365 * DAY, start).is_trusted,
             "a wrong clock at the start is detected"
         );
-        assert_eq!(clock.judge(T0 + 7, up), Reading { now: Timestamp(T0 + 7), is_trusted: true });
+        assert_eq!(
+            clock.judge(T0 + 7, start),
+            Reading { now: Timestamp(T0 + 7), is_trusted: true }
+        );
     }
 
     #[test]
@@ -139,16 +147,16 @@ mod tests {
 
     #[test]
     fn a_jump_that_an_earlier_run_recorded_is_trusted_a_day_later() {
-        let (recorded, up) = (Timestamp(T0 + 60 * DAY), Instant::now());
+        let (recorded, start) = (Timestamp(T0 + 60 * DAY), Instant::now());
         let clock = Clock::default();
         clock.initialise(Timestamp(T0), Some(recorded));
-        assert!(!clock.judge(recorded.0 + DAY / 2, up).is_trusted);
-        assert!(clock.judge(recorded.0 + DAY, up).is_trusted);
+        assert!(!clock.judge(recorded.0 + DAY / 2, start).is_trusted);
+        assert!(clock.judge(recorded.0 + DAY, start).is_trusted);
     }
 
     #[test]
     fn a_jump_of_three_weeks_is_trusted_at_once() {
-        let (clock, up) = clock();
-        assert!(clock.judge(T0 + 21 * DAY, up).is_trusted);
+        let (clock, start) = clock();
+        assert!(clock.judge(T0 + 21 * DAY, start).is_trusted);
     }
 }

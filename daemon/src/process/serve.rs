@@ -1,4 +1,4 @@
-//! The life of the daemon: locks, sockets, store and model are started in order, and stopped in order.
+//! Runs the daemon: starts the locks, sockets, store and model in order, serves, and stops them in order.
 
 use crate::config::effective::EffectiveConfig;
 use crate::config::options;
@@ -33,9 +33,9 @@ use tokio_util::task::TaskTracker;
 
 /// Reader threads; they share the cores with the model.
 const READERS: usize = 2;
-/// The index of a store of at most this many memories is loaded before serving; takes about 50 ms.
+/// The index of a store of at most this many memories is loaded before the store serves calls, in about 50 ms.
 const LOAD_BEFORE_SERVING: usize = 5_000;
-/// How long sessions may take to finish calls in flight.
+/// Maximum time for sessions to finish their calls in flight.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(3);
 
 /// The threads of the store, joined at shutdown.
@@ -53,7 +53,7 @@ pub fn run(options: &Options, paths: &Paths) -> Result<(), StartupError> {
     startup::make_private();
     activation::check_socket_option(options.socket.as_deref(), &paths.socket)
         .map_err(config_error)?;
-    let inherited = activation::inherited(&paths.socket).map_err(config_error)?;
+    let inherited = activation::take_inherited_socket(&paths.socket).map_err(config_error)?;
     let config = EffectiveConfig::read(paths).map_err(config_error)?;
     telemetry::start(&options::log_level(&config.config()).map_err(config_error)?);
     let runtime =
@@ -81,7 +81,7 @@ async fn serve(
     let default_group = config.default_group().map_err(config_error)?;
     let model = options::model_config(paths, &config).map_err(config_error)?;
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
-    let _locks = locks(paths, &db).await?;
+    let _locks = take_locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
     let embedder = Embedder::start(model);
@@ -128,15 +128,16 @@ async fn serve(
     embedder.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
     drop(service);
-    // Drops the last reference to the pools: the threads end, and the writer closes the database.
+    // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
-    close(threads).await;
+    close_store(threads).await;
     embedder.join();
     outcome
 }
 
-/// Serves until a signal, `loci ctl stop`, or another process listens at the agents' socket; if the store failed, returns at once.
+/// Serves until a signal arrives, `loci ctl stop` is called, or another process listens at the agents' socket; returns at once if the store
+/// failed.
 async fn serve_until_stopped(
     mut sockets: Sockets,
     is_open: bool,
@@ -145,7 +146,7 @@ async fn serve_until_stopped(
     if is_open {
         activation::notify_ready();
         tokio::select! {
-            () = until_stopped(draining) => {}
+            () = wait_for_stop(draining) => {}
             () = sockets.watch() => {}
             () = activation::send_watchdog() => {}
         }
@@ -169,23 +170,23 @@ impl Background {
         draining: &CancellationToken,
     ) -> Self {
         let load = tokio::spawn(index_warmup::run(Arc::clone(service), draining.clone()));
-        let keeping = housekeeping::run(Arc::clone(service), idle_limit, draining.clone());
+        let housekeeping = housekeeping::run(Arc::clone(service), idle_limit, draining.clone());
         let reload = tokio::spawn(reload_on_signal(Arc::clone(service)));
-        Self { load, housekeeping: tokio::spawn(keeping), reload }
+        Self { load, housekeeping: tokio::spawn(housekeeping), reload }
     }
 
-    /// Waits for those that end when the daemon drains.
+    /// Waits for the tasks that end when the daemon drains.
     async fn join(self) {
         let _ = tokio::time::timeout(DRAIN_DEADLINE, self.housekeeping).await;
         let _ = tokio::time::timeout(DRAIN_DEADLINE, self.load).await;
     }
 }
 
-/// Takes one lock for the sockets and one for the database: two socket folders may belong to one database.
-async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), StartupError> {
+/// Takes one lock for the sockets and one for the database, because two socket folders may belong to one database.
+async fn take_locks(paths: &Paths, db: &Path) -> Result<[Lock; 2], StartupError> {
     let sockets = startup::lock(&paths.lock).await?;
     let database = startup::lock(&startup::database_lock(&paths::canonical(db))).await?;
-    Ok((sockets, database))
+    Ok([sockets, database])
 }
 
 fn open_store(
@@ -209,7 +210,7 @@ fn open_store(
     ))
 }
 
-/// Waits until the store is open, and publishes its state.
+/// Waits until the store is open or has failed, and publishes its state.
 async fn publish_store(
     opening: tokio::task::JoinHandle<Result<(StorePools, Threads), Error>>,
     store: &watch::Sender<StoreState>,
@@ -236,7 +237,7 @@ async fn publish_store(
     }
 }
 
-async fn until_stopped(draining: &CancellationToken) {
+async fn wait_for_stop(draining: &CancellationToken) {
     let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     let (Ok(mut term), Ok(mut int)) = (term, int) else { return draining.cancelled().await };
     tokio::select! {
@@ -248,14 +249,14 @@ async fn until_stopped(draining: &CancellationToken) {
 
 /// Reloads the configuration at each SIGHUP. Ignores SIGUSR1, which would otherwise end the process.
 async fn reload_on_signal(service: Arc<Service>) {
-    let (Ok(mut hangup), Ok(mut user)) =
+    let (Ok(mut hangup), Ok(mut user1)) =
         (signal(SignalKind::hangup()), signal(SignalKind::user_defined1()))
     else {
         return;
     };
     loop {
         tokio::select! {
-            _ = user.recv() => continue,
+            _ = user1.recv() => continue,
             _ = hangup.recv() => {}
         }
         match service.reload().await {
@@ -269,7 +270,8 @@ async fn reload_on_signal(service: Arc<Service>) {
     }
 }
 
-async fn close(threads: Option<Threads>) {
+/// Waits until the threads of the store have ended, and closes the database.
+async fn close_store(threads: Option<Threads>) {
     let Some(threads) = threads else { return };
     let closed = tokio::task::spawn_blocking(move || {
         threads.readers.into_iter().for_each(|thread| drop(thread.join()));

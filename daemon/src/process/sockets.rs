@@ -1,7 +1,7 @@
 //! The files of the two sockets: bound, watched, bound again if they were removed, and removed at shutdown.
 //!
-//! A cleaner of temporary folders may remove the sockets, and a daemon that cannot be reached is worse than none. Not here: connections
-//! (`listen`, `http`), sockets passed by a service manager (`activation`).
+//! A cleaner of temporary folders may remove the socket files, and a daemon that nobody can reach would block the start of another one.
+//! Not here: connections (`listen`, `http`), sockets passed by a service manager (`activation`).
 
 use crate::interface::admin::http;
 use crate::interface::agents::listen;
@@ -17,11 +17,11 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
-/// How often the socket files are checked.
+/// Interval at which the socket files are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// Timeout of a test connection.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
-/// Number of attempts, 50 ms apart: the listener of a killed daemon can outlive its lock by a moment.
+/// Maximum number of checks, 50 ms apart, until a path has no listener: the listener of a killed daemon can briefly outlive its lock.
 const BIND_ATTEMPTS: usize = 20;
 
 /// Both sockets, bound but not served yet.
@@ -32,10 +32,10 @@ pub struct Bound {
     admin: UnixListener,
 }
 
-/// Binds both sockets, except one that a service manager passed. The caller holds the lock.
+/// Binds both sockets; uses the agents' socket that a service manager passed, if there is one. The caller must hold the lock.
 ///
 /// # Errors
-/// `Storage` if another process listens there, if a file that is not a socket is in the way, or if a path cannot be bound.
+/// `Storage` if another process listens at a path, if a file there is not a socket, or if a path cannot be bound.
 pub async fn bind(paths: &Paths, inherited: Option<Inherited>) -> Result<Bound, StartupError> {
     let owns_agents = inherited.is_none();
     let agents = if let Some(inherited) = inherited {
@@ -78,23 +78,24 @@ struct FileIdentity {
     inode: u64,
 }
 
+/// Returns the identity of the file at a path, if there is one.
 fn file_at(path: &Path) -> Option<FileIdentity> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some(FileIdentity { device: found.dev(), inode: found.ino() })
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    Some(FileIdentity { device: metadata.dev(), inode: metadata.ino() })
 }
 
 /// A socket that is served.
 struct Socket {
     path: PathBuf,
     file: Option<FileIdentity>,
-    /// True if we bound it; the file of a socket that was passed to us is not removed.
-    owned: bool,
+    /// True if this process bound it; the file of a socket that was passed to it is not removed.
+    is_owned: bool,
     serving: JoinHandle<()>,
 }
 
 impl Socket {
-    fn new(path: &Path, owned: bool, serving: JoinHandle<()>) -> Self {
-        Self { path: path.to_path_buf(), file: file_at(path), owned, serving }
+    fn new(path: &Path, is_owned: bool, serving: JoinHandle<()>) -> Self {
+        Self { path: path.to_path_buf(), file: file_at(path), is_owned, serving }
     }
 
     fn is_in_place(&self) -> bool {
@@ -102,7 +103,7 @@ impl Socket {
     }
 
     fn remove(&self) {
-        if self.owned
+        if self.is_owned
             && self.is_in_place()
             && let Err(error) = std::fs::remove_file(&self.path)
         {
@@ -111,7 +112,7 @@ impl Socket {
     }
 }
 
-/// Both sockets, served.
+/// Both sockets while they are served.
 pub struct Sockets {
     agents: Socket,
     admin: Socket,
@@ -136,11 +137,11 @@ impl Sockets {
     /// Binds a removed socket again. Returns when another process listens at the agents' path: two daemons would each serve a part of
     /// the agents.
     pub async fn watch(&mut self) {
-        let mut reported = false;
+        let mut is_reported = false;
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
             if self.agents.is_in_place() && self.admin.is_in_place() {
-                reported = false;
+                is_reported = false;
                 continue;
             }
             if !self.agents.is_in_place() && has_listener(&self.agents.path).await {
@@ -149,9 +150,9 @@ impl Sockets {
             }
             match self.bind_again() {
                 Ok(()) => tracing::warn!("a socket was removed; bound it again"),
-                Err(failure) if !reported => {
+                Err(failure) if !is_reported => {
                     tracing::error!(%failure, "a socket was removed and cannot be bound again");
-                    reported = true;
+                    is_reported = true;
                 }
                 Err(_) => {}
             }
@@ -176,7 +177,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Removes the socket files that we own, so that no client tries to connect.
+    /// Removes the socket files that this process created, so that no client tries to connect.
     pub fn remove(&self) {
         self.agents.remove();
         self.admin.remove();

@@ -39,7 +39,7 @@ const MAX_DESCRIPTORS: u64 = 4096;
 /// Makes the process private: files readable by their owner only, no core dumps, no inspection by other processes of the same user.
 pub fn make_private() {
     umask(Mode::from_bits_truncate(0o077));
-    // Each call only restricts the process; where the system refuses one, the others still hold.
+    // Each call only restricts the process; if the system refuses one, the others still apply.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
@@ -53,7 +53,8 @@ const RESERVED_DESCRIPTORS: u64 = 32;
 /// Connections beyond the sessions: peers before their hello, or being refused as `busy`.
 const EXTRA_CONNECTIONS: usize = 8;
 
-/// Returns the maximum number of open connections, so that they use no descriptor of the store. Further ones wait in the socket's backlog.
+/// Returns the maximum number of open connections, which leaves the reserved descriptors to the store. Further connections wait in the
+/// socket's backlog.
 #[must_use]
 pub fn max_connections() -> usize {
     let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(MAX_DESCRIPTORS, |(soft, _)| soft);
@@ -71,7 +72,7 @@ pub fn max_sessions() -> usize {
 /// Creates a folder that only its owner can open, or checks that an existing one is private.
 ///
 /// # Errors
-/// `storage_failed` if it is not a folder, belongs to another user or is open to others; the hint holds the command that corrects it.
+/// `storage_failed` if it is not a folder, belongs to another user or is open to others; the hint has the command that corrects it.
 pub fn private_folder(path: &Path) -> Result<(), Failure> {
     match DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -82,18 +83,18 @@ pub fn private_folder(path: &Path) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let refuse = |what: &str| {
-        Failure::new(Code::StorageFailed, format!("the folder {} {what}", path.display()))
+    let refuse = |fault: &str| {
+        Failure::new(Code::StorageFailed, format!("the folder {} {fault}", path.display()))
     };
-    let found =
+    let metadata =
         std::fs::symlink_metadata(path).map_err(|e| refuse(&format!("cannot be read: {e}")))?;
-    if !found.is_dir() {
+    if !metadata.is_dir() {
         return Err(refuse("is not a folder").hint("Move it away"));
     }
-    if found.uid() != nix::unistd::geteuid().as_raw() {
+    if metadata.uid() != nix::unistd::geteuid().as_raw() {
         return Err(refuse("belongs to another user").hint("Run as its owner, or set LOCI_HOME"));
     }
-    if found.mode() & 0o077 != 0 {
+    if metadata.mode() & 0o077 != 0 {
         return Err(
             refuse("is open to other users").hint(format!("Run: chmod 700 {}", path.display()))
         );
@@ -107,7 +108,7 @@ pub struct Lock {
     _file: Flock<File>,
 }
 
-/// Takes a lock and writes our process id into its file. Retries for 0.3 s: a shim may be testing it, or a daemon may be about to exit.
+/// Takes a lock and writes the process id into its file. Retries for 0.3 s: a shim may be testing it, or a daemon may be about to exit.
 ///
 /// # Errors
 /// `AlreadyRunning` if another process keeps the lock.
@@ -143,7 +144,7 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .map_err(errno)?;
     let mut file =
         Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
-    // The process id is for people who read the file; only the lock matters.
+    // Errors are ignored: the process id is only information for people.
     let _ = file
         .set_len(0)
         .and_then(|()| file.rewind())
@@ -179,27 +180,36 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_folder_open_to_others_is_refused_with_the_command_that_closes_it() {
-        let home = tempfile::tempdir().expect("a folder");
+    fn a_folder_open_to_others_is_refused_with_the_command_that_makes_it_private() {
+        let home = tempfile::tempdir().expect("a temporary folder is created");
         let open = home.path().join("open");
-        std::fs::create_dir(&open).expect("is made");
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("is set");
-        assert!(private_folder(&open).expect_err("is refused").to_string().contains("chmod 700"));
-        let file = home.path().join("file");
-        std::fs::write(&file, "").expect("is written");
+        std::fs::create_dir(&open).expect("the folder is created");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755))
+            .expect("the mode is set");
         assert!(
-            private_folder(&file).expect_err("is refused").to_string().contains("not a folder")
+            private_folder(&open)
+                .expect_err("the path is refused")
+                .to_string()
+                .contains("chmod 700")
+        );
+        let file = home.path().join("file");
+        std::fs::write(&file, "").expect("the file is written");
+        assert!(
+            private_folder(&file)
+                .expect_err("the path is refused")
+                .to_string()
+                .contains("not a folder")
         );
         assert!(private_folder(&home.path().join("new/deep")).is_ok());
     }
 
     #[tokio::test]
     async fn a_lock_has_one_holder() {
-        let home = tempfile::tempdir().expect("a folder");
+        let home = tempfile::tempdir().expect("a temporary folder is created");
         let path = home.path().join("locid.lock");
-        let held = lock(&path).await.expect("is free");
-        assert_eq!(lock(&path).await.expect_err("is held").exit, Exit::AlreadyRunning);
-        drop(held);
+        let first = lock(&path).await.expect("the lock is free");
+        assert_eq!(lock(&path).await.expect_err("the lock is taken").exit, Exit::AlreadyRunning);
+        drop(first);
         assert!(lock(&path).await.is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Logging to standard error, which the shim or the service manager stores.
 //!
-//! Ids, sizes and durations are logged; the content, queries and metadata of memories are not, at any level. The MCP library would log
-//! whole messages at `debug`, so it is switched off.
+//! Ids, sizes and durations are logged; queries and the content and metadata of memories are never logged, at any level. rmcp would log
+//! whole messages at `debug`, so its log is off.
 
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
@@ -15,11 +15,11 @@ pub fn start(level: &str) {
         .with_env_filter(filter(level))
         .with_writer(std::io::stderr)
         .with_ansi(false);
-    // Without internal errors: they would be written to standard error, too, and on a full disk a failed write would panic the thread.
+    // Internal errors are off: they also go to standard error, and on a full disk the failed write would panic the thread.
     let subscriber =
         subscriber.with_target(false).log_internal_errors(false).with_filter_reloading();
     let handle = subscriber.reload_handle();
-    // Fails only for a second call in one process, as in tests; the first one stays in force.
+    // Fails only for a second call in one process, as in tests; the first subscriber stays.
     if subscriber.try_init().is_ok() {
         let _ = SET_FILTER.set(Box::new(move |filter| drop(handle.reload(filter))));
     }

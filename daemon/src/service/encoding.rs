@@ -1,4 +1,4 @@
-//! Encodes texts and queries with the model, and says what is degraded while there is none.
+//! Encodes texts and queries with the model, and reports degraded search while the model is not available.
 //!
 //! Not here: the model and its queue (`embedding`).
 
@@ -8,12 +8,12 @@ use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 
-/// A query's encoding, and what the answer has to say about it.
+/// A query's encoding, and the parts that the answer must report as degraded.
 #[derive(Debug)]
 pub struct EncodedQuery {
     /// `None` if the model could not encode the query.
     pub encoding: Option<QueryEncoding>,
-    /// What does not work at the moment.
+    /// The parts that do not work at the moment.
     pub degraded: Degraded,
 }
 
@@ -54,20 +54,20 @@ impl Service {
             }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
             Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
-                Ok(EncodedQuery { encoding: None, degraded: words_only(&error.to_string()) })
+                Ok(EncodedQuery { encoding: None, degraded: keywords_only(&error.to_string()) })
             }
         }
     }
 
-    /// Returns what does not work at the moment, and what to do about it.
+    /// Returns `embedding` with a hint while the model is missing or has failed; nothing otherwise.
     #[must_use]
     pub fn degraded(&self) -> Degraded {
         let state = self.embedder.state();
         match state.hint() {
-            Some(_) if self.auto_fetch.is_fetching() => {
-                words_only("the model is being downloaded; run loci model download to wait for it")
-            }
-            Some(hint) => words_only(hint),
+            Some(_) if self.auto_fetch.is_fetching() => keywords_only(
+                "the model is being downloaded; run loci model download to wait for it",
+            ),
+            Some(hint) => keywords_only(hint),
             None => Degraded::default(),
         }
     }
@@ -77,9 +77,9 @@ fn busy(error: &EmbedError) -> Failure {
     Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
 }
 
-fn words_only(why: &str) -> Degraded {
+fn keywords_only(reason: &str) -> Degraded {
     Degraded {
         parts: vec!["embedding".to_owned()],
-        hint: Some(format!("Searching by keywords only: {why}")),
+        hint: Some(format!("Searching by keywords only: {reason}")),
     }
 }

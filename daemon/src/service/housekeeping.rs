@@ -1,8 +1,8 @@
 //! The housekeeping loop: writes usage to the database, fills in missing vectors, checkpoints, removes expired data, and shuts an
 //! idle daemon down.
 //!
-//! One loop, one step after another, each bounded. It also starts the background loop of `maintenance_run`. Not here: what a step does to
-//! the database (the engine).
+//! The steps run one after another, and each takes a bounded time. [`run`] also starts the background loop of `maintenance_run`. Not here:
+//! the changes that a step makes in the database (the engine).
 
 use crate::embedding::{EmbedError, Priority};
 use crate::service::Service;
@@ -16,27 +16,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How often the loop checks for work. The longest time until others see an access.
+/// Interval at which the loop checks for work; also the maximum delay until an access is written.
 const TICK: Duration = Duration::from_millis(500);
-/// Memories that get vectors in one batch while no call arrives: enough for full batches of the model.
+/// Number of memories that [`fill_batch`] encodes while no call arrives: enough for full batches of the model.
 const IDLE_BATCH: usize = 128;
-/// The same shortly after a call, once a tick: the model is then idle most of the time.
+/// The same shortly after a call. With one such batch per tick the model is idle most of the time.
 const BUSY_BATCH: usize = 16;
-/// How long the answer of a call is kept for a retry of that call, in milliseconds.
+/// Time for which the answer of a call is kept for a retry of that call, in milliseconds.
 const ANSWER_RETENTION: i64 = DAY;
 
-/// How often memories that were cleaned up 30 days ago are deleted permanently, in milliseconds.
+/// Interval at which memories that were cleaned up 30 days ago are deleted permanently, in milliseconds.
 const PURGE_INTERVAL: i64 = HOUR / 60;
-/// How many of them are deleted at once: each requires a search of the journal.
+/// Maximum number of memories that are deleted per interval: each requires a search of the journal.
 const PURGE_BATCH: usize = 8;
 
-/// Progress of the steps that are not done at every tick.
+/// Progress of the work that is not done at every tick.
 struct Progress {
     /// When old answers were last removed.
-    answers_expired: Timestamp,
-    /// When cleaned-up memories were last purged.
-    purged: Timestamp,
-    /// The row up to which vectors were filled in; 0 before the oldest.
+    last_expiry: Timestamp,
+    /// When cleaned-up memories were last deleted permanently.
+    last_purge: Timestamp,
+    /// Row number of the last memory that was checked for a missing vector; 0 at the start of a pass.
     filled_up_to: i64,
 }
 
@@ -44,7 +44,7 @@ struct Progress {
 pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
     if pools.needs_check {
-        tokio::spawn(check(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
+        tokio::spawn(check_store(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
     }
     let maintenance = tokio::spawn({
         let (service, draining) = (Arc::clone(&service), draining.clone());
@@ -53,14 +53,14 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut progress =
-        Progress { answers_expired: Timestamp(0), purged: Timestamp(0), filled_up_to: 0 };
+        Progress { last_expiry: Timestamp(0), last_purge: Timestamp(0), filled_up_to: 0 };
     while !draining.is_cancelled() {
         tokio::select! {
             _ = tick.tick() => {}
             () = draining.cancelled() => break,
         }
         let now = service.now();
-        if let Err(failure) = step(&service, &pools, &mut progress, now).await
+        if let Err(failure) = run_step(&service, &pools, &mut progress, now).await
             && !draining.is_cancelled()
         {
             tracing::warn!(%failure, "housekeeping step failed");
@@ -72,15 +72,16 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             draining.cancel();
         }
     }
-    // It returns when the daemon drains.
+    // Maintenance also ends when the daemon drains.
     let _ = maintenance.await;
     if let Err(failure) = service.flush_usage().await {
         tracing::warn!(%failure, "the last accesses were not written");
     }
 }
 
-/// Checks a store that the last daemon did not close, while serving. Damage shuts the daemon down, and the next start refuses.
-async fn check(service: Arc<Service>, pools: Arc<StorePools>, draining: CancellationToken) {
+/// Checks a store that the previous daemon did not close, while calls are served. If it is damaged, the daemon shuts down, and the next
+/// start is refused.
+async fn check_store(service: Arc<Service>, pools: Arc<StorePools>, draining: CancellationToken) {
     let Ok(Err(error)) = pools.readers.run(|reader| reader.check()).await else { return };
     let failure = Failure::from(error);
     tracing::error!(%failure, "the store is damaged; shutting down");
@@ -92,7 +93,8 @@ async fn check(service: Arc<Service>, pools: Arc<StorePools>, draining: Cancella
     draining.cancel();
 }
 
-async fn step(
+/// Runs all steps that are due, in order, up to the first that fails.
+async fn run_step(
     service: &Service,
     pools: &Arc<StorePools>,
     progress: &mut Progress,
@@ -103,8 +105,8 @@ async fn step(
         fill_vectors(service, pools, &mut progress.filled_up_to).await?;
     }
     checkpoint(service, pools).await?;
-    if now.since(progress.purged) >= PURGE_INTERVAL && service.clock.read().is_trusted {
-        progress.purged = now;
+    if now.since(progress.last_purge) >= PURGE_INTERVAL && service.clock.read().is_trusted {
+        progress.last_purge = now;
         let call = CallContext { now, actor: maintain::actor(""), key: None };
         let purged = pools.writer.run(move |writer| writer.purge(&call, PURGE_BATCH)).await??;
         if purged > 0 {
@@ -112,8 +114,8 @@ async fn step(
             service.request_checkpoint();
         }
     }
-    if now.since(progress.answers_expired) >= HOUR {
-        progress.answers_expired = now;
+    if now.since(progress.last_expiry) >= HOUR {
+        progress.last_expiry = now;
         pools
             .writer
             .run(move |writer| writer.expire_answers(now.plus(-ANSWER_RETENTION)))
@@ -122,13 +124,14 @@ async fn step(
     Ok(())
 }
 
-/// Checkpoints the write-ahead log and records the time. A checkpoint that a reader kept incomplete is requested again.
+/// Checkpoints the write-ahead log if that was requested, and records the time. A checkpoint that a reader kept incomplete is requested
+/// again.
 async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure> {
     if !service.take_checkpoint_request() {
         return Ok(());
     }
     let reading = service.clock.read();
-    let left = pools.writer.run(move |writer| {
+    let pages_left = pools.writer.run(move |writer| {
         if reading.is_trusted {
             writer.remember_moment(reading.now)?;
         } else {
@@ -136,21 +139,21 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
         }
         writer.checkpoint()
     });
-    let left = left.await.and_then(|left| left.map_err(Failure::from));
-    if !matches!(left, Ok(0)) {
+    let pages_left = pages_left.await.and_then(|pages_left| pages_left.map_err(Failure::from));
+    if !matches!(pages_left, Ok(0)) {
         service.request_checkpoint();
     }
-    left.map(drop)
+    pages_left.map(drop)
 }
 
-/// Gives vectors to memories that have none: one small batch a tick after recent calls, else batch after batch up to the next tick.
+/// Encodes memories that have no vector: one small batch per tick shortly after a call, otherwise batch after batch until the next tick.
 async fn fill_vectors(
     service: &Service,
     pools: &Arc<StorePools>,
     filled_up_to: &mut i64,
 ) -> Result<(), Failure> {
-    let begun = Instant::now();
-    while begun.elapsed() < TICK {
+    let started = Instant::now();
+    while started.elapsed() < TICK {
         let is_busy = service.scheduler.has_recent_call();
         let batch = if is_busy { BUSY_BATCH } else { IDLE_BATCH };
         if !fill_batch(service, pools, filled_up_to, batch).await? || is_busy {
@@ -160,7 +163,7 @@ async fn fill_vectors(
     Ok(())
 }
 
-/// Encodes one batch and writes it with one commit; returns false if nothing more can be done now.
+/// Encodes one batch of memories and writes the vectors with group commits; returns false if no further batch can be done now.
 async fn fill_batch(
     service: &Service,
     pools: &Arc<StorePools>,
@@ -171,7 +174,7 @@ async fn fill_batch(
     let unencoded =
         pools.readers.run(move |reader| reader.without_vector_after(after, batch)).await??;
     let Some(last) = unencoded.last().map(|(seq, _)| *seq) else {
-        // Older memories may have lost their vectors since: start over once.
+        // The pass is complete. Memories that it has already visited may lack vectors again, so one more pass begins at row 0.
         *filled_up_to = 0;
         if after > 0 {
             return Ok(true);
@@ -183,22 +186,22 @@ async fn fill_batch(
         let embedder = service.embedder.clone();
         tokio::spawn(async move { (seq, embedder.document(text, Priority::Bulk).await) })
     });
-    let (mut writes, mut more) = (Vec::new(), true);
+    let (mut writes, mut can_continue) = (Vec::new(), true);
     for task in tasks.collect::<Vec<_>>() {
         let Ok((seq, encoded)) = task.await else { continue };
         match encoded {
-            Ok(text) => {
+            Ok(encoding) => {
                 let pools = Arc::clone(pools);
                 writes.push(tokio::spawn(async move {
-                    pools.writer.run_grouped(move |writer| writer.fill(seq, &text)).await
+                    pools.writer.run_grouped(move |writer| writer.fill(seq, &encoding)).await
                 }));
             }
-            Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => more = false,
+            Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => can_continue = false,
             Err(error) => {
-                // It would fail again at every step: the memory is found by keywords only until the next start.
+                // Encoding would fail again at every step, so stop until the next start; keyword search finds the memory until then.
                 tracing::warn!(%error, seq, "a memory could not be encoded");
                 service.set_vectors_missing(false);
-                more = false;
+                can_continue = false;
             }
         }
     }
@@ -207,10 +210,10 @@ async fn fill_batch(
         written??;
         service.request_checkpoint();
     }
-    if more {
+    if can_continue {
         *filled_up_to = last;
     }
-    Ok(more)
+    Ok(can_continue)
 }
 
 #[cfg(test)]
@@ -225,24 +228,24 @@ mod tests {
     use serde_json::json;
 
     #[tokio::test]
-    async fn a_step_removes_answers_after_24_hours_and_not_before() {
-        let folder = tempfile::tempdir().expect("a folder");
+    async fn stored_answers_are_removed_after_24_hours_and_not_before() {
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
         let service = &fixture.service;
         let arguments = json!({"content": "Tea at four", "type": "semantic"});
-        let arguments = arguments.as_object().cloned().expect("is an object");
-        let request = Request::parse("store_memory", arguments).expect("is valid");
+        let arguments = arguments.as_object().cloned().expect("the arguments are an object");
+        let request = Request::parse("store_memory", arguments).expect("the request is valid");
         let caller = Caller { session: &fixture.session, key: Some("s:1".to_owned()) };
         let before = service.now();
-        handlers::handle(service, caller, request).await.expect("is stored");
+        handlers::handle(service, caller, request).await.expect("the memory is stored");
         let after = service.now();
-        let pools = service.pools().await.expect("is open");
+        let pools = service.pools().await.expect("the store is open");
         let is_kept_at = async |now: Timestamp| {
             let mut progress =
-                Progress { answers_expired: Timestamp(0), purged: now, filled_up_to: 0 };
-            step(service, &pools, &mut progress, now).await.expect("works");
+                Progress { last_expiry: Timestamp(0), last_purge: now, filled_up_to: 0 };
+            run_step(service, &pools, &mut progress, now).await.expect("the step succeeds");
             let answer = pools.readers.run(|reader| reader.answered::<StoreReply>("s:1"));
-            answer.await.expect("runs").expect("is read").is_some()
+            answer.await.expect("the reader runs the job").expect("the answer is read").is_some()
         };
         assert!(is_kept_at(before.plus(24 * HOUR)).await);
         assert!(!is_kept_at(after.plus(24 * HOUR + 1)).await);

@@ -2,8 +2,8 @@
 //!
 //! The writer loads the index before any other job. Meanwhile calls that write wait in the writer's queue, and so do calls that need the
 //! whole index (`doctor`, `eval`, `maintenance plan` and `run`, `compact_memories`; see [`pools_with_index`]). `list`, `memory_stats`,
-//! `memory_inspect` and recalls by id are served from the database; a recall by query uses keywords only and says so
-//! (`degraded: ["index"]`). Not here: what such a recall returns, how the index is loaded (the engine).
+//! `memory_inspect` and recalls by id are served from the database; a recall by query uses keywords only and reports that
+//! (`degraded: ["index"]`). Not here: the results of such a recall, loading the index (the engine).
 
 use crate::service::Service;
 use crate::service::store_state::StorePools;
@@ -16,17 +16,17 @@ use tokio_util::sync::CancellationToken;
 /// Loads the index. A store that cannot be read shuts the daemon down.
 pub async fn run(service: Arc<Service>, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
-    let begun = Instant::now();
+    let started = Instant::now();
     let loaded =
         pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
     match loaded {
         Ok(()) => {
-            let (memories, from, took) =
-                (pools.loading.counts().1, pools.loading.origin(), begun.elapsed());
-            tracing::info!(memories, from, ?took, "the index is loaded");
+            let (memories, from, elapsed) =
+                (pools.loading.counts().1, pools.loading.origin(), started.elapsed());
+            tracing::info!(memories, from, took = ?elapsed, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}
-        // The queue was full of earlier calls: the first of them that writes loads the index.
+        // The queue was full of earlier calls; the first of them that writes loads the index.
         Err(failure) if failure.code == Code::Busy => {
             tracing::info!("the writer's queue is full; the first queued write loads the index");
         }
@@ -65,45 +65,50 @@ mod tests {
 
     async fn index_state(fixture: &ServiceFixture) -> (String, Vec<String>) {
         let status = fixture.service.status().await;
-        (status.index.expect("is open").state, status.degraded)
+        (status.index.expect("the store is open").state, status.degraded)
     }
 
     #[tokio::test]
     async fn a_flush_waits_for_usage_that_another_flush_is_writing() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let fixture = ServiceFixture::cold(&folder);
         let kettle = json!({"content": "The kettle is on the stove", "type": "semantic"});
-        let id = fixture.call("store_memory", kettle).await.expect("is stored")["id"].clone();
-        fixture.call("recall_memory", json!({"ids": [id]})).await.expect("is answered");
+        let id =
+            fixture.call("store_memory", kettle).await.expect("the memory is stored")["id"].clone();
+        fixture.call("recall_memory", json!({"ids": [id]})).await.expect("the call is answered");
         let service = &fixture.service;
-        let pools = service.pools().await.expect("is open");
+        let pools = service.pools().await.expect("the store is open");
         let (release, gate) = std::sync::mpsc::channel::<()>();
-        let mut blocked = pin!(pools.writer.run(move |_| gate.recv()));
+        let mut blocker = pin!(pools.writer.run(move |_| gate.recv()));
         let (mut first, mut second) = (pin!(service.flush_usage()), pin!(service.flush_usage()));
         assert!(
-            is_waiting(blocked.as_mut()).await && is_waiting(first.as_mut()).await,
+            is_waiting(blocker.as_mut()).await && is_waiting(first.as_mut()).await,
             "the writer is blocked"
         );
         assert!(
             is_waiting(second.as_mut()).await,
-            "the buffer is empty, and nothing is written yet"
+            "the second flush waits, though the buffer is empty"
         );
         release.send(()).expect("the writer waits");
-        blocked.await.expect("is done").expect("was released");
-        second.await.expect("is written");
-        let inspected =
-            fixture.call("memory_inspect", json!({"memory_id": id})).await.expect("is answered");
+        blocker.await.expect("the job runs").expect("the job is released");
+        second.await.expect("the usage is written");
+        let inspected = fixture
+            .call("memory_inspect", json!({"memory_id": id}))
+            .await
+            .expect("the call is answered");
         assert_eq!(inspected["memory"]["access_count"], 1);
-        first.await.expect("is written");
+        first.await.expect("the usage is written");
     }
 
-    /// Nothing here loads the index but calls that wait for it: an answer that waited would come from the whole index.
+    /// In this test only a call that waits for the index loads it, so the index is still loading after calls that do not wait.
     #[tokio::test]
     async fn readers_answer_without_the_index_and_a_store_waits_for_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let kettle = json!({"content": "The kettle is on the stove", "type": "semantic"});
         let first = ServiceFixture::cold(&folder);
-        let id = first.call("store_memory", kettle.clone()).await.expect("is stored")["id"].clone();
+        let id =
+            first.call("store_memory", kettle.clone()).await.expect("the memory is stored")["id"]
+                .clone();
         first.close();
 
         let cold = ServiceFixture::cold(&folder);
@@ -114,21 +119,21 @@ mod tests {
             ("memory_inspect", json!({"memory_id": id})),
             ("maintenance", json!({"action": "status"})),
         ] {
-            let answer = cold.call(name, arguments).await.expect("is answered");
+            let answer = cold.call(name, arguments).await.expect("the call is answered");
             assert!(answer.get("degraded").is_none(), "{name}: {answer}");
         }
         let query = json!({"query": "kettles"});
-        let answer = cold.call("recall_memory", query.clone()).await.expect("is answered");
+        let answer = cold.call("recall_memory", query.clone()).await.expect("the call is answered");
         assert_eq!(
             (&answer["degraded"], &answer["results"][0]["id"]),
             (&json!(["index"]), &id),
             "{answer}"
         );
         assert_eq!(index_state(&cold).await, ("loading".to_owned(), vec!["index".to_owned()]));
-        let again = cold.call("store_memory", kettle).await.expect("is stored");
+        let again = cold.call("store_memory", kettle).await.expect("the memory is stored");
         assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &id), "{again}");
         assert_eq!(index_state(&cold).await, ("ready".to_owned(), Vec::new()));
-        let answer = cold.call("recall_memory", query).await.expect("is answered");
+        let answer = cold.call("recall_memory", query).await.expect("the call is answered");
         assert!(answer.get("degraded").is_none(), "{answer}");
         cold.close();
     }
@@ -138,9 +143,9 @@ mod tests {
         for (name, arguments) in
             [("doctor", json!({})), ("eval", json!({})), ("maintenance", json!({"action": "plan"}))]
         {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("a temporary folder is created");
             let cold = ServiceFixture::cold(&folder);
-            cold.call(name, arguments).await.expect("is answered");
+            cold.call(name, arguments).await.expect("the call is answered");
             assert_eq!(index_state(&cold).await.0, "ready", "{name}");
             cold.close();
         }
@@ -148,11 +153,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_daemon_that_shuts_down_does_not_wait_for_the_index() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
         let cold = ServiceFixture::cold(&folder);
         let draining = CancellationToken::new();
         draining.cancel();
-        cold.service.pools().await.expect("is open").loading.stop();
+        cold.service.pools().await.expect("the store is open").loading.stop();
         run(Arc::clone(&cold.service), draining).await;
         assert!(index_state(&cold).await.0 == "loading" && cold.service.damage().is_none());
         cold.close();

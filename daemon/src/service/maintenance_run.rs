@@ -1,7 +1,7 @@
-//! The steps of a maintenance run: planned once, then done one after another, by a caller or by the background loop.
+//! Executes a maintenance run: plans its steps once, then executes them one after another, for a caller or in the background loop.
 //!
-//! A step is one cluster: its sentences are encoded at the lowest priority, then one transaction is written. An interrupted run loses
-//! nothing: finished steps stay, and the next plan has the rest. Not here: what is due and what a step writes (the engine).
+//! A step processes one cluster: it encodes the sentences at the lowest priority and writes one transaction. An interrupted run loses
+//! nothing: finished steps stay, and the next plan has the others. Not here: the plan and the writes of a step (the engine).
 
 use crate::embedding::{ModelState, Priority};
 use crate::service::Service;
@@ -16,23 +16,23 @@ use loci_proto::requests::maintenance::StepReport;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How often the background loop checks whether a step is due, and how long it waits between two steps.
+/// Interval at which the background loop checks whether a step is due; also the pause between two steps.
 const TICK: Duration = Duration::from_millis(500);
-/// A run without a step for this long is dropped and planned again. Also the wait after a failed step.
+/// A run without a step for this time is discarded, and a new one is planned. Also the pause after a failed step.
 const STALE_AFTER: Duration = Duration::from_mins(10);
-/// Sentences that are given to the model at once: a recall may have to wait for them.
+/// Maximum number of sentences that are queued for the model at once; a recall may have to wait for them.
 const SENTENCES_AT_ONCE: usize = 4;
 
-/// What one call did of a run.
+/// The outcome of one call that advances a run.
 #[derive(Debug)]
 pub struct StepDone {
-    /// The step that was done; `None` if nothing was due or the cluster has changed.
+    /// The executed step; `None` if nothing was due or the cluster has changed.
     pub done: Option<StepReport>,
     /// Number of steps that are left.
     pub left: usize,
 }
 
-/// Returns the time, unless the clock is untrusted: a wrong clock would age and remove memories.
+/// Returns the current time if the clock is trusted; with a wrong clock memories would be aged and removed.
 ///
 /// # Errors
 /// `conflict` while the clock is not trusted.
@@ -50,7 +50,7 @@ pub fn trusted_now(service: &Service) -> Result<Timestamp, Failure> {
     ))
 }
 
-/// Does the next step of the run in progress; begins a run if there is none, if it is stale, or if `restart` is set.
+/// Executes the next step of the run in progress. Plans a new run if there is none, if it is stale, or if `restart` is set.
 ///
 /// # Errors
 /// `conflict` while maintenance is paused or the clock is not trusted; `busy`, `storage_failed`.
@@ -96,35 +96,42 @@ pub async fn do_step(
     Ok(StepDone { done, left })
 }
 
+/// Compacts a cluster; `None` if it has changed since it was planned.
 async fn compact(
     service: &Service,
     pools: &StorePools,
     cluster: Cluster,
     now: Timestamp,
 ) -> Result<Option<StepReport>, Failure> {
-    let read = cluster.clone();
-    let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&read)).await?? else {
+    let drafted = cluster.clone();
+    let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&drafted)).await?? else {
         return Ok(None);
     };
     for sentences in draft.sentences.chunks_mut(SENTENCES_AT_ONCE) {
         let missing: Vec<_> =
             sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
         let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
-        let begun = Instant::now();
+        let started = Instant::now();
         for (sentence, vector) in missing.into_iter().zip(encode_sentences(service, texts).await) {
             sentence.vector = vector;
         }
-        service.scheduler.pause_after_work(begun).await;
+        service.scheduler.pause_after_work(started).await;
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     // A summary without a vector is found by keywords only, until the model is ready again.
-    let text = service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
-    if text.pieces.is_empty() {
+    let encoding =
+        service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
+    if encoding.pieces.is_empty() {
         service.set_vectors_missing(true);
     }
-    service.scheduler.pause_after_work(begun).await;
+    service.scheduler.pause_after_work(started).await;
     let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
-    Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &text)).await??))
+    Ok(Some(
+        pools
+            .writer
+            .run(move |writer| writer.compact(&call, &cluster, &draft, &encoding))
+            .await??,
+    ))
 }
 
 /// Returns the vector of each sentence; `None` where the model returns none.
@@ -143,13 +150,13 @@ async fn encode_sentences(service: &Service, texts: Vec<String>) -> Vec<Option<E
     vectors
 }
 
-/// Runs maintenance in the background whenever it is due and no call has arrived for a while, until the daemon drains.
+/// Executes maintenance steps in the background when they are due and no call has arrived for a while, until the daemon drains.
 pub async fn run_in_background(service: &Service, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        let one = async {
+        let next_step = async {
             tick.tick().await;
             if is_due(service, &pools).await
                 && let Err(failure) = do_step(service, &pools, false).await
@@ -159,7 +166,7 @@ pub async fn run_in_background(service: &Service, draining: CancellationToken) {
             }
         };
         tokio::select! {
-            () = one => {}
+            () = next_step => {}
             () = draining.cancelled() => return,
         }
     }
@@ -176,6 +183,6 @@ async fn is_due(service: &Service, pools: &StorePools) -> bool {
     let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await else {
         return false;
     };
-    let has_run = service.scheduler.run.lock().await.is_some();
-    !state.paused && (has_run || service.now() >= due_at(schedule, state.last_run))
+    let is_in_progress = service.scheduler.run.lock().await.is_some();
+    !state.paused && (is_in_progress || service.now() >= due_at(schedule, state.last_run))
 }

@@ -1,7 +1,7 @@
-//! What every verb needs: the store's thread pools, the embedder, the configuration, the clock, the limiter and the sessions.
+//! The state that all verbs share: the store's thread pools, the embedder, the configuration, the clock, the limiter and the sessions.
 //!
-//! The store opens in the background; until it has, calls wait in [`Service::pools`]. Not here: what a verb does (`handlers`, and below
-//! them the engine), protocols (`interface`).
+//! The store opens in the background; until it is open, calls wait in [`Service::pools`]. Not here: the verbs (`handlers`, and below them
+//! the engine), protocols (`interface`).
 
 pub mod encoding;
 pub mod housekeeping;
@@ -38,10 +38,10 @@ use store_state::{StorePools, StoreState};
 use tokio::sync::watch;
 use usage_buffer::UsageBuffer;
 
-/// How long a call waits for the store to open.
+/// Maximum time for which a call waits until the store is open.
 const OPENING_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Who calls a verb, and under which idempotency key.
+/// The caller of a verb, and the idempotency key of the call.
 #[derive(Debug, Clone)]
 pub struct Caller<'a> {
     /// The session that calls.
@@ -50,13 +50,13 @@ pub struct Caller<'a> {
     pub key: Option<String>,
 }
 
-/// What every verb needs.
+/// The state that all verbs share.
 pub struct Service {
     /// The model.
     pub embedder: Embedder,
     /// The connected agents.
     pub sessions: Arc<Sessions>,
-    /// The wall clock, checked against the store.
+    /// The daemon's clock.
     pub clock: Clock,
     /// When maintenance runs, and the run in progress.
     pub scheduler: MaintenanceScheduler,
@@ -64,7 +64,7 @@ pub struct Service {
     pub config: EffectiveConfig,
     /// Limits how often the same text is stored.
     pub repeat_limiter: RepeatLimiter,
-    /// Memories that were used, not yet written to the database.
+    /// Accesses and click feedback that are not written to the database yet.
     pub usage: UsageBuffer,
     auto_fetch: AutoFetch,
     store: watch::Receiver<StoreState>,
@@ -103,7 +103,7 @@ impl Service {
         }
     }
 
-    /// Returns the data folder, which holds backups and files that are being imported.
+    /// Returns the data folder, which has the backups and the spool of an import.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.config.paths().home
@@ -115,7 +115,7 @@ impl Service {
         self.home().join("backups")
     }
 
-    /// Returns the moment of a call.
+    /// Returns the current time of the daemon's clock, trusted or not.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.read().now
@@ -130,7 +130,7 @@ impl Service {
         let opened = store.wait_for(|store| !matches!(store, StoreState::Opening));
         let opened = tokio::time::timeout(OPENING_DEADLINE, opened)
             .await
-            .map(|seen| seen.map(|store| store.clone()));
+            .map(|opened| opened.map(|store| store.clone()));
         match opened {
             Ok(Ok(StoreState::Open(pools))) => Ok(pools),
             Ok(Ok(StoreState::Failed(failure))) => Err(failure),
@@ -170,7 +170,7 @@ impl Service {
         Ok(done?)
     }
 
-    /// Returns what the engine has to know about a call: when, by whom, under which key.
+    /// Returns the context of a call for the engine: time, actor and idempotency key.
     #[must_use]
     pub fn call_context(&self, caller: Caller<'_>) -> CallContext {
         CallContext { now: self.now(), actor: caller.session.actor(), key: caller.key }
@@ -193,8 +193,9 @@ impl Service {
         Ok(reply)
     }
 
-    /// Records that the store was found damaged while serving; the daemon has to shut down then.
+    /// Records that the store is damaged. The caller must also shut the daemon down.
     pub fn record_damage(&self, failure: Failure) {
+        // Fails if damage is recorded already; the first failure stays.
         let _ = self.damage.set(failure);
     }
 
@@ -215,7 +216,7 @@ impl Service {
         self.checkpoint_due.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns true if memories may lack vectors and the model is ready to make them.
+    /// Returns true if memories may lack vectors and the model is ready.
     #[must_use]
     pub fn can_fill_vectors(&self) -> bool {
         self.vectors_missing.load(Ordering::Relaxed)

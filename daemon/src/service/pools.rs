@@ -1,7 +1,7 @@
-//! Thread pools: each thread owns a resource that only one caller may use at a time, behind a bounded queue.
+//! Thread pools with bounded queues: each thread owns a resource that only one job may use at a time.
 //!
-//! The writer is a pool of one thread, the readers are a pool of a few. A full queue answers `busy` at once, a panic answers `internal`;
-//! the thread survives both. Not here: what the jobs do.
+//! The writer is a pool of one thread, the readers are a pool of a few. A full queue is answered with `busy` at once, a panic of a job with
+//! `internal`; the thread continues after both. Not here: the jobs.
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Does the work and returns the function that replies to its caller, which is called with the outcome of the commit.
+/// Does the work and returns the function that replies to the caller; that is called with the outcome of the commit.
 type Work<T> = Box<dyn FnOnce(&mut T) -> SendReply + Send>;
 type SendReply = Box<dyn FnOnce(Result<(), Failure>) + Send>;
 
@@ -25,24 +25,26 @@ struct Job<T> {
 /// Whether a job may share a commit with other jobs (group commit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Commit {
+    /// The job has a commit of its own.
     Own,
+    /// The job may share a commit.
     Grouped,
 }
 
 /// Maximum number of jobs that share one commit.
-const MAX_GROUP: usize = 64;
+const MAX_GROUPED_JOBS: usize = 64;
 
-/// What a thread of a pool owns.
+/// A resource that a thread of a pool owns.
 pub trait Resource: Send + 'static {
     /// Begins a group of changes that are committed together.
     ///
     /// # Errors
-    /// The reason why no group can begin; nothing was begun then.
+    /// The reason why no group can begin; no group is open then.
     fn begin_group(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Returns false if a fault has rolled the whole group back already.
+    /// Returns false if an error has already rolled the whole group back.
     fn is_group_open(&self) -> bool {
         true
     }
@@ -76,11 +78,11 @@ impl Resource for loci_engine::Writer {
 #[derive(Debug)]
 pub struct Pool<T> {
     jobs: SyncSender<Job<T>>,
-    waiting: Arc<AtomicUsize>,
+    pending: Arc<AtomicUsize>,
 }
 
 impl<T: Resource> Pool<T> {
-    /// Starts one thread for each resource; the handles return the resources after the pool was dropped.
+    /// Starts one thread for each resource. After the pool has been dropped, the handles return the resources.
     ///
     /// # Panics
     /// If the system cannot start a thread.
@@ -94,13 +96,13 @@ impl<T: Resource> Pool<T> {
             thread.spawn(move || serve(resource, &queue)).expect("the system starts a thread")
         };
         let threads = resources.into_iter().map(start).collect();
-        (Self { jobs, waiting: Arc::default() }, threads)
+        (Self { jobs, pending: Arc::default() }, threads)
     }
 
-    /// Returns the number of jobs that wait or run now.
+    /// Returns the number of queued and running jobs.
     #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+    pub fn pending(&self) -> usize {
+        self.pending.load(Ordering::Relaxed)
     }
 
     /// Runs a job on one of the threads. A queued job runs even if the caller no longer waits for it.
@@ -131,22 +133,22 @@ impl<T: Resource> Pool<T> {
         work: impl FnOnce(&mut T) -> R + Send + 'static,
     ) -> Result<R, Failure> {
         let (reply, replied) = oneshot::channel();
-        let waiting = Arc::clone(&self.waiting);
+        let pending = Arc::clone(&self.pending);
         let work: Work<T> = Box::new(move |resource| {
             let result = catch_unwind(AssertUnwindSafe(|| work(resource)));
             Box::new(move |committed| {
-                waiting.fetch_sub(1, Ordering::Relaxed);
+                pending.fetch_sub(1, Ordering::Relaxed);
                 if let Ok(result) = result {
-                    // An error means that the caller has gone; the job is done all the same.
+                    // Fails if the caller no longer waits.
                     let _ = reply.send(committed.map(|()| result));
                 }
             })
         });
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.pending.fetch_add(1, Ordering::Relaxed);
         if let Err(refused) = self.jobs.try_send(Job { work, commit }) {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.pending.fetch_sub(1, Ordering::Relaxed);
             return Err(match refused {
-                TrySendError::Full(_) => busy(),
+                TrySendError::Full(_) => queue_full(),
                 TrySendError::Disconnected(_) => {
                     Failure::new(Code::Internal, "the daemon is shutting down").hint("Call again")
                 }
@@ -160,43 +162,45 @@ impl<T: Resource> Pool<T> {
     }
 }
 
-fn busy() -> Failure {
+fn queue_full() -> Failure {
     Failure::new(Code::Busy, "too many calls are queued").hint("Call again in a moment")
 }
 
+/// Runs jobs until the pool is dropped; returns the resource.
 fn serve<T: Resource>(mut resource: T, queue: &Mutex<Receiver<Job<T>>>) -> T {
-    // The lock is held while waiting for a job: the other threads of the pool wait for the lock.
-    let locked = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    // A thread keeps the lock while it waits for a job; the other threads of the pool wait for the lock.
+    let lock_queue = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next = None;
     loop {
-        let Some(job) = next.take().or_else(|| locked().recv().ok()) else { return resource };
+        let Some(job) = next.take().or_else(|| lock_queue().recv().ok()) else { return resource };
         match job.commit {
             Commit::Own => (job.work)(&mut resource)(Ok(())),
             Commit::Grouped => {
-                next = run_group(&mut resource, job.work, || locked().try_recv().ok());
+                next = run_group(&mut resource, job.work, || lock_queue().try_recv().ok());
             }
         }
     }
 }
 
-/// Runs the queued jobs that may share a commit as one group, up to the first that may not, which is returned.
+/// Runs `first` and the queued jobs behind it that may share its commit as one group. Returns the next job if that does not belong to the
+/// group.
 ///
-/// A job that nothing else is queued behind is committed on its own.
+/// Without a second job for the group, `first` is committed on its own. `more` returns the next queued job, if there is one.
 fn run_group<T: Resource>(
     resource: &mut T,
     first: Work<T>,
     mut more: impl FnMut() -> Option<Job<T>>,
 ) -> Option<Job<T>> {
     let mut next = more();
-    let has_company = next.as_ref().is_some_and(|job| job.commit == Commit::Grouped);
-    if !has_company || resource.begin_group().is_err() {
+    let has_second = next.as_ref().is_some_and(|job| job.commit == Commit::Grouped);
+    if !has_second || resource.begin_group().is_err() {
         first(resource)(Ok(()));
         return next;
     }
     let mut replies = vec![first(resource)];
     while let Some(job) = next.take_if(|job| job.commit == Commit::Grouped) {
         replies.push((job.work)(resource));
-        if !resource.is_group_open() || replies.len() == MAX_GROUP {
+        if !resource.is_group_open() || replies.len() == MAX_GROUPED_JOBS {
             break;
         }
         next = more();
@@ -212,13 +216,14 @@ fn run_group<T: Resource>(
 mod tests {
     use super::*;
 
-    /// Records what is committed, and counts the commits.
+    /// A fake disk that records the committed numbers and counts the group commits.
     #[derive(Debug, Default)]
     struct Disk {
+        /// The numbers of the open group, if one is open.
         open: Option<Vec<i32>>,
         stored: Vec<i32>,
         commits: usize,
-        full: bool,
+        is_full: bool,
     }
 
     impl Disk {
@@ -238,7 +243,7 @@ mod tests {
 
         fn commit_group(&mut self) -> Result<(), Failure> {
             let group = self.open.take().unwrap_or_default();
-            if self.full {
+            if self.is_full {
                 return Err(Failure::new(Code::StorageFailed, "the disk is full"));
             }
             self.commits += 1;
@@ -250,34 +255,33 @@ mod tests {
     impl Resource for i32 {}
     impl Resource for usize {}
 
-    /// Stores five numbers in two groups, separated by a job with a commit of its own, all queued while the thread is blocked.
-    ///
-    /// Returns the outcome of each store.
-    async fn five_at_once(full: bool) -> (Vec<Result<(), Failure>>, Disk) {
-        let (pool, mut threads) = Pool::start("test", vec![Disk { full, ..Disk::default() }]);
+    /// Stores five numbers in two groups, separated by a job with a commit of its own, all queued while the thread is blocked. Returns the
+    /// outcome of each store, and the disk.
+    async fn store_five_at_once(is_full: bool) -> (Vec<Result<(), Failure>>, Disk) {
+        let (pool, mut threads) = Pool::start("test", vec![Disk { is_full, ..Disk::default() }]);
         let (release, gate) = std::sync::mpsc::channel::<()>();
-        let held = pool.run(move |_| gate.recv().expect("is released"));
+        let blocker = pool.run(move |_| gate.recv().expect("the test releases the thread"));
         let [one, two, three] = [1, 2, 3].map(|n| pool.run_grouped(move |disk| disk.store(n)));
         let alone = pool.run(|disk| assert!(disk.open.is_none(), "has a commit of its own"));
         let [four, five] = [4, 5].map(|n| pool.run_grouped(move |disk| disk.store(n)));
-        let free = async { release.send(()).expect("the thread waits") };
+        let unblock = async { release.send(()).expect("the thread waits") };
         let (_, one, two, three, alone, four, five, ()) =
-            tokio::join!(biased; held, one, two, three, alone, four, five, free);
-        alone.expect("is done");
+            tokio::join!(biased; blocker, one, two, three, alone, four, five, unblock);
+        alone.expect("the job runs");
         drop(pool);
-        (vec![one, two, three, four, five], threads.remove(0).join().expect("ends"))
+        (vec![one, two, three, four, five], threads.remove(0).join().expect("the thread ends"))
     }
 
     #[tokio::test]
     async fn queued_jobs_share_a_commit_and_keep_their_order() {
-        let (outcomes, disk) = five_at_once(false).await;
+        let (outcomes, disk) = store_five_at_once(false).await;
         assert!(outcomes.iter().all(Result::is_ok));
         assert_eq!((disk.stored.as_slice(), disk.commits), (&[1, 2, 3, 4, 5][..], 2));
     }
 
     #[tokio::test]
     async fn every_caller_of_a_group_gets_the_error_of_its_commit() {
-        let (outcomes, disk) = five_at_once(true).await;
+        let (outcomes, disk) = store_five_at_once(true).await;
         assert!(
             outcomes
                 .iter()
@@ -290,10 +294,11 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_reported_and_the_thread_survives() {
         let (pool, _threads) = Pool::start("test", vec![7]);
-        let failure = pool.run(|_| -> i32 { panic!("on purpose") }).await.expect_err("is reported");
+        let failure =
+            pool.run(|_| -> i32 { panic!("on purpose") }).await.expect_err("the panic is reported");
         assert_eq!(failure.code, Code::Internal);
-        assert_eq!(pool.run(|n| *n).await.expect("survives"), 7);
-        assert_eq!(pool.waiting(), 0);
+        assert_eq!(pool.run(|n| *n).await.expect("the thread continues"), 7);
+        assert_eq!(pool.pending(), 0);
     }
 
     #[tokio::test]
@@ -302,31 +307,31 @@ mod tests {
         let (release, gate) = std::sync::mpsc::channel::<()>();
         let (entered, inside) = oneshot::channel();
         let pool = Arc::new(pool);
-        let blocker = Arc::clone(&pool);
-        let holding = tokio::spawn(async move {
-            blocker
+        let pool_of_blocker = Arc::clone(&pool);
+        let blocker = tokio::spawn(async move {
+            pool_of_blocker
                 .run(move |_| {
                     let _ = entered.send(());
                     let _ = gate.recv();
                 })
                 .await
         });
-        inside.await.expect("the thread is at work");
+        inside.await.expect("the thread runs the first job");
         let mut queued = Vec::new();
         for _ in 0..limits::QUEUE_LENGTH {
             let pool = Arc::clone(&pool);
             queued.push(tokio::spawn(async move { pool.run(|n| *n += 1).await }));
         }
-        while pool.waiting() < limits::QUEUE_LENGTH + 1 {
+        while pool.pending() < limits::QUEUE_LENGTH + 1 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(pool.run(|_| ()).await.expect_err("is full").code, Code::Busy);
+        assert_eq!(pool.run(|_| ()).await.expect_err("the queue is full").code, Code::Busy);
         release.send(()).expect("the thread waits");
-        holding.await.expect("joins").expect("is done");
+        blocker.await.expect("the task ends").expect("the job runs");
         for job in queued {
-            job.await.expect("joins").expect("is done");
+            job.await.expect("the task ends").expect("the job runs");
         }
-        drop(Arc::into_inner(pool).expect("has no other owner"));
-        assert_eq!(threads.remove(0).join().expect("ends"), limits::QUEUE_LENGTH);
+        drop(Arc::into_inner(pool).expect("the pool has no other owner"));
+        assert_eq!(threads.remove(0).join().expect("the thread ends"), limits::QUEUE_LENGTH);
     }
 }

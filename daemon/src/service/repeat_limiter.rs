@@ -1,6 +1,6 @@
 //! Rate limiter for repeated stores: an agent that stores the same text in a loop is refused with `busy`.
 //!
-//! Distinct texts are never limited. Not here: which texts state the same fact (the engine merges those).
+//! Distinct texts are never limited. Not here: merging texts that state the same fact (the engine).
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -9,15 +9,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Window in which stores of one text are counted.
+/// Length of the window in which the stores of one text are counted.
 const WINDOW: Duration = Duration::from_mins(1);
-/// Texts that are counted at once; beyond that, those whose window is over are dropped.
+/// Number of counted texts from which texts whose window has ended are dropped.
 const MAX_TEXTS: usize = 4096;
 
 /// Counts the recent stores of each text.
 #[derive(Debug, Default)]
 pub struct RepeatLimiter {
-    /// By hash of group and text.
+    /// The current window of each text, by the hash of group and text.
     windows: Mutex<HashMap<u64, CountedWindow>>,
 }
 
@@ -72,7 +72,7 @@ mod tests {
         }
         let refused = limiter
             .count("g", "the same", start + Duration::from_secs(50))
-            .expect_err("is refused")
+            .expect_err("the 21st store is refused")
             .to_string();
         assert!(
             refused.starts_with("busy: ") && refused.contains("retry_after: 11 s"),

@@ -1,6 +1,6 @@
-//! Decides when maintenance runs, and holds the run in progress.
+//! Decides when maintenance runs, and stores the run in progress.
 //!
-//! Not here: the steps of a run (`maintenance_run`), what is due (the engine).
+//! Not here: executing the steps of a run (`maintenance_run`), planning them (the engine).
 
 use crate::config::Schedule;
 use loci_engine::maintain::Step;
@@ -9,11 +9,12 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long no call may have arrived before the background loop does a step.
+/// Time without a call after which the background loop executes a step.
 const QUIET_PERIOD: Duration = Duration::from_secs(5);
-/// How long after a call background work stays slow.
+/// Time after a call during which background work is slowed down.
 const SLOW_PERIOD: Duration = Duration::from_secs(1);
-/// While background work is slow, it pauses this many times as long as it worked, so that most recalls find the model idle.
+/// While background work is slowed down, its pauses are this many times as long as the work before them, so that most recalls find the
+/// model idle.
 const PAUSE_FACTOR: u32 = 5;
 
 /// When maintenance runs, the last call, and the run in progress.
@@ -33,12 +34,12 @@ pub(crate) struct RunInProgress {
 }
 
 impl MaintenanceScheduler {
-    /// Sets when maintenance runs by itself.
+    /// Sets when maintenance runs automatically.
     pub fn set_schedule(&self, schedule: Schedule) {
         *self.schedule.lock().unwrap_or_else(PoisonError::into_inner) = Some(schedule);
     }
 
-    /// Returns when maintenance runs by itself; `None` if it does not.
+    /// Returns when maintenance runs automatically; `None` if it does not.
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
         self.schedule
@@ -64,16 +65,16 @@ impl MaintenanceScheduler {
         !self.is_quiet_for(SLOW_PERIOD)
     }
 
-    fn is_quiet_for(&self, time: Duration) -> bool {
+    fn is_quiet_for(&self, period: Duration) -> bool {
         self.last_call
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .is_none_or(|at| at.elapsed() >= time)
+            .is_none_or(|last_call| last_call.elapsed() >= period)
     }
 
-    /// Pauses after a piece of background work that began at `since`, if a call has arrived recently.
-    pub async fn pause_after_work(&self, since: Instant) {
-        let pause = since.elapsed() * PAUSE_FACTOR;
+    /// Pauses after background work that began at `started`, if a call has arrived recently.
+    pub async fn pause_after_work(&self, started: Instant) {
+        let pause = started.elapsed() * PAUSE_FACTOR;
         if self.has_recent_call() {
             tokio::time::sleep(pause).await;
         }
@@ -83,7 +84,7 @@ impl MaintenanceScheduler {
 /// Returns when the next run is due; the first is due at once.
 #[must_use]
 pub fn due_at(schedule: Schedule, last_run: Option<Timestamp>) -> Timestamp {
-    last_run.map_or(Timestamp(0), |at| at.plus(days(schedule.interval_days)))
+    last_run.map_or(Timestamp(0), |last_run| last_run.plus(days(schedule.interval_days)))
 }
 
 #[cfg(test)]
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interval_days_says_when_the_next_run_is_due() {
+    fn the_next_run_is_due_interval_days_after_the_last() {
         let due = |interval_days| {
             due_at(Schedule { enabled: true, interval_days }, Some(Timestamp(1000)))
         };

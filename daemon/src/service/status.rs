@@ -41,11 +41,12 @@ impl Service {
     }
 }
 
+/// Adds the parts of the status that come from an open store.
 async fn add_store(status: &mut Status, pools: &StorePools) {
     status.degraded.extend(pools.loading.progress().map(|_| "index".to_owned()));
-    status.index = Some(index(&pools.loading));
-    status.queues.writer = pools.writer.waiting();
-    status.queues.readers = pools.readers.waiting();
+    status.index = Some(index_status(&pools.loading));
+    status.queues.writer = pools.writer.pending();
+    status.queues.readers = pools.readers.pending();
     if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
         status.memories = active;
     }
@@ -58,7 +59,7 @@ async fn add_store(status: &mut Status, pools: &StorePools) {
     }
 }
 
-fn index(loading: &WarmupProgress) -> IndexStatus {
+fn index_status(loading: &WarmupProgress) -> IndexStatus {
     let (read, of) = loading.counts();
     let state = if loading.progress().is_some() { "loading" } else { "ready" };
     IndexStatus { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }

@@ -1,4 +1,4 @@
-//! The store as the daemon holds it: opening, open behind thread pools, or failed.
+//! The state of the store in the daemon: opening, open behind thread pools, or failed.
 
 use crate::service::pools::Pool;
 use loci_engine::operations::groups::GroupRedirects;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// State of the store.
 #[derive(Debug, Clone)]
 pub enum StoreState {
-    /// The store is being opened, migrated and loaded.
+    /// The store is being opened and migrated; the index of a small store is also loaded.
     Opening,
     /// The store serves calls.
     Open(Arc<StorePools>),
@@ -24,10 +24,10 @@ pub struct StorePools {
     pub writer: Pool<Writer>,
     /// Threads with a read-only connection each.
     pub readers: Pool<Reader>,
-    /// Groups that were merged into others.
+    /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
     /// Progress of loading the index.
     pub loading: Arc<WarmupProgress>,
-    /// True if the last daemon did not close the store and it has not been checked since.
+    /// True if the previous daemon did not close the store, so that it must be checked.
     pub needs_check: bool,
 }

@@ -1,4 +1,4 @@
-//! A [`Service`] over a database in a temporary folder, with made-up vectors, for the tests of this crate.
+//! A [`Service`] over a database in a temporary folder, with the vectors of a fake encoder, for the tests of this crate.
 
 use crate::config::effective::EffectiveConfig;
 use crate::embedding::Embedder;
@@ -32,32 +32,34 @@ impl ServiceFixture {
     /// Opens the database of a folder without loading its index.
     pub(crate) fn cold(folder: &tempfile::TempDir) -> Self {
         let path = folder.path().join("memory.db");
-        let writer = open_cold(&path, Settings::for_model("m"), Timestamp(0)).expect("opens");
-        Self::over(writer, folder, Embedder::with_hash_vectors())
+        let writer =
+            open_cold(&path, Settings::for_model("m"), Timestamp(0)).expect("the store opens");
+        Self::new(writer, folder, Embedder::with_hash_vectors())
     }
 
     /// Opens the database of a folder and loads its index.
     pub(crate) fn warm(folder: &tempfile::TempDir, embedder: Embedder) -> Self {
         let path = folder.path().join("memory.db");
-        let writer =
-            loci_engine::open(&path, Settings::for_model("m"), Timestamp(0)).expect("opens");
-        Self::over(writer, folder, embedder)
+        let writer = loci_engine::open(&path, Settings::for_model("m"), Timestamp(0))
+            .expect("the store opens");
+        Self::new(writer, folder, embedder)
     }
 
-    fn over(writer: Writer, folder: &tempfile::TempDir, embedder: Embedder) -> Self {
-        let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
+    fn new(writer: Writer, folder: &tempfile::TempDir, embedder: Embedder) -> Self {
+        let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
         let (group_redirects, loading) = (writer.group_redirects(), writer.warmup());
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let pools = StorePools { writer, readers, group_redirects, loading, needs_check: false };
         let (store, opened) = watch::channel(StoreState::Open(Arc::new(pools)));
         let variables =
             Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
-        let config = EffectiveConfig::read(&Paths::resolve(&variables).expect("resolves"))
-            .expect("has no file");
+        let config =
+            EffectiveConfig::read(&Paths::resolve(&variables).expect("the paths are resolved"))
+                .expect("the defaults are valid");
         let service = Service::new(embedder, AutoFetch::new(false), opened, config, PathBuf::new());
         let session = Session::new(
             hello::Session::default(),
-            &"group".parse().expect("is a name"),
+            &"group".parse().expect("the name is valid"),
             Timestamp(0),
         );
         Self { service: Arc::new(service), session, store, writer: writer_threads }
@@ -65,18 +67,22 @@ impl ServiceFixture {
 
     /// Calls a verb by its name.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Value, Failure> {
-        let arguments = serde_json::from_value(arguments).expect("is an object");
+        let arguments = serde_json::from_value(arguments).expect("the arguments are an object");
         let request = Request::parse(name, arguments)?;
         let caller = Caller { session: &self.session, key: None };
         handlers::handle(&self.service, caller, request).await
     }
 
-    /// Closes the database.
+    /// Drops the service and closes the database.
     pub(crate) fn close(self) {
         self.store.send_replace(StoreState::Opening);
         drop((self.service, self.store));
-        self.writer
-            .into_iter()
-            .for_each(|thread| thread.join().expect("ends").close().expect("closes"));
+        self.writer.into_iter().for_each(|thread| {
+            thread
+                .join()
+                .expect("the writer's thread ends")
+                .close()
+                .expect("the database is closed");
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! Records which memories a recall returned, and writes that to the database after the answer, so that no reader waits for the writer.
+//! Records the usage of memories by recalls, and writes it to the database after the answer, so that no recall waits for the writer.
 
 use crate::interface::agents::session::Session;
 use crate::service::Service;
@@ -10,14 +10,19 @@ use loci_proto::error::Failure;
 use loci_proto::requests::recall::RecalledMemory;
 
 impl Service {
-    /// Records a recall's answer as usage. `previewed` is the query, if the answer consists of previews of the session's own group.
+    /// Records a recall's answer as usage. `previewed_query` is the query, if the answer consists of previews of the session's own group.
     ///
     /// A memory that is recalled by its id after a query has shown its preview counts as an answer to that query (click feedback).
-    pub fn record_usage(&self, session: &Session, previewed: Option<String>, answer: &Answer) {
+    pub fn record_usage(
+        &self,
+        session: &Session,
+        previewed_query: Option<String>,
+        answer: &Answer,
+    ) {
         self.usage.record_accesses(&answer.given);
         let results = &answer.reply.results;
         let has_scores = results.iter().any(|result| result.score.is_some());
-        if let Some(query) = previewed.filter(|_| has_scores) {
+        if let Some(query) = previewed_query.filter(|_| has_scores) {
             let ids = results.iter().map(|result| result.id.clone()).collect();
             session.previews.record(query, ids, session.group.clone());
             return;
@@ -35,7 +40,7 @@ impl Service {
     /// # Errors
     /// `storage_failed`, `busy`.
     pub async fn flush_usage(&self) -> Result<(), Failure> {
-        // Usage that another flush has taken and is still writing is of earlier answers, too.
+        // Wait for a flush in progress: it may still be writing the usage of earlier answers.
         let lock = self.usage.lock_flush().await;
         let (clicks, accesses) = (self.usage.take_clicks(), self.usage.take_accesses());
         if accesses.is_empty() && clicks.is_empty() {
@@ -45,7 +50,7 @@ impl Service {
         let boosting = if reading.is_trusted { Boosting::On } else { Boosting::Off };
         let pools = self.pools().await?;
         let write = move |writer: &mut Writer| {
-            // The job runs to its end even if the caller has gone, and holds the lock until then.
+            // The job runs even if the caller no longer waits; it keeps the lock until it ends.
             let _lock = lock;
             writer.touch(&accesses, reading.now, boosting)?;
             if clicks.is_empty() { Ok(()) } else { writer.store_click_feedback(&clicks) }

@@ -1,6 +1,6 @@
-//! Memories that recalls returned and previews that led to a recall, collected until they are written to the database.
+//! Buffer of accesses and click feedback until they are written to the database.
 //!
-//! Not here: when they are written (`usage`, `housekeeping`), what an access changes (the engine).
+//! Not here: the time of writing (`usage`, `housekeeping`), the effect of an access (the engine).
 
 use loci_engine::operations::eval::ClickFeedback;
 use std::collections::HashMap;
@@ -13,18 +13,18 @@ pub struct UsageBuffer {
     /// How often each memory was returned in full, by row number.
     accesses: Mutex<HashMap<i64, u32>>,
     clicks: Mutex<Vec<ClickFeedback>>,
-    /// Held while either is written.
+    /// Locked while a flush writes accesses or click feedback.
     flushing: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl UsageBuffer {
-    /// Counts one access of each of these memories.
-    pub fn record_accesses(&self, given: &[i64]) {
-        if given.is_empty() {
+    /// Counts one access of each of these memories, given by row number.
+    pub fn record_accesses(&self, seqs: &[i64]) {
+        if seqs.is_empty() {
             return;
         }
         let mut accesses = self.accesses.lock().unwrap_or_else(PoisonError::into_inner);
-        for seq in given {
+        for seq in seqs {
             *accesses.entry(*seq).or_default() += 1;
         }
     }
@@ -34,18 +34,18 @@ impl UsageBuffer {
         self.clicks.lock().unwrap_or_else(PoisonError::into_inner).extend(clicks);
     }
 
-    /// Waits until no other flush is being written, and locks out further ones until the guard is dropped.
+    /// Waits until no other flush is in progress; no other can begin until the guard is dropped.
     pub async fn lock_flush(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.flushing).lock_owned().await
     }
 
-    /// Takes the accesses: how often each memory was returned, by row number.
+    /// Removes and returns the accesses: how often each memory was returned in full, by row number.
     #[must_use]
     pub fn take_accesses(&self) -> HashMap<i64, u32> {
         std::mem::take(&mut *self.accesses.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the click feedback.
+    /// Removes and returns the click feedback.
     #[must_use]
     pub fn take_clicks(&self) -> Vec<ClickFeedback> {
         std::mem::take(&mut *self.clicks.lock().unwrap_or_else(PoisonError::into_inner))

@@ -29,9 +29,9 @@ pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
 
 /// Returns the names of the arguments of a request, from its schema; computed once per type.
 fn argument_names<T: JsonSchema + 'static>() -> &'static [String] {
-    static KNOWN: Mutex<BTreeMap<TypeId, &'static [String]>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(TypeId::of::<T>()).or_insert_with(|| {
+    static NAMES: Mutex<BTreeMap<TypeId, &'static [String]>> = Mutex::new(BTreeMap::new());
+    let mut names_by_type = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names_by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
         let schema = schemars::schema_for!(T);
         let properties =
             schema.as_object().and_then(|o| o.get("properties")).and_then(Value::as_object);
@@ -82,17 +82,18 @@ mod tests {
     use crate::requests::store::StoreRequest;
     use serde_json::json;
 
-    fn refused<T: DeserializeOwned + JsonSchema + 'static>(arguments: Value) -> String {
+    /// Returns the error text for arguments that must be refused.
+    fn refusal_of<T: DeserializeOwned + JsonSchema + 'static>(arguments: Value) -> String {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         match parse::<T>(arguments) {
-            Ok(_) => panic!("was accepted"),
+            Ok(_) => panic!("invalid arguments were accepted"),
             Err(failure) => failure.to_string(),
         }
     }
 
     #[test]
     fn an_unknown_argument_is_refused_with_the_nearest_known_one() {
-        let message = refused::<StoreRequest>(json!({"contnet": "x", "type": "semantic"}));
+        let message = refusal_of::<StoreRequest>(json!({"contnet": "x", "type": "semantic"}));
         assert_eq!(
             message,
             "invalid: contnet is not an argument of this tool. Did you mean content?"
@@ -101,21 +102,22 @@ mod tests {
 
     #[test]
     fn an_unknown_memory_type_is_refused() {
-        let message = refused::<StoreRequest>(json!({"content": "x", "type": "fact"}));
+        let message = refusal_of::<StoreRequest>(json!({"content": "x", "type": "fact"}));
         assert_eq!(message, "invalid: type must be episodic, semantic, procedural or entity");
     }
 
     #[test]
     fn a_scope_in_capitals_is_refused_with_a_suggestion() {
-        let message =
-            refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}));
+        let message = refusal_of::<StoreRequest>(
+            json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}),
+        );
         assert_eq!(message, "invalid: scope must be global or group; did you mean global?");
     }
 
     #[test]
     fn max_results_is_a_whole_number_from_1_to_20() {
         for wrong in [json!(0), json!(-1), json!(21), json!(1e9), json!(2.5), json!("5")] {
-            let message = refused::<RecallRequest>(json!({"query": "x", "max_results": wrong}));
+            let message = refusal_of::<RecallRequest>(json!({"query": "x", "max_results": wrong}));
             assert_eq!(message, "invalid: max_results must be a whole number in 1..20");
         }
     }
@@ -123,24 +125,26 @@ mod tests {
     #[test]
     fn min_confidence_is_a_number_from_0_to_1() {
         for wrong in [json!(-1), json!(2), json!("0.5")] {
-            let message = refused::<RecallRequest>(json!({"query": "x", "min_confidence": wrong}));
+            let message =
+                refusal_of::<RecallRequest>(json!({"query": "x", "min_confidence": wrong}));
             assert_eq!(message, "invalid: min_confidence must be a number from 0 to 1");
         }
     }
 
     #[test]
     fn a_bad_id_in_a_list_is_named_with_its_position() {
-        let message = refused::<RecallRequest>(json!({"ids": ["'; drop table memories"]}));
+        let message = refusal_of::<RecallRequest>(json!({"ids": ["'; drop table memories"]}));
         assert!(message.starts_with("invalid: ids[0] is not a memory id"), "{message}");
     }
 
     #[test]
     fn metadata_must_be_an_object_and_missing_arguments_are_named() {
-        let message =
-            refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "metadata": [1]}));
+        let message = refusal_of::<StoreRequest>(
+            json!({"content": "x", "type": "semantic", "metadata": [1]}),
+        );
         assert_eq!(message, "invalid: metadata must be an object, not sequence");
         assert_eq!(
-            refused::<StoreRequest>(json!({"type": "semantic"})),
+            refusal_of::<StoreRequest>(json!({"type": "semantic"})),
             "invalid: content is missing"
         );
     }
@@ -149,7 +153,7 @@ mod tests {
     fn null_counts_as_not_given() {
         let request: StoreRequest = match json!({"content": "x", "type": "entity", "scope": null, "metadata": null})
         {
-            Value::Object(arguments) => parse(arguments).expect("null is not given"),
+            Value::Object(arguments) => parse(arguments).expect("null counts as not given"),
             _ => unreachable!(),
         };
         assert!(request.scope.is_none() && request.metadata.is_empty());

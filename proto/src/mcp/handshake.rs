@@ -1,4 +1,4 @@
-//! The daemon's answers to the MCP handshake, so that a shim can answer while no daemon runs.
+//! The daemon's answers to the MCP handshake, so that a shim can give them while no daemon runs.
 //!
 //! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend only on the version of loci and on the
 //! requested revision of MCP. `handshake.json` is a snapshot of the daemon's answers. The test
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 const SNAPSHOT: &str = include_str!("handshake.json");
 /// The first revision without a handshake: each request carries metadata instead.
-const STATELESS: &str = "2026-07-28";
+const FIRST_STATELESS: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_KEYS: [&str; 2] =
     ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
@@ -80,8 +80,8 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
     if method == "initialize" {
         return snapshot.initialize(params);
     }
-    let named = params["_meta"][VERSION_KEY].as_str();
-    if let Some(version) = named
+    let requested = params["_meta"][VERSION_KEY].as_str();
+    if let Some(version) = requested
         && !snapshot.versions.iter().any(|known| known == version)
     {
         let data = json!({"requested": version, "supported": snapshot.versions});
@@ -89,21 +89,22 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
             r#"{{"code":-32022,"message":"Unsupported protocol version","data":{data}}}"#
         )));
     }
-    let stateless = named.is_some_and(|version| version >= STATELESS);
-    let complete = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
+    let stateless = requested.is_some_and(|version| version >= FIRST_STATELESS);
+    let has_client_keys = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
     match method {
-        "server/discover" if named.is_some() && complete => {
+        "server/discover" if requested.is_some() && has_client_keys => {
             Some(Answer::Result(compact(snapshot.discover)))
         }
         "ping" if !stateless => Some(Answer::Result("{}".to_owned())),
-        _ => snapshot.list(method, stateless, complete),
+        _ => snapshot.list(method, stateless, has_client_keys),
     }
 }
 
 impl Snapshot<'_> {
-    fn list(&self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
+    /// Returns a list; `None` for a stateless request without the client's keys, which only the daemon answers.
+    fn list(&self, method: &str, stateless: bool, has_client_keys: bool) -> Option<Answer> {
         let list = self.lists.get(method)?;
-        match (stateless, complete) {
+        match (stateless, has_client_keys) {
             (false, _) => Some(Answer::Result(compact(list.plain))),
             (true, true) => Some(Answer::Result(compact(list.stateless))),
             (true, false) => None,
@@ -115,7 +116,7 @@ impl Snapshot<'_> {
         if !params["clientInfo"].is_object() || !params["capabilities"].is_object() {
             return None;
         }
-        let has_handshake = |version: &&String| version.as_str() < STATELESS;
+        let has_handshake = |version: &&String| version.as_str() < FIRST_STATELESS;
         let newest = self.versions.iter().rfind(has_handshake)?;
         let agreed = self.versions.iter().filter(has_handshake).find(|known| *known == requested);
         let version = |version: &str| format!("\"protocolVersion\":\"{version}\"");
@@ -128,18 +129,20 @@ impl Snapshot<'_> {
     }
 }
 
-/// JSON without the white space between its tokens; keys keep their order.
+/// Returns the JSON without white space between its tokens; the keys keep their order.
 fn compact(json: &RawValue) -> String {
+    let mut compacted = String::new();
     let (mut in_string, mut is_escaped) = (false, false);
-    let is_kept = |c: &char| {
-        let kept = in_string || !c.is_ascii_whitespace();
-        if *c == '"' && !is_escaped {
+    for c in json.get().chars() {
+        if in_string || !c.is_ascii_whitespace() {
+            compacted.push(c);
+        }
+        if c == '"' && !is_escaped {
             in_string = !in_string;
         }
-        is_escaped = *c == '\\' && !is_escaped;
-        kept
-    };
-    json.get().chars().filter(is_kept).collect()
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    compacted
 }
 
 /// Returns a fingerprint of a list of tools: the first 16 hexadecimal digits of the SHA-256 of its JSON.
@@ -175,7 +178,9 @@ mod tests {
             "initialize",
             &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
         ) {
-            Some(Answer::Result(result)) => serde_json::from_str(&result).expect("is JSON"),
+            Some(Answer::Result(result)) => {
+                serde_json::from_str(&result).expect("the result is JSON")
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -189,29 +194,29 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_request_has_no_answer_here() {
+    fn a_malformed_request_is_not_answered_from_the_snapshot() {
         assert_eq!(answer("initialize", &json!({})), None);
         assert_eq!(answer("server/discover", &json!({})), None);
         assert_eq!(answer("tools/call", &json!({})), None);
     }
 
     #[test]
-    fn compact_json_loses_white_space_between_tokens_alone() {
+    fn compacting_removes_only_white_space_between_tokens() {
         let pretty = r#"{ "b" : [ 1, "a \" b\\" ],
             "a": " x " }"#;
-        let raw: &RawValue = serde_json::from_str(pretty).expect("is JSON");
+        let raw: &RawValue = serde_json::from_str(pretty).expect("the text is JSON");
         assert_eq!(compact(raw), r#"{"b":[1,"a \" b\\"],"a":" x "}"#);
     }
 
     #[test]
     fn the_snapshot_lists_the_tools_of_this_build() {
         let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else {
-            panic!("has an answer")
+            panic!("tools/list has no answer")
         };
-        let listed: Value = serde_json::from_str(&listed).expect("is JSON");
+        let listed: Value = serde_json::from_str(&listed).expect("the answer is JSON");
         let names: Vec<&str> = listed["tools"]
             .as_array()
-            .expect("is a list")
+            .expect("the answer has a list of tools")
             .iter()
             .filter_map(|t| t["name"].as_str())
             .collect();

@@ -19,7 +19,7 @@ pub struct Prompt {
 /// The argument of a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
-    /// Name in `prompts/get`, and in braces in the prompt's text.
+    /// Name in `prompts/get`; in braces, the placeholder in the prompt's text.
     pub name: &'static str,
     /// What it means.
     pub description: &'static str,
@@ -68,12 +68,12 @@ pub const PROMPTS: [Prompt; 3] = [
 ];
 
 impl Prompt {
-    /// Returns the text for the model, with the argument or its default inserted.
+    /// Returns the text for the model. `value` is the argument's value; if it is absent or blank, the default is inserted.
     #[must_use]
-    pub fn text(&self, given: Option<&str>) -> String {
+    pub fn text(&self, value: Option<&str>) -> String {
         let Some(argument) = self.argument else { return self.text.to_owned() };
-        let given = given.map(str::trim).filter(|text| !text.is_empty());
-        self.text.replace(&format!("{{{}}}", argument.name), given.unwrap_or(argument.default))
+        let value = value.map(str::trim).filter(|text| !text.is_empty());
+        self.text.replace(&format!("{{{}}}", argument.name), value.unwrap_or(argument.default))
     }
 }
 

@@ -24,8 +24,8 @@ impl Resource {
     /// # Errors
     /// `not_found` if the URI has another form.
     pub fn parse(uri: &str) -> Result<Self, Failure> {
-        let not_found = |why: String| {
-            Failure::new(Code::NotFound, format!("{uri} is not a resource: {why}"))
+        let not_found = |reason: String| {
+            Failure::new(Code::NotFound, format!("{uri} is not a resource: {reason}"))
                 .hint("Use loci://memory/<id> or loci://group/<group>")
         };
         let path = uri
@@ -45,14 +45,14 @@ impl Resource {
 /// Decodes the `%XX` escapes of URIs; text that is not a valid escape stays unchanged.
 fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
-    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while at < bytes.len() {
+    let (mut decoded, mut position) = (Vec::with_capacity(bytes.len()), 0);
+    while position < bytes.len() {
         let byte = text
-            .get(at + 1..at + 3)
-            .filter(|_| bytes[at] == b'%')
+            .get(position + 1..position + 3)
+            .filter(|_| bytes[position] == b'%')
             .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        decoded.push(byte.unwrap_or(bytes[at]));
-        at += if byte.is_some() { 3 } else { 1 };
+        decoded.push(byte.unwrap_or(bytes[position]));
+        position += if byte.is_some() { 3 } else { 1 };
     }
     String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
@@ -65,12 +65,12 @@ mod tests {
     fn a_uri_is_parsed_into_a_memory_or_a_group() {
         let id = "01953a2b-7c1e-7000-8000-0123456789ab";
         assert_eq!(
-            Resource::parse(&format!("loci://memory/{id}")).expect("is valid"),
-            Resource::Memory(id.parse().expect("is an id"))
+            Resource::parse(&format!("loci://memory/{id}")).expect("the URI is valid"),
+            Resource::Memory(id.parse().expect("the id is valid"))
         );
-        assert_eq!(Resource::parse(OWN_GROUP).expect("is valid"), Resource::Group(None));
-        let named = Resource::parse("loci://group/my%20shop%2F2").expect("is valid");
-        assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("is a name"))));
+        assert_eq!(Resource::parse(OWN_GROUP).expect("the URI is valid"), Resource::Group(None));
+        let named = Resource::parse("loci://group/my%20shop%2F2").expect("the URI is valid");
+        assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("the name is valid"))));
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
             "loci://what/x",
             "loci://group/%0a",
         ] {
-            let failure = Resource::parse(uri).expect_err("is refused");
+            let failure = Resource::parse(uri).expect_err("the URI is refused");
             assert_eq!(failure.code, Code::NotFound, "{uri}");
         }
     }

@@ -49,12 +49,16 @@ pub fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-/// What a call does to the store; determines the annotations.
+/// Effect of a call on the store; determines the annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
+    /// Changes only usage counts.
     Read,
+    /// Each call adds something.
     Add,
+    /// Adds something; a repeated call has no further effect.
     AddIdempotent,
+    /// Can remove something.
     Remove,
 }
 
@@ -124,8 +128,8 @@ fn schema<T: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// Removes what costs tokens and carries no information. A request gives an argument whose name says enough an empty description
-/// (`#[schemars(description = "")]`), so that its comment is not sent.
+/// Removes keywords that cost tokens and carry no information. An argument whose name is self-explanatory has an empty description
+/// (`#[schemars(description = "")]`), so that its doc comment is not sent.
 fn strip(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -156,8 +160,8 @@ fn strip(schema: &mut Value) {
     }
 }
 
-/// Replaces `anyOf: [X, null]`, which the derive generates for an optional argument, by `X`: that the argument is optional follows from
-/// `required`.
+/// Replaces `anyOf: [X, null]`, which the derive generates for an optional argument, by `X`. `required` already tells which arguments are
+/// optional.
 fn unwrap_optional(object: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = object.get_mut("anyOf") else { return };
     branches.retain(|branch| branch.get("type") != Some(&Value::String("null".to_owned())));

@@ -21,7 +21,7 @@ pub struct CleanupRequest {
     /// Return the candidates without forgetting them.
     #[serde(default)]
     pub dry_run: bool,
-    /// Select the candidates as of this time, milliseconds since 1970: `at` of the reply of a dry run.
+    /// Time as of which the candidates are selected, milliseconds since 1970: `at` of a dry run's reply. Default: the present time.
     #[serde(default)]
     pub at: Option<i64>,
 }
@@ -31,7 +31,7 @@ pub struct CleanupRequest {
 pub struct CleanupReply {
     /// The memories that were forgotten, or would be, oldest first.
     pub memories: Vec<CleanupCandidate>,
-    /// Time as of which they were selected, milliseconds since 1970.
+    /// Time as of which the memories were selected, milliseconds since 1970.
     pub at: i64,
     /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct CleanupCandidate {
     pub kind: MemoryType,
     /// Its decayed confidence, 0 to 1.
     pub confidence: Confidence,
-    /// When it was last used, or else created, ISO 8601, UTC.
+    /// Time of its last use, or of its creation if it was never used, ISO 8601, UTC.
     pub used_at: String,
     /// First line, at most 80 characters.
     pub preview: String,

@@ -2,7 +2,7 @@
 //!
 //! Request:
 //! ```json
-//! {"cluster": "c_5d1f0a", "summary": "In March 2025 Anna moved the shop to Postgres 17."}
+//! {"cluster": "2025-W10-5d1f0a9b3c7e2468", "summary": "In March 2025 Anna moved the shop to Postgres 17."}
 //! ```
 //! Reply:
 //! ```json

@@ -1,12 +1,16 @@
 //! `config` and the reply of `reload`: the configuration in force (`loci config show`, `loci ctl reload`).
 //!
-//! Request:
+//! Request of `config`:
 //! ```json
 //! {}
 //! ```
-//! Reply:
+//! Reply of `config`:
 //! ```json
 //! {"file": "/home/anna/.loci/config.toml", "exists": true, "keys": [{"key": "retrieval.fusion", "value": "soft", "from": "default"}]}
+//! ```
+//! Reply of `reload`, which is `POST /reload` with an empty body:
+//! ```json
+//! {"file": "/home/anna/.loci/config.toml", "changed": [{"key": "retrieval.fusion", "was": "soft", "is": "rrf", "waits": false}]}
 //! ```
 
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"findings": [{"part": "model", "verdict": "warn", "found": "the model is being loaded", "next_step": "Check again in a moment"}]}
+//! {"findings": [{"part": "model", "verdict": "warn", "found": "all-MiniLM-L6-v2 is being loaded", "next_step": "Try again in a moment"}]}
 //! ```
 
 use schemars::JsonSchema;
@@ -32,13 +32,13 @@ pub enum Verdict {
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`.
+    /// The part that was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`.
     pub part: String,
     /// Its severity.
     pub verdict: Verdict,
-    /// What was found, one sentence.
+    /// The result, one sentence.
     pub found: String,
-    /// What to do about it.
+    /// The next step for the user; absent if there is no problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
 }
@@ -50,13 +50,13 @@ impl Finding {
         Self { part: part.to_owned(), verdict: Verdict::Ok, found: found.into(), next_step: None }
     }
 
-    /// Creates a finding that needs attention.
+    /// Creates a finding of a part that works, but needs attention.
     #[must_use]
     pub fn warn(part: &str, found: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self { verdict: Verdict::Warn, next_step: Some(next_step.into()), ..Self::ok(part, found) }
     }
 
-    /// Creates a finding that something does not work.
+    /// Creates a finding of a part that does not work.
     #[must_use]
     pub fn fail(part: &str, found: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self { verdict: Verdict::Fail, ..Self::warn(part, found, next_step) }

@@ -46,7 +46,7 @@ pub struct EditRequest {
 pub struct ChangedReply {
     /// Id of the memory.
     pub id: MemoryId,
-    /// Names of the fields that were changed, for example `content`; empty if all had these values already.
+    /// Names of the fields that were changed, for example `content`; empty if the memory already had these values.
     pub changed: Vec<String>,
     /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

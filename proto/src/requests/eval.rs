@@ -38,14 +38,14 @@ pub struct EvalRequest {
 /// Reply of `eval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalReply {
-    /// Number of questions with an answer that a user or an agent chose.
+    /// Number of questions whose answer is known from click feedback.
     pub known: usize,
     /// Number of questions generated from memories.
     pub probes: usize,
-    /// Time to encode a question.
+    /// Time to encode one question.
     #[serde(alias = "reading")]
     pub encode_latency: Latency,
-    /// One run with the settings in force, then one with those to compare.
+    /// One run with the settings in force; with `set`, also one with those to compare.
     pub runs: Vec<EvalRun>,
     /// The parts that did not work and were left out of the measurement.
     #[serde(flatten)]
@@ -57,13 +57,13 @@ pub struct EvalReply {
 pub struct EvalRun {
     /// The settings that differ from those in force.
     pub set: Vec<String>,
-    /// Metrics of the questions with chosen answers; absent if there are none.
+    /// Metrics of the questions from click feedback; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<EvalMetrics>,
     /// Metrics of the probe questions; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<EvalMetrics>,
-    /// Time to search and rank, without encoding the question.
+    /// Time to search and rank for one question, without encoding it.
     #[serde(alias = "answering")]
     pub search_latency: Latency,
 }

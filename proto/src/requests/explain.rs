@@ -1,4 +1,5 @@
-//! The explanation of a recall: how each score was calculated, and how many memories each step left. Part of [`super::recall`]'s reply.
+//! The explanation of a recall: how each score was calculated, and how many memories remained after each step. Part of the reply of
+//! [`super::recall`].
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ pub struct ScoreBreakdown {
     /// Result of the keyword search: BM25 as a share of the ideal score, and rank. Absent if no query term occurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keywords: Option<RankedScore>,
-    /// What each step of the ranking adds; steps that add nothing are omitted.
+    /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
 }
 
@@ -24,7 +25,7 @@ pub struct RankedScore {
     pub rank: usize,
 }
 
-/// What one step of the ranking adds to a score.
+/// The summand of one ranking step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScorePart {
     /// Name of the step, see docs/retrieval.md.
@@ -33,7 +34,7 @@ pub struct ScorePart {
     pub adds: f64,
 }
 
-/// How many memories each step of a recall left.
+/// Number of memories that remained after each step of a recall.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RecallExplanation {
     /// The ranking: `soft`, `weighted`, `rrf`, or `keywords` if only the keyword search ran.
@@ -46,12 +47,12 @@ pub struct RecallExplanation {
     pub admitted: usize,
     /// Of these, memories that contain a query term, are similar in meaning, or are named in the query.
     pub matched: usize,
-    /// Memories that were ranked: those that match, and the neighbours of good ones.
+    /// Memories that were ranked: the matching ones, and neighbours of promising ones.
     pub ranked: usize,
-    /// Of the ranked, memories that state the same as a better one and are listed in its `also`.
+    /// Of the ranked memories, those that state the same as a better one and are listed in its `also`.
     pub collapsed: usize,
-    /// Of the rest, memories beyond `max_results`.
+    /// Of the remaining memories, those beyond `max_results`.
     pub over_limit: usize,
-    /// Of the rest, memories that the token budget cut.
+    /// Of the remaining memories, those omitted because of the token budget.
     pub cut_by_budget: usize,
 }

@@ -1,6 +1,6 @@
 //! `export`: writes the whole store as a stream (`loci export`). `docs/format.md` describes the lines.
 //!
-//! Request; the reply is the export itself:
+//! Request; the reply is the export as a stream of bytes, not JSON of its own:
 //! ```json
 //! {"layout": "document", "vectors": true}
 //! ```
@@ -18,7 +18,7 @@ pub enum Layout {
     /// JSON Lines: one record per line.
     #[default]
     Lines,
-    /// One JSON document that holds the same records.
+    /// One JSON document with the same records.
     Document,
 }
 

@@ -1,4 +1,4 @@
-//! `find`: finds memories by a part of their id, of every project and status (`loci inspect 6789ab`).
+//! `find`: finds memories of every project and status by the beginning or end of their id (`loci inspect 6789ab`).
 //!
 //! Request:
 //! ```json

@@ -15,12 +15,19 @@
 //! ```json
 //! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "active": 2, "memories": 3}, "moved": 0, "act": 21}
 //! ```
-//! Request of `groups_merge` and request of `groups_alias`; the replies have the same shape:
+//! Request and reply of `groups_merge`:
 //! ```json
 //! {"from": "old shop", "into": "web shop", "dry_run": true}
 //! ```
 //! ```json
+//! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "active": 2, "memories": 3}, "moved": 4}
+//! ```
+//! Request and reply of `groups_alias`:
+//! ```json
 //! {"group": "web shop", "alias": "store", "remove": false}
+//! ```
+//! ```json
+//! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "aliases": ["store"], "active": 2, "memories": 3}, "moved": 0, "act": 22}
 //! ```
 
 use crate::group::GroupName;
@@ -73,7 +80,7 @@ pub struct MergeRequest {
     pub from: GroupName,
     /// The group to move memories into.
     pub into: GroupName,
-    /// Count what would be moved without moving it.
+    /// Count the memories without moving them.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -96,7 +103,7 @@ pub struct AliasRequest {
 pub struct GroupChangedReply {
     /// The group after the change.
     pub group: GroupEntry,
-    /// Number of memories that were moved into it.
+    /// Number of memories that were moved into it, or would be with `dry_run`.
     #[serde(default)]
     pub moved: usize,
     /// Number of the journal entry, for `loci undo`; absent if nothing was changed.

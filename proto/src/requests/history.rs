@@ -47,10 +47,10 @@ pub struct JournalEntry {
     pub act: String,
     /// Number of rows that it changed.
     pub rows: usize,
-    /// Name of the client that called.
+    /// Name of the client that made the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Session of the agent that called.
+    /// Session of the agent that made the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Id of the project.

@@ -7,7 +7,7 @@
 //! Reply:
 //! ```json
 //! {"added": 2, "changed": 1, "unchanged": 0, "relations": 0, "log_lines": 3, "groups": 1, "other": 0, "vectors": 0, "refused": 0,
-//!  "skipped": 1, "skipped_lines": [{"line": 7, "reason": "is not JSON"}], "act": 19}
+//!  "skipped": 1, "skipped_lines": [{"line": 7, "reason": "cannot be read: expected value"}], "act": 19}
 //! ```
 
 use crate::memory::MemoryId;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of an import, in bytes.
 pub const IMPORT_BYTES: u64 = 4 << 30;
-/// Maximum number of ids and of skipped lines that a reply lists; of further ones it only gives the number.
+/// Maximum number of ids and of skipped lines that a reply lists; further ones are only counted.
 pub const MAX_NAMED: usize = 100;
 
 /// Arguments of `import`.

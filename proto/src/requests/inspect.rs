@@ -134,10 +134,10 @@ pub struct AuditEntry {
     /// Details; never the text of a memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Name of the client that called.
+    /// Name of the client that called the operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Session of the agent that called.
+    /// Session of the agent that called the operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Id of the project.

@@ -7,7 +7,7 @@
 //! Reply:
 //! ```json
 //! {"enabled": true, "paused": false, "last_run_at": null, "next_run_at": "2026-02-01T12:30:00Z", "left": 1,
-//!  "done": {"act": "compact", "cluster": "c_5d1f0a", "group": "shop", "scope": "group", "week": "2026-W05",
+//!  "done": {"act": "compact", "cluster": "2026-W05-5d1f0a9b3c7e2468", "group": "shop", "scope": "group", "week": "2026-W05",
 //!   "members": ["01953a2b-7c1e-7000-8000-0123456789ab"], "made": "01953a2b-7c1e-7000-8000-0123456789ac", "journal": 20}}
 //! ```
 
@@ -15,7 +15,7 @@ use crate::memory::{MemoryId, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What to do.
+/// Action of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MaintenanceAction {
@@ -44,7 +44,7 @@ pub struct MaintenanceRequest {
     pub restart: bool,
 }
 
-/// Reply of `maintenance`: the status, and what was planned or done.
+/// Reply of `maintenance`: the status, and the planned or executed steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MaintenanceReply {
     /// True if runs start automatically (`maintenance.enabled`).
@@ -55,10 +55,10 @@ pub struct MaintenanceReply {
     pub last_run_at: Option<String>,
     /// When the next run is due; absent if runs do not start automatically.
     pub next_run_at: Option<String>,
-    /// What a run would do; only for `plan`.
+    /// The planned steps; only for `plan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<MaintenancePlan>,
-    /// What this step did; only for `run`.
+    /// The executed step; only for `run`, and absent if nothing was due or its episodes had changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<StepReport>,
     /// Number of steps left in the run in progress.
@@ -66,7 +66,7 @@ pub struct MaintenanceReply {
     pub left: Option<usize>,
 }
 
-/// What a run would do.
+/// The steps of a run, without executing them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MaintenancePlan {
     /// The steps, in the order of execution.
@@ -77,7 +77,7 @@ pub struct MaintenancePlan {
     pub promoted: usize,
 }
 
-/// What a step does.
+/// Kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
@@ -92,7 +92,7 @@ pub enum StepKind {
 /// One step of a run, planned or done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
-    /// What the step does.
+    /// Kind of the step.
     pub act: StepKind,
     /// Id of the cluster.
     pub cluster: String,

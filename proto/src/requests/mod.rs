@@ -1,6 +1,7 @@
-//! One request and one reply for every verb, and [`Request`], which names each verb once.
+//! The request and the reply of each verb, and [`Request`], the table of all verbs.
 //!
-//! Not here: `export`, `import` and `reload`. They are routes of the admin socket of their own, because their bodies are streams or empty.
+//! `export`, `import` and `reload` are not variants of [`Request`]: they are separate routes of the admin socket, because their bodies
+//! are streams or empty.
 
 pub mod cleanup;
 pub mod compact;
@@ -38,7 +39,7 @@ use serde_json::{Map, Value};
 /// Declares [`Request`] from one table, so that a verb's variant, name and request type cannot disagree.
 macro_rules! requests {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($request:ty), $callers:ident;)+) => {
-        /// A call of a verb whose arguments have been checked: one variant for each verb, an unknown verb cannot be represented.
+        /// A call of a verb whose arguments have been checked: one variant for each verb.
         #[derive(Debug, Clone)]
         pub enum Request {
             $($(#[$doc])* $variant($request),)+
@@ -51,7 +52,7 @@ macro_rules! requests {
             /// Parses the arguments of the verb `name`.
             ///
             /// # Errors
-            /// `invalid`: the verb is unknown, or an argument is (see [`arguments::parse`]).
+            /// `invalid` if the verb is unknown or an argument is not valid (see [`arguments::parse`]).
             pub fn parse(name: &str, arguments: Map<String, Value>) -> Result<Self, Failure> {
                 match name {
                     $($name => arguments::parse(arguments).map(Self::$variant),)+
@@ -78,7 +79,7 @@ macro_rules! requests {
     };
 }
 
-/// Translates the last column of the table of [`Request`].
+/// Converts the last column of the table of [`Request`] to a boolean.
 macro_rules! is_agent_tool {
     (agents) => {
         true

@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"removed": ["memory-20260105-090000.db"], "unreadable": ["memory-20251205-090000.db"]}
+//! {"removed": ["memory-20260105T090000Z.db"], "unreadable": ["memory-20251205T090000Z.db"]}
 //! ```
 
 use crate::memory::MemoryId;

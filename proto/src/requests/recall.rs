@@ -85,10 +85,10 @@ pub struct RecallReply {
     /// Requested ids that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,
-    /// Ids of results that the token budget cut, as many as fit.
+    /// Ids of results that were omitted because of the token budget; only as many as fit the reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<MemoryId>,
-    /// Number of results that the token budget cut.
+    /// Number of results that were omitted because of the token budget.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_count: usize,
     /// True if the query was longer than the limit and was cut.
@@ -103,7 +103,7 @@ pub struct RecallReply {
     /// Number of memories left after each step; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<RecallExplanation>,
-    /// What was not done as requested, one sentence.
+    /// The part of the request that could not be followed, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The parts that do not work at the moment.

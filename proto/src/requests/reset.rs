@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"memories": 3, "backup": "memory-20260105-090000.db"}
+//! {"memories": 3, "backup": "memory-20260105T090000Z.db"}
 //! ```
 
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResetRequest {
-    /// Count what would be deleted without deleting it.
+    /// Count the memories without deleting them.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -26,7 +26,7 @@ pub struct ResetRequest {
 pub struct ResetReply {
     /// Number of memories of any status.
     pub memories: usize,
-    /// The backup that was made before; absent if there was nothing to delete.
+    /// The backup that was made first; absent after a dry run, and if there was nothing to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<String>,
 }

@@ -11,10 +11,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 #[test]
 fn an_unknown_verb_is_refused_by_name() {
-    let failure = Request::parse("frobnicate", Map::new()).expect_err("is refused");
+    let failure = Request::parse("frobnicate", Map::new()).expect_err("the verb is refused");
     assert_eq!(failure.to_string(), "invalid: there is no verb frobnicate");
 }
 
@@ -34,10 +36,10 @@ fn the_agent_tools_are_those_that_mcp_lists() {
     let listed: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
     assert_eq!(Request::NAMES[..listed.len()], listed);
     for name in ["config", "reset"] {
-        let request = Request::parse(name, Map::new()).expect("takes no arguments");
+        let request = Request::parse(name, Map::new()).expect("the verb needs no arguments");
         assert!(!request.is_agent_tool(), "{name}");
     }
-    let stats = Request::parse("memory_stats", Map::new()).expect("takes no arguments");
+    let stats = Request::parse("memory_stats", Map::new()).expect("the verb needs no arguments");
     assert!(stats.is_agent_tool());
 }
 
@@ -50,18 +52,36 @@ fn examples(source: &str) -> Vec<Value> {
     let blocks = documentation.split("```json").skip(1);
     blocks
         .map(|block| {
-            let json = block.split("```").next().expect("a block ends");
+            let json = block.split("```").next().expect("a block has a text");
             serde_json::from_str(json).unwrap_or_else(|e| panic!("{e} in {json}"))
         })
         .collect()
 }
 
-/// Asserts that the value written back has every field of the example.
+#[test]
+fn the_module_of_every_verb_has_examples_of_a_request_and_a_reply() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/requests");
+    let sources: Vec<String> = fs::read_dir(folder)
+        .expect("the folder of the requests is readable")
+        .map(|entry| entry.expect("the folder of the requests is readable").path())
+        .map(|path| fs::read_to_string(path).expect("a module is readable"))
+        .collect();
+    for name in Request::NAMES {
+        let verb = format!("`{name}`");
+        let documents_verb =
+            |source: &&String| source.split(':').next().is_some_and(|title| title.contains(&verb));
+        let source = sources.iter().find(documents_verb);
+        let source = source.unwrap_or_else(|| panic!("no module documents {name}"));
+        assert!(examples(source).len() >= 2, "{name}");
+    }
+}
+
+/// Asserts that the serialised value has every field of the example.
 fn assert_contains(written: &Value, example: &Value) {
     match (written, example) {
         (Value::Object(written), Value::Object(example)) => {
             for (key, value) in example {
-                let field = written.get(key).unwrap_or_else(|| panic!("{key} is lost"));
+                let field = written.get(key).unwrap_or_else(|| panic!("{key} is not serialised"));
                 assert_contains(field, value);
             }
         }
@@ -75,22 +95,24 @@ fn assert_contains(written: &Value, example: &Value) {
     }
 }
 
+/// Asserts that an example is a valid request, and that parsing keeps all its fields.
 fn assert_request<T>(example: &Value)
 where
     T: DeserializeOwned + Serialize + JsonSchema + 'static,
 {
-    let arguments = example.as_object().expect("arguments are an object").clone();
+    let arguments = example.as_object().expect("the arguments are an object").clone();
     let request: T = arguments::parse(arguments).unwrap_or_else(|e| panic!("{e}: {example}"));
-    assert_contains(&serde_json::to_value(request).expect("is JSON"), example);
+    assert_contains(&serde_json::to_value(request).expect("the value is serialised"), example);
 }
 
+/// Asserts that an example is a valid reply, and that parsing keeps all its fields.
 fn assert_reply<T: DeserializeOwned + Serialize>(example: &Value) {
     let reply: T =
         serde_json::from_value(example.clone()).unwrap_or_else(|e| panic!("{e}: {example}"));
-    assert_contains(&serde_json::to_value(reply).expect("is JSON"), example);
+    assert_contains(&serde_json::to_value(reply).expect("the value is serialised"), example);
 }
 
-/// Declares one test per module: its documentation holds one request and one reply.
+/// Declares one test per module: its documentation has one example of a request and one of a reply.
 macro_rules! one_example {
     ($($module:ident: $request:ident, $reply:ty;)+) => {
         $(#[test]
@@ -103,13 +125,12 @@ macro_rules! one_example {
     };
 }
 
-mod the_example_is_parsed_and_written_back_for {
+mod the_example_is_parsed_and_serialised_for {
     use super::*;
 
     one_example! {
         cleanup: CleanupRequest, cleanup::CleanupReply;
         compact: CompactRequest, compact::CompactReply;
-        config: ConfigRequest, config::ConfigReply;
         doctor: DoctorRequest, doctor::DoctorReply;
         edit: EditRequest, edit::ChangedReply;
         eval: EvalRequest, eval::EvalReply;
@@ -133,17 +154,29 @@ mod the_example_is_parsed_and_written_back_for {
     }
 
     #[test]
+    fn config() {
+        let examples = examples(include_str!("config.rs"));
+        let [request, reply, reload] = examples.as_slice() else { panic!("three examples") };
+        assert_request::<config::ConfigRequest>(request);
+        assert_reply::<config::ConfigReply>(reply);
+        assert_reply::<config::ReloadReply>(reload);
+    }
+
+    #[test]
     fn groups() {
         let examples = examples(include_str!("groups.rs"));
-        let [list, groups, rename, changed, merge, alias] = examples.as_slice() else {
-            panic!("six examples")
+        let [list, listed, rename, renamed, merge, merged, alias, aliased] = examples.as_slice()
+        else {
+            panic!("eight examples")
         };
         assert_request::<groups::GroupsRequest>(list);
-        assert_reply::<groups::GroupsReply>(groups);
+        assert_reply::<groups::GroupsReply>(listed);
         assert_request::<groups::RenameRequest>(rename);
-        assert_reply::<groups::GroupChangedReply>(changed);
         assert_request::<groups::MergeRequest>(merge);
         assert_request::<groups::AliasRequest>(alias);
+        for reply in [renamed, merged, aliased] {
+            assert_reply::<groups::GroupChangedReply>(reply);
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct UndoRequest {
     /// The newest entry of the whole store that is not undone yet.
     #[serde(default)]
     pub last: bool,
-    /// All entries of the last this many seconds, newest first.
+    /// All entries made within this many seconds before the call, newest first.
     #[serde(default)]
     pub since_seconds: Option<i64>,
     /// Numbers of several entries; all are undone or none.
@@ -44,7 +44,7 @@ pub enum UndoTarget {
     One(i64),
     /// The newest entry.
     Last,
-    /// The entries of the last this many seconds.
+    /// The entries made within this many seconds before the call.
     Since(i64),
     /// The entries with these numbers, newest first.
     These(Vec<i64>),
@@ -67,7 +67,7 @@ impl UndoRequest {
             }
             _ => Err(Failure::invalid(
                 "id",
-                "or last, since_seconds or ids is required, one of them",
+                "or one of last, since_seconds and ids is required, and only one of them",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Why a download did not succeed, with what the user can do instead.
+//! The errors of a download, with the files that the user can provide instead.
 
 use crate::embedding::fetch::wheel::wheels_of;
 use crate::embedding::model_files::LoadError;

@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum time without data after the connection is made.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server.
+/// A server to download from.
 pub(crate) enum Site<'a> {
     /// The model hub.
     Hub,
@@ -59,10 +59,10 @@ pub(crate) fn fetch(
     folder: &ModelsFolder,
 ) -> Vec<SourceOutcome> {
     let agent = agent(site);
-    let mut unreachable = None;
+    let mut connection_error = None;
     let mut outcomes = Vec::new();
     for artifact in wanted {
-        let outcome = match (site.address(artifact), &unreachable) {
+        let outcome = match (site.address(artifact), &connection_error) {
             (None, _) => Err("does not have it".to_owned()),
             (_, Some(reason)) => Err(String::clone(reason)),
             (Some(address), None) => match agent.get(&address).call() {
@@ -74,7 +74,7 @@ pub(crate) fn fetch(
                     })
                 }
                 Err(ureq::Error::StatusCode(status)) => Err(format!("HTTP status {status}")),
-                Err(e) => Err(unreachable.insert(e.to_string()).clone()),
+                Err(e) => Err(connection_error.insert(e.to_string()).clone()),
             },
         };
         outcomes.push((*artifact, outcome));

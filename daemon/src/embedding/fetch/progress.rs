@@ -17,9 +17,9 @@ pub(crate) struct Progress {
 }
 
 enum Display {
-    /// The time of the last update.
+    /// The time of the last update; `None` before the first.
     Bar(Option<Instant>),
-    /// The percentage at which the next line is due.
+    /// The percentage from which the next line is printed.
     Lines(u64),
 }
 
@@ -42,19 +42,19 @@ impl Progress {
     /// Shows that `done` bytes are downloaded.
     pub fn update(&mut self, done: u64) {
         match &mut self.display {
-            Display::Bar(drawn) => {
-                if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW_INTERVAL) {
-                    *drawn = Some(Instant::now());
+            Display::Bar(last_update) => {
+                if last_update.is_none_or(|last_update| last_update.elapsed() >= REDRAW_INTERVAL) {
+                    *last_update = Some(Instant::now());
                     let bar = bar(&self.label, done, self.total);
                     let _ = write!(std::io::stderr(), "\r\x1b[K{bar}");
                 }
             }
-            Display::Lines(due) => {
+            Display::Lines(next_percent) => {
                 let percent = percent(done, self.total);
-                if percent >= *due {
+                if percent >= *next_percent {
                     let size = format_bytes(self.total);
                     print_line(&format!("{}: {percent} % of {size}", self.label));
-                    *due = percent - percent % 10 + 10;
+                    *next_percent = percent - percent % 10 + 10;
                 }
             }
         }

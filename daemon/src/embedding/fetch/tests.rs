@@ -9,18 +9,21 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
 fn tokenizer() -> Vec<u8> {
-    fs::read(path_of(&config().models, &TOKENIZER)).expect("exists")
+    fs::read(path_of(&config().models, &TOKENIZER)).expect("the tokenizer is installed")
 }
 
 /// Serves one response per request on the loopback interface and returns its address. `length` is the value of `Content-Length`.
 fn serve(body: Vec<u8>, status: &'static str, length: usize) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
-    let address = format!("http://{}/mirror/", listener.local_addr().expect("is bound"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the server listens");
+    let address =
+        format!("http://{}/mirror/", listener.local_addr().expect("the server has an address"));
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let mut stream = stream.expect("connects");
-            let mut request = BufReader::new(stream.try_clone().expect("clones")).lines();
-            let first = request.next().expect("has a line").expect("is text");
+            let mut stream = stream.expect("a client connects");
+            let mut request =
+                BufReader::new(stream.try_clone().expect("the stream is cloned")).lines();
+            let first =
+                request.next().expect("the request has a first line").expect("the request is text");
             assert!(first.starts_with("GET /mirror/"), "{first}");
             while request.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
             let head = format!(
@@ -40,14 +43,14 @@ struct TestModels {
 }
 
 fn test_models() -> TestModels {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder is created");
     let config = ModelConfig { models: folder.path().join("deep/models"), ort_lib: None };
     TestModels { _folder: folder, config }
 }
 
 impl TestModels {
     fn lock(&self) -> ModelsFolder {
-        ModelsFolder::lock(&self.config.models, || ()).expect("locks")
+        ModelsFolder::lock(&self.config.models, || ()).expect("the models folder is locked")
     }
 
     fn tokenizer(&self) -> std::path::PathBuf {
@@ -56,10 +59,11 @@ impl TestModels {
 
     /// The names of all files except the lock.
     fn files(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        local_folder::list_files(&self.config.models, 3, &mut found).expect("lists");
+        let mut paths = Vec::new();
+        local_folder::list_files(&self.config.models, 3, &mut paths)
+            .expect("the models folder is readable");
         let names =
-            found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+            paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         names.filter(|name| name != ".lock").collect()
     }
 }
@@ -70,7 +74,7 @@ fn a_mirror_serves_a_verified_file() {
     let url = serve(whole.clone(), "200 OK", whole.len());
     let outcomes = hub::fetch(&Site::Mirror(&url), &[&TOKENIZER], &models.lock());
     assert_eq!(outcomes, [(&TOKENIZER, Ok(()))]);
-    assert_eq!(fs::read(models.tokenizer()).expect("exists"), whole);
+    assert_eq!(fs::read(models.tokenizer()).expect("the tokenizer was fetched"), whole);
     assert_eq!(models.files(), ["tokenizer.json"]);
 }
 
@@ -90,13 +94,13 @@ fn a_wrong_short_long_or_broken_response_leaves_no_file_and_is_reported() {
         let models = test_models();
         let url = serve(body, status, length);
         let error = fetch_files(&models.config, &[Source::Site(Site::Mirror(&url))])
-            .expect_err("has no verified file");
+            .expect_err("no file passes the verification");
         let FetchError::Sources(failures) = &error else { panic!("{error}") };
         let reported = failures
             .errors
             .iter()
             .find(|error| error.file == "tokenizer.json")
-            .expect("is reported");
+            .expect("the tokenizer's error is reported");
         assert!(reported.reason.contains(reason), "{reported:?} should contain {reason}");
         assert!(models.files().is_empty(), "{:?}", models.files());
         let text = error.to_string();
@@ -112,8 +116,9 @@ fn a_wrong_short_long_or_broken_response_leaves_no_file_and_is_reported() {
 #[test]
 fn after_a_connection_error_a_site_is_not_tried_again() {
     let models = test_models();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
-    let url = format!("http://anna:secret@{}", listener.local_addr().expect("is bound"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the server listens");
+    let url =
+        format!("http://anna:secret@{}", listener.local_addr().expect("the server has an address"));
     drop(listener);
     let site = Site::Mirror(&url);
     assert!(!site.name().contains("secret"));
@@ -125,13 +130,14 @@ fn after_a_connection_error_a_site_is_not_tried_again() {
 #[test]
 fn a_folder_is_searched_by_file_name_and_a_wrong_candidate_is_skipped() {
     let (models, whole) = (test_models(), tokenizer());
-    let brought = tempfile::tempdir().expect("makes a folder");
-    let deep = brought.path().join("a/b/c");
-    fs::create_dir_all(&deep).expect("makes folders");
-    fs::write(brought.path().join("tokenizer.json"), "another one").expect("writes");
-    fs::write(deep.join("tokenizer.json"), &whole).expect("writes");
-    let error =
-        fetch_files(&models.config, &[Source::Folder(brought.path())]).expect_err("has no weights");
+    let source = tempfile::tempdir().expect("a temporary folder is created");
+    let deep = source.path().join("a/b/c");
+    fs::create_dir_all(&deep).expect("folders are created");
+    fs::write(source.path().join("tokenizer.json"), "another tokenizer")
+        .expect("a file is written");
+    fs::write(deep.join("tokenizer.json"), &whole).expect("a file is written");
+    let error = fetch_files(&models.config, &[Source::Folder(source.path())])
+        .expect_err("the source has no weights");
     let FetchError::Sources(failures) = error else { panic!("{error}") };
     assert!(failures.missing.iter().all(|artifact| *artifact != &TOKENIZER));
     assert!(
@@ -140,28 +146,32 @@ fn a_folder_is_searched_by_file_name_and_a_wrong_candidate_is_skipped() {
             .iter()
             .any(|error| error.file == "model.safetensors" && error.reason == "not in the folder")
     );
-    assert_eq!(fs::read(models.tokenizer()).expect("exists"), whole);
+    assert_eq!(fs::read(models.tokenizer()).expect("the tokenizer was fetched"), whole);
 }
 
 #[test]
 fn a_complete_models_folder_can_be_the_source() {
     let models = test_models();
     let fetched = fetch(&models.config, Some(&config().models), Some("http://127.0.0.1:9"))
-        .expect("has everything");
+        .expect("the source has every file");
     assert_eq!(fetched.files.len(), models.config.artifacts().len());
     assert!(status(&models.config).complete);
-    assert_eq!(fetch(&models.config, None, Some("http://127.0.0.1:9")).expect("exists").files, []);
+    assert_eq!(
+        fetch(&models.config, None, Some("http://127.0.0.1:9")).expect("no file is missing").files,
+        []
+    );
 }
 
 #[test]
 fn the_partial_files_of_an_interrupted_download_are_removed() {
     let models = test_models();
     let part = models.tokenizer().with_file_name("tokenizer.json.part");
-    fs::create_dir_all(part.parent().expect("has a parent")).expect("makes a folder");
-    fs::write(&part, "half").expect("writes");
+    fs::create_dir_all(part.parent().expect("the file is in a folder"))
+        .expect("a folder is created");
+    fs::write(&part, "half").expect("a file is written");
     let temp_folder = models.config.models.join(".fetch-dead");
-    fs::create_dir_all(&temp_folder).expect("makes a folder");
-    fs::write(temp_folder.join("half.whl"), "half").expect("writes");
+    fs::create_dir_all(&temp_folder).expect("a folder is created");
+    fs::write(temp_folder.join("half.whl"), "half").expect("a file is written");
     drop(models.lock());
     assert!(models.files().is_empty() && !temp_folder.exists(), "{:?}", models.files());
 }
@@ -174,11 +184,12 @@ fn a_second_download_waits_for_the_first_and_finds_its_files() {
     let path = models.config.models.clone();
     let second = std::thread::spawn(move || {
         let folder =
-            ModelsFolder::lock(&path, || sender.send(()).expect("is received")).expect("locks");
+            ModelsFolder::lock(&path, || sender.send(()).expect("the test receives the signal"))
+                .expect("the models folder is locked");
         folder.has(&TOKENIZER)
     });
-    waiting.recv().expect("waits");
-    first.put(&TOKENIZER, &mut whole.as_slice(), &mut |_| ()).expect("puts");
+    waiting.recv().expect("the second download waits");
+    first.put(&TOKENIZER, &mut whole.as_slice(), &mut |_| ()).expect("the tokenizer is stored");
     drop(first);
-    assert!(second.join().expect("ends"));
+    assert!(second.join().expect("the second download ends"));
 }

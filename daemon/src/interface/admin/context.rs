@@ -1,4 +1,4 @@
-//! What every route of the admin socket shares: the service, and how a failure becomes a response.
+//! Shared by all routes of the admin socket: the state of the router, and the conversion of a failure to a response.
 
 use crate::interface::agents::session::Session;
 use crate::service::Service;
@@ -20,7 +20,7 @@ pub(crate) struct AdminContext {
 }
 
 impl AdminContext {
-    /// Returns a session for one request of the command line, and counts the call.
+    /// Creates the session of one request of the command line, with one recorded call.
     pub(crate) fn session(&self, hello: hello::Session) -> Session {
         let session = Session::new(hello, &self.default_group, self.service.now());
         session.record_call(Some(format!("loci {}", loci_proto::VERSION)));
@@ -28,7 +28,7 @@ impl AdminContext {
     }
 }
 
-/// Returns a failure as a response: its code as the HTTP status, the failure as the body.
+/// Converts a failure to a response: its code determines the HTTP status, and the failure is the body.
 pub(crate) fn error_response(failure: Failure) -> Response {
     let status = match failure.code {
         Code::NotFound => StatusCode::NOT_FOUND,

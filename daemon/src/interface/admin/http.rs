@@ -24,9 +24,9 @@ use tokio::net::UnixListener;
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
-/// Requests that are served at once.
+/// Maximum number of requests that are served at the same time.
 const MAX_CONCURRENT: usize = 16;
-/// How long one request may take.
+/// Maximum duration of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The user id of the client.
@@ -39,7 +39,7 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
     }
 }
 
-/// Binds the admin socket; the caller holds the lock.
+/// Binds the admin socket. The caller must hold the lock.
 ///
 /// # Errors
 /// As [`listen::bind_with`].
@@ -63,7 +63,7 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         .route("/model/look", post(reload_model))
         .route("/verbs/{name}", post(verb))
         .layer(middleware::from_fn(with_deadline))
-        // Without a deadline: these take longer the larger the store is.
+        // Without a deadline, because their duration grows with the store.
         .route("/export", post(transfer::export))
         .route("/import", post(transfer::import))
         .route("/long/{name}", post(verb))
@@ -121,15 +121,15 @@ async fn reload(State(admin): State<AdminContext>) -> Response {
     }
 }
 
-/// `POST /verbs/NAME` and `POST /long/NAME`: the tools of agents, and the verbs that only people have.
+/// `POST /verbs/NAME` and `POST /long/NAME`: every verb, both the tools of agents and the verbs for people.
 async fn verb(
     State(admin): State<AdminContext>,
     Path(name): Path<String>,
-    Json(ask): Json<VerbCall>,
+    Json(call): Json<VerbCall>,
 ) -> Response {
-    let session = admin.session(ask.session);
+    let session = admin.session(call.session);
     let caller = Caller { session: &session, key: None };
-    let answer = match VerbRequest::parse(&name, ask.arguments) {
+    let answer = match VerbRequest::parse(&name, call.arguments) {
         Ok(request) => handlers::handle(&admin.service, caller, request).await,
         Err(failure) => Err(failure),
     };

@@ -1,9 +1,9 @@
-//! Spools an import into an unnamed temporary file: bounded in size, and refused early if a line is too long.
+//! Spools an import into an unnamed temporary file and refuses it as soon as the file or a line is too large.
 //!
 //! Not here: receiving the bytes (`transfer`), what they mean (`engine::transfer`).
 
 use axum::body::Bytes;
-use loci_engine::transfer::{self, is_document};
+use loci_engine::transfer;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits::LINE_BYTES;
 use loci_proto::requests::import::IMPORT_BYTES;
@@ -12,25 +12,25 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 use tokio::sync::mpsc::Receiver;
 
-/// Bytes at the beginning that decide whether the file is a document or lines; more than a header has.
+/// Number of bytes from which the layout (document or lines) is detected; longer than any header.
 const DETECTION_BYTES: usize = 4096;
 /// Size of the write buffer, in bytes.
 const BUFFER: usize = 256 * 1024;
 /// Maximum size of a document, in bytes.
 const MAX_DOCUMENT_BYTES: u64 = 512 << 20;
 
-/// Creates an unnamed file in a folder: the system removes it with its handle, even if the daemon is killed.
+/// Creates an unnamed file in a folder. The system removes it when its handle is closed, even if the daemon is killed.
 fn unnamed_file(folder: &Path) -> Result<File, Failure> {
-    tempfile::tempfile_in(folder).map_err(|e| not_written(&e))
+    tempfile::tempfile_in(folder).map_err(|e| spool_failure(&e))
 }
 
-/// Returns the failure of a file that could not be written.
-fn not_written(error: &io::Error) -> Failure {
+/// Returns the failure for an I/O error of the spooled file.
+fn spool_failure(error: &io::Error) -> Failure {
     let hint = "Nothing was imported; free some space and try again";
     Failure::new(Code::StorageFailed, format!("the file could not be spooled: {error}")).hint(hint)
 }
 
-/// Spools everything that is sent; returns the file as lines, positioned at its beginning.
+/// Writes all chunks to a file; returns the file as lines, positioned at its beginning.
 ///
 /// # Errors
 /// `too_large` for the file or, unless `skip_bad`, a line; `storage_failed`.
@@ -47,43 +47,46 @@ pub(crate) fn spool(
             break;
         }
     }
-    let document = is_document(&beginning);
-    let mut limits = SizeLimits { document, skip_bad, total: 0, line: 1, length: 0 };
+    let is_document = transfer::is_document(&beginning);
+    let mut limits = SizeLimits { is_document, skip_bad, total: 0, line: 1, length: 0 };
     limits.write(&beginning, &mut out)?;
     while let Some(chunk) = chunks.blocking_recv() {
         limits.write(&chunk, &mut out)?;
     }
-    let mut file = out.into_inner().map_err(|e| not_written(e.error()))?;
-    file.rewind().map_err(|e| not_written(&e))?;
-    if !document {
+    let mut file = out.into_inner().map_err(|e| spool_failure(e.error()))?;
+    file.rewind().map_err(|e| spool_failure(&e))?;
+    if !is_document {
         return Ok(file);
     }
     let mut lines = document_to_lines(file, folder)?;
-    lines.rewind().map_err(|e| not_written(&e))?;
+    lines.rewind().map_err(|e| spool_failure(&e))?;
     Ok(lines)
 }
 
-/// Writes the file and enforces its limits.
+/// Writes the file and enforces the limits of its size and of the length of its lines.
 struct SizeLimits {
-    document: bool,
+    is_document: bool,
     skip_bad: bool,
+    /// Bytes of the file so far.
     total: u64,
+    /// Number of the current line, from 1.
     line: usize,
+    /// Bytes of the current line so far.
     length: usize,
 }
 
 impl SizeLimits {
     fn write(&mut self, chunk: &[u8], out: &mut impl Write) -> Result<(), Failure> {
         self.total += chunk.len() as u64;
-        let most = if self.document { MAX_DOCUMENT_BYTES } else { IMPORT_BYTES };
-        if self.total > most {
+        let max_bytes = if self.is_document { MAX_DOCUMENT_BYTES } else { IMPORT_BYTES };
+        if self.total > max_bytes {
             let failure =
-                Failure::new(Code::TooLarge, format!("the file has more than {most} bytes"));
+                Failure::new(Code::TooLarge, format!("the file has more than {max_bytes} bytes"));
             return Err(failure
                 .hint("Nothing was imported; split the file, or use lines instead of a document"));
         }
-        if self.document {
-            return out.write_all(chunk).map_err(|e| not_written(&e));
+        if self.is_document {
+            return out.write_all(chunk).map_err(|e| spool_failure(&e));
         }
         let mut rest = chunk;
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -94,9 +97,9 @@ impl SizeLimits {
         if rest.is_empty() { Ok(()) } else { self.write_part(rest, out) }
     }
 
-    /// Writes a part of one line. A line that is too long is cut one byte above the limit, so that the reader finds it too long.
+    /// Writes a part of one line. A line that is too long is cut one byte above the limit, so that the import still finds it too long.
     fn write_part(&mut self, part: &[u8], out: &mut impl Write) -> Result<(), Failure> {
-        let ends = part.last() == Some(&b'\n');
+        let ends_line = part.last() == Some(&b'\n');
         let remaining = (LINE_BYTES + 1).saturating_sub(self.length);
         let kept = &part[..part.len().min(remaining)];
         self.length += part.len();
@@ -108,10 +111,10 @@ impl SizeLimits {
                 failure.hint("Nothing was imported; use a file that loci export has written")
             );
         }
-        out.write_all(kept).map_err(|e| not_written(&e))?;
-        if ends {
+        out.write_all(kept).map_err(|e| spool_failure(&e))?;
+        if ends_line {
             if kept.last() != Some(&b'\n') {
-                out.write_all(b"\n").map_err(|e| not_written(&e))?;
+                out.write_all(b"\n").map_err(|e| spool_failure(&e))?;
             }
             (self.line, self.length) = (self.line + 1, 0);
         }
@@ -119,9 +122,9 @@ impl SizeLimits {
     }
 }
 
-/// Converts a document to lines.
+/// Converts a document to lines in a new unnamed file.
 fn document_to_lines(document: File, folder: &Path) -> Result<File, Failure> {
     let mut lines = BufWriter::new(unnamed_file(folder)?);
     transfer::document_to_lines(&mut { document }, &mut lines)?;
-    lines.into_inner().map_err(|e| not_written(e.error()))
+    lines.into_inner().map_err(|e| spool_failure(e.error()))
 }

@@ -1,7 +1,7 @@
 //! Export and import over the admin socket, as streams, so that neither a large store nor a large file is held in memory.
 //!
-//! An import is spooled into an unnamed file before the writer reads it, so that a slow sender blocks no other call. The daemon opens no
-//! path that came from a client. Not here: what the lines mean (`engine::transfer`).
+//! An import is spooled into an unnamed file before the writer reads it, so that a slow sender blocks no other call. The daemon never
+//! opens a path that a client has sent. Not here: what the lines mean (`engine::transfer`).
 
 use crate::interface::admin::context::{AdminContext, error_response};
 use crate::interface::admin::spool;
@@ -29,23 +29,23 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long the client may take to read or to send the next chunk.
+/// Maximum time for the client to read or to send the next chunk.
 const CHUNK_DEADLINE: Duration = Duration::from_mins(1);
 /// Size of a chunk of an export, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// `POST /export`: the store as it is now.
-pub async fn export(State(admin): State<AdminContext>, Json(ask): Json<VerbCall>) -> Response {
-    match begin_export(&admin.service, ask).await {
+pub async fn export(State(admin): State<AdminContext>, Json(call): Json<VerbCall>) -> Response {
+    match begin_export(&admin.service, call).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
         Err(failure) => error_response(failure),
     }
 }
 
-async fn begin_export(service: &Service, ask: VerbCall) -> Result<Body, Failure> {
-    let request: ExportRequest = arguments::parse(ask.arguments)?;
+async fn begin_export(service: &Service, call: VerbCall) -> Result<Body, Failure> {
+    let request: ExportRequest = arguments::parse(call.arguments)?;
     service.flush_usage().await?;
-    // With a connection of its own, so that the readers stay free for calls.
+    // The export has its own connection, so that the readers stay free for calls.
     let reader = service.read(Reader::try_clone).await?;
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
     let runtime = Handle::current();
@@ -60,7 +60,7 @@ async fn begin_export(service: &Service, ask: VerbCall) -> Result<Body, Failure>
     Ok(Body::new(body))
 }
 
-/// Sends an export to the client in chunks, as fast as the client reads them.
+/// Sends an export to the client in chunks; blocks while the client does not read.
 struct ChunkWriter {
     sender: Sender<Bytes, io::Error>,
     runtime: Handle,
@@ -76,7 +76,9 @@ impl ChunkWriter {
             Bytes::from(std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)));
         match self.runtime.block_on(timeout(CHUNK_DEADLINE, self.sender.send_data(chunk))) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client has gone")),
+            Ok(Err(_)) => {
+                Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client has disconnected"))
+            }
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")),
         }
     }
@@ -102,7 +104,7 @@ pub async fn import(State(admin): State<AdminContext>, request: Request) -> Resp
     match run_import(&admin, &mut body).await {
         Ok(reply) => Json(reply).into_response(),
         Err(failure) => {
-            // A client that is still sending reads the answer only if its sending does not fail.
+            // Read the rest of the body: a client that cannot finish sending does not read the answer.
             tokio::spawn(timeout(CHUNK_DEADLINE, async move {
                 while let Some(Ok(_)) = body.frame().await {}
             }));
@@ -112,11 +114,11 @@ pub async fn import(State(admin): State<AdminContext>, request: Request) -> Resp
 }
 
 async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply, Failure> {
-    let (ask, rest) = first_line(body).await?;
-    let ask: VerbCall = serde_json::from_slice(&ask)
+    let (line, rest) = read_first_line(body).await?;
+    let call: VerbCall = serde_json::from_slice(&line)
         .map_err(|e| Failure::invalid("the first line", format!("is not a request: {e}")))?;
-    let request: ImportRequest = arguments::parse(ask.arguments)?;
-    let session = admin.session(ask.session);
+    let request: ImportRequest = arguments::parse(call.arguments)?;
+    let session = admin.session(call.session);
     let file = receive(admin, body, rest, request.skip_bad).await?;
     let service = &admin.service;
     service.flush_usage().await?;
@@ -130,8 +132,8 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
 
 /// Returns the next chunk of the body; `None` at its end.
 async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
-    let broken = |why: String| {
-        Failure::new(Code::Invalid, format!("the file is incomplete: {why}"))
+    let incomplete = |reason: String| {
+        Failure::new(Code::Invalid, format!("the file is incomplete: {reason}"))
             .hint("Nothing was imported")
     };
     loop {
@@ -142,19 +144,23 @@ async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
                     return Ok(Some(bytes));
                 }
             }
-            Ok(Some(Err(error))) => return Err(broken(error.to_string())),
+            Ok(Some(Err(error))) => return Err(incomplete(error.to_string())),
             Err(_) => {
-                return Err(broken(format!("nothing was sent for {} s", CHUNK_DEADLINE.as_secs())));
+                return Err(incomplete(format!(
+                    "nothing was sent for {} s",
+                    CHUNK_DEADLINE.as_secs()
+                )));
             }
         }
     }
 }
 
-async fn first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
+/// Reads the first line of the body; returns it and the bytes after it that were already received.
+async fn read_first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
     let mut line = Vec::new();
     while let Some(mut bytes) = next_chunk(body).await? {
-        if let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
-            let rest = bytes.split_off(at + 1);
+        if let Some(newline) = bytes.iter().position(|byte| *byte == b'\n') {
+            let rest = bytes.split_off(newline + 1);
             line.extend_from_slice(&bytes);
             return Ok((line, rest));
         }
@@ -166,7 +172,7 @@ async fn first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
     Err(Failure::invalid("the first line", "is not a request"))
 }
 
-/// Receives the body into an unnamed file.
+/// Receives the body into an unnamed file. `rest` is the part that has already been read.
 async fn receive(
     admin: &AdminContext,
     body: &mut Body,
@@ -179,7 +185,7 @@ async fn receive(
         tokio::task::spawn_blocking(move || spool::spool(service.home(), chunks, skip_bad));
     let mut next = Some(rest);
     while let Some(bytes) = next {
-        // The spool stops reading after a refusal, which is returned below.
+        // Sending fails if the spool has refused the file; its failure is returned below.
         if sender.send(bytes).await.is_err() {
             break;
         }

@@ -11,16 +11,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Maximum nesting of an argument.
+/// Maximum nesting depth of an argument.
 const MAX_DEPTH: usize = 64;
 
-/// The fault of a line.
+/// A fault of a line, by the kind of answer that it needs.
 pub(crate) enum Fault {
     /// The line is not JSON, so it has no id to answer to.
     NotJson(String),
     /// The line is JSON, but not a JSON-RPC request.
     NotARequest(Option<RequestId>, String),
-    /// A tool's argument is at fault; the model can correct it.
+    /// An argument of a tool is invalid; the model can correct it.
     Argument(RequestId, Failure),
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn find(line: &[u8]) -> Option<Fault> {
         Ok(()) => None,
         Err(ArgumentFault::Value(failure)) => Some(Fault::Argument(id, *failure)),
         // A lone surrogate means that the whole line is not JSON.
-        Err(ArgumentFault::NotJson(why)) => Some(Fault::NotJson(why)),
+        Err(ArgumentFault::NotJson(reason)) => Some(Fault::NotJson(reason)),
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn id_of(line: &[u8]) -> Option<RequestId> {
 /// Returns the id of a line from its beginning, if that contains the whole id.
 pub(crate) fn id_of_excerpt(excerpt: &[u8]) -> Option<RequestId> {
     let mut id = None;
-    // This always fails, because the excerpt ends within the object.
+    // The result is always an error, because the excerpt ends within the object.
     let _ = ExcerptId(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(excerpt));
     id
 }
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for ExcerptId<'_> {
             } else {
                 map.next_value::<IgnoredAny>().map(|_| None)?
             };
-            // Only a following key shows that the value is complete: a number that is cut off is another number.
+            // Only a following key shows that the value is complete: a number that is cut off is a different number.
             key = map.next_key()?;
             *self.0 = id.or(self.0.take());
         }
@@ -118,13 +118,15 @@ impl<'de> Visitor<'de> for ExcerptId<'_> {
     }
 }
 
-/// The fault of an argument.
+/// A fault in the arguments of a call.
 enum ArgumentFault {
+    /// A value is not allowed.
     Value(Box<Failure>),
+    /// The arguments are not JSON.
     NotJson(String),
 }
 
-/// Checks an argument and everything nested in it. `path` leads to it.
+/// Checks an argument and everything nested in it. `path` is its path from the arguments object.
 fn check_argument(raw: &str, path: &mut Vec<String>) -> Result<(), ArgumentFault> {
     let refuse =
         |failure: Failure| Err(ArgumentFault::Value(Box::new(failure.at(dotted_path(path)))));
@@ -237,36 +239,42 @@ mod tests {
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#
         );
         find(line.as_bytes()).map(|fault| match fault {
-            Fault::NotJson(why) => format!("-32700 {why}"),
-            Fault::NotARequest(_, why) => format!("-32600 {why}"),
+            Fault::NotJson(reason) => format!("-32700 {reason}"),
+            Fault::NotARequest(_, reason) => format!("-32600 {reason}"),
             Fault::Argument(id, failure) => format!("{id} {failure}"),
         })
     }
 
     #[test]
     fn a_duplicate_key_is_named_at_any_depth() {
-        let fault =
-            fault_of_call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#).expect("is a fault");
+        let fault = fault_of_call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#)
+            .expect("the call has a fault");
         assert_eq!(fault, "7 invalid: metadata.b[0].c is given twice. Give it once");
         assert_eq!(
             fault_of_call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#),
             None,
-            "the same key in two objects is fine"
+            "the same key in two objects is allowed"
         );
     }
 
     #[test]
     fn a_number_that_no_float_can_hold_is_named() {
-        let fault = fault_of_call(r#"{"min_confidence":1e999}"#).expect("is a fault");
+        let fault = fault_of_call(r#"{"min_confidence":1e999}"#).expect("the call has a fault");
         assert_eq!(fault, "7 invalid: min_confidence is a number that is too large");
     }
 
     #[test]
     fn a_lone_surrogate_is_not_json() {
         assert!(
-            fault_of_call(r#"{"content":"\ud800"}"#).expect("is a fault").starts_with("-32700")
+            fault_of_call(r#"{"content":"\ud800"}"#)
+                .expect("the call has a fault")
+                .starts_with("-32700")
         );
-        assert_eq!(fault_of_call(r#"{"content":"\ud83e\udd80"}"#), None, "a pair is a crab");
+        assert_eq!(
+            fault_of_call(r#"{"content":"\ud83e\udd80"}"#),
+            None,
+            "a surrogate pair is valid"
+        );
     }
 
     #[test]
@@ -277,7 +285,7 @@ mod tests {
             Some("7")
         );
         assert_eq!(id(r#"{"params":{"id":8},"id":"a","x":"#).as_deref(), Some("a"));
-        for none in [
+        for beginning in [
             r#"{"params":{"id":8,"a":"yy"#,
             r#"{"a":"\"id\":7"#,
             r#"{"id":7"#,
@@ -285,22 +293,22 @@ mod tests {
             "yyyy",
             "[[[[",
         ] {
-            assert_eq!(id(none), None, "{none}");
+            assert_eq!(id(beginning), None, "{beginning}");
         }
     }
 
     #[test]
     fn a_line_that_is_not_an_object_or_has_a_malformed_id_is_not_a_request() {
-        let kind = |line: &[u8]| match find(line) {
+        let kind_of_fault = |line: &[u8]| match find(line) {
             Some(Fault::NotJson(_)) => "parse",
             Some(Fault::NotARequest(..)) => "request",
             Some(Fault::Argument(..)) => "argument",
-            None => "fine",
+            None => "no fault",
         };
-        assert_eq!(kind(b"[1,2]"), "request");
-        assert_eq!(kind(br#"{"id":{},"method":"x"}"#), "request");
-        assert_eq!(kind(b"{\"id\":1,"), "parse");
-        assert_eq!(kind(b"\xff\xfe{}"), "parse");
-        assert_eq!(kind(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#), "fine");
+        assert_eq!(kind_of_fault(b"[1,2]"), "request");
+        assert_eq!(kind_of_fault(br#"{"id":{},"method":"x"}"#), "request");
+        assert_eq!(kind_of_fault(b"{\"id\":1,"), "parse");
+        assert_eq!(kind_of_fault(b"\xff\xfe{}"), "parse");
+        assert_eq!(kind_of_fault(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#), "no fault");
     }
 }

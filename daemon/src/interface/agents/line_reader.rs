@@ -22,7 +22,7 @@ pub(crate) enum LineOutcome {
 pub(crate) struct LineLimits {
     /// Maximum length in bytes, newline included.
     pub(crate) max_bytes: usize,
-    /// How long the peer may take to continue a line that it has begun. It may begin one at any time.
+    /// Maximum time for the peer to continue a line that it has begun. There is no limit between two lines.
     pub(crate) continue_within: Duration,
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn read_line(
             return Ok(LineOutcome::End);
         }
         let newline = memchr::memchr(b'\n', available);
-        let length = newline.map_or(available.len(), |at| at + 1);
+        let length = newline.map_or(available.len(), |index| index + 1);
         if line.len() + length > limits.max_bytes {
             return Ok(LineOutcome::TooLong);
         }
@@ -62,25 +62,26 @@ mod tests {
         LineLimits { max_bytes: 8, continue_within: Duration::from_millis(20) };
 
     #[tokio::test]
-    async fn a_line_of_the_limit_is_read_and_a_longer_one_is_not() {
+    async fn a_line_of_maximum_length_is_read_and_a_longer_one_is_not() {
         let mut reader = BufReader::with_capacity(4, &b"1234567\n12345678\n"[..]);
         let mut line = Vec::new();
-        let outcome = read_line(&mut reader, &mut line, LIMITS).await.expect("is read");
+        let outcome = read_line(&mut reader, &mut line, LIMITS).await.expect("the line is read");
         assert_eq!((outcome, line.as_slice()), (LineOutcome::Line, &b"1234567\n"[..]));
-        let outcome = read_line(&mut reader, &mut line, LIMITS).await.expect("is read");
+        let outcome = read_line(&mut reader, &mut line, LIMITS).await.expect("the line is read");
         assert_eq!(outcome, LineOutcome::TooLong);
         assert!(b"12345678".starts_with(&line) && !line.is_empty(), "the beginning is kept");
     }
 
     #[tokio::test]
-    async fn a_line_that_is_begun_has_to_go_on_within_the_deadline() {
+    async fn a_begun_line_must_be_continued_within_the_deadline() {
         let (mut peer, stream) = tokio::io::duplex(64);
         let mut reader = BufReader::new(stream);
-        peer.write_all(b"12").await.expect("is written");
-        let error = read_line(&mut reader, &mut Vec::new(), LIMITS).await.expect_err("is refused");
+        peer.write_all(b"12").await.expect("the peer writes");
+        let error =
+            read_line(&mut reader, &mut Vec::new(), LIMITS).await.expect_err("the deadline passes");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(peer);
-        let end = read_line(&mut reader, &mut Vec::new(), LIMITS).await.expect("is read");
+        let end = read_line(&mut reader, &mut Vec::new(), LIMITS).await.expect("the end is read");
         assert_eq!(end, LineOutcome::End);
     }
 }

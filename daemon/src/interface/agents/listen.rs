@@ -29,12 +29,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long a new connection may take to say hello.
+/// Maximum time for a new connection to send its hello line.
 const HELLO_DEADLINE: Duration = Duration::from_secs(2);
-/// How long the listener waits when the system has no file descriptors left.
+/// Pause after a failed accept, for example when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What every connection needs.
+/// The context that all connections share.
 #[derive(Clone)]
 pub struct ListenerContext {
     /// The service.
@@ -51,14 +51,14 @@ pub struct ListenerContext {
     pub connection_permits: Arc<Semaphore>,
     /// One permit for each session; without a free one, a hello is refused as `busy`.
     pub session_permits: Arc<Semaphore>,
-    /// How long a peer may take to read an answer, or to continue a line, before it is disconnected.
+    /// Maximum time for a peer to read an answer, or to continue a line, before it is disconnected.
     pub peer_timeout: Duration,
 }
 
 /// The bound agents' socket.
 pub type Listener = interprocess::local_socket::tokio::Listener;
 
-/// Binds the agents' socket. The caller holds the lock.
+/// Binds the agents' socket. The caller must hold the lock.
 ///
 /// # Errors
 /// As [`bind_with`].
@@ -85,7 +85,7 @@ pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, St
         .map_err(failed)
 }
 
-/// Binds a socket that only its owner can open; removes a stale socket at its path. The caller holds the lock.
+/// Binds a socket that only its owner can open; removes a stale socket at its path. The caller must hold the lock.
 ///
 /// # Errors
 /// `Storage` if the path cannot be bound; a file that is not a socket is never removed.
@@ -107,7 +107,7 @@ pub fn bind_with<L>(
 
 fn remove_stale(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
-        Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path),
+        Ok(metadata) if metadata.file_type().is_socket() => std::fs::remove_file(path),
         Ok(_) => Err(io::Error::other("a file that is not a socket is at this path; move it away")),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
@@ -116,7 +116,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 
 /// Accepts connections until the daemon drains.
 pub async fn accept(listener: Listener, context: ListenerContext) {
-    let mut exhausted = false;
+    let mut has_warned = false;
     loop {
         let accepted = async {
             let permit = Arc::clone(&context.connection_permits).acquire_owned().await;
@@ -128,20 +128,20 @@ pub async fn accept(listener: Listener, context: ListenerContext) {
         };
         match accepted.and_then(unix_stream) {
             Ok(stream) => {
-                exhausted = false;
+                has_warned = false;
                 let connection_context = context.clone();
                 context.tasks.spawn(async move {
                     let _permit = permit;
-                    if let Err(error) = connection(connection_context, stream).await {
+                    if let Err(error) = serve_connection(connection_context, stream).await {
                         tracing::debug!(%error, "connection closed");
                     }
                 });
             }
             Err(error) => {
-                if !exhausted {
+                if !has_warned {
                     tracing::warn!(%error, "cannot accept connections");
                 }
-                exhausted = true;
+                has_warned = true;
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -154,7 +154,7 @@ fn unix_stream(stream: interprocess::local_socket::tokio::Stream) -> io::Result<
     UnixStream::from_std(std::os::unix::net::UnixStream::from(fd))
 }
 
-async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<()> {
+async fn serve_connection(context: ListenerContext, stream: UnixStream) -> io::Result<()> {
     let uid = stream.peer_cred()?.uid();
     if uid != nix::unistd::geteuid().as_raw() {
         tracing::warn!(uid, "refused a connection of another user");
@@ -164,7 +164,7 @@ async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<
     let mut reader = BufReader::new(reader);
     let hello_line = tokio::time::timeout(HELLO_DEADLINE, read_hello(&mut reader))
         .await
-        .map_err(|_| io::Error::other("no hello in time"))??;
+        .map_err(|_| io::Error::other("the hello line did not arrive in time"))??;
     let accepted_hello = match admit(&hello_line, &context) {
         Ok(accepted_hello) => accepted_hello,
         Err(refusal) => return write_line(&mut writer, &Refused::new(refusal)).await,
@@ -192,12 +192,12 @@ async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<
         None,
         context.draining.child_token(),
     );
-    // Returns at the end of the stream, or after the calls in flight when the daemon drains.
+    // Returns at the end of the stream; when the daemon drains, after the calls in flight.
     let _ = running.waiting().await;
     Ok(())
 }
 
-/// Reads the first line, at most [`limits::HELLO_BYTES`]; returns nothing if it cannot be a hello.
+/// Reads the first line, at most [`limits::HELLO_BYTES`]; returns an empty line if it cannot be a hello.
 async fn read_hello(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     // A peer that speaks another protocol may never send a newline; it is refused at once.
@@ -208,14 +208,15 @@ async fn read_hello(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<V
     Ok(line)
 }
 
-/// A connection whose hello was accepted.
+/// The accepted hello of a connection.
 struct AcceptedHello {
     hello: Hello,
-    /// The agreed version of the hello protocol.
+    /// The agreed protocol version.
     version: u32,
     _permit: OwnedSemaphorePermit,
 }
 
+/// Checks the hello line and takes a session permit.
 fn admit(hello_line: &[u8], context: &ListenerContext) -> Result<AcceptedHello, Refusal> {
     let hello: Hello = serde_json::from_slice(hello_line).map_err(|_| Refusal::BadHello)?;
     let version = hello::agreed_version(hello.loci).ok_or(Refusal::Version)?;

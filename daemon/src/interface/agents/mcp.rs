@@ -1,6 +1,6 @@
 //! MCP for one connection: the handshake of both protocol generations, the list of tools, and tool calls.
 //!
-//! A [`McpHandler`] keeps no protocol state, so any request may come first. A fault that a model can correct is a tool result with
+//! An [`McpHandler`] keeps no protocol state, so any request may come first. A fault that a model can correct is a tool result with
 //! `isError`; only protocol faults are JSON-RPC errors. Not here: prompts and resources, lines (`transport`).
 
 use crate::handlers;
@@ -29,7 +29,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long a call may take from its arrival to its answer.
+/// Maximum time from the arrival of a call to its answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Interval of progress notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -115,7 +115,7 @@ impl ServerHandler for McpHandler {
         let outcome = tokio::select! {
             outcome = call => outcome,
             never = notify_progress(&context) => match never {},
-            // The library drops the answer; a job that has reached the writer is done all the same.
+            // rmcp discards the answer of a cancelled call; a job that is already queued still runs.
             () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
@@ -166,13 +166,13 @@ impl ServerHandler for McpHandler {
             .map(ReadResourceResponse::Complete)
     }
 
-    /// Answers requests that the library cannot parse: if the method exists, its parameters are wrong.
+    /// Answers requests that rmcp cannot parse: if the method exists, its parameters are malformed.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = [
+        let methods = [
             "initialize",
             "server/discover",
             "ping",
@@ -184,7 +184,7 @@ impl ServerHandler for McpHandler {
             "resources/templates/list",
             "resources/read",
         ];
-        if known.contains(&request.method.as_str()) {
+        if methods.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(
                 format!("the params of {} are malformed", request.method),
                 None,
@@ -202,7 +202,7 @@ impl ServerHandler for McpHandler {
     }
 }
 
-/// Runs a call on its own task, so that a panic becomes an error; the library would leave the caller waiting forever.
+/// Runs a call on its own task, so that a panic becomes an error; with rmcp alone the caller would wait forever.
 async fn run_guarded(
     call: impl Future<Output = Result<Value, Failure>> + Send + 'static,
 ) -> Result<Value, Failure> {
@@ -211,7 +211,7 @@ async fn run_guarded(
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(Failure::new(Code::Internal, "an internal error ended the call")
             .hint("Run loci ctl logs and report the error")),
-        Err(_) => Err(too_slow()),
+        Err(_) => Err(deadline_exceeded()),
     }
 }
 
@@ -223,7 +223,7 @@ async fn cancelled_by_client(context: &RequestContext<RoleServer>, draining: &Ca
     }
 }
 
-/// Notifies the client of progress every second, if it asked for that.
+/// Notifies the client of progress every second, if it requested that.
 async fn notify_progress(context: &RequestContext<RoleServer>) -> Infallible {
     let Some(token) = context.meta.get_progress_token() else {
         return std::future::pending().await;
@@ -240,11 +240,12 @@ async fn notify_progress(context: &RequestContext<RoleServer>) -> Infallible {
     }
 }
 
-fn too_slow() -> Failure {
+fn deadline_exceeded() -> Failure {
     Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs()))
         .hint("Call again; a store may have succeeded")
 }
 
+/// Returns the result of a successful call; an error result if the reply is too large.
 fn success(value: Value) -> CallToolResult {
     let text = value.to_string();
     if text.len() > limits::REPLY_BYTES {
@@ -253,7 +254,7 @@ fn success(value: Value) -> CallToolResult {
             format!("the answer has {} bytes; the limit is {}", text.len(), limits::REPLY_BYTES),
         );
         return CallToolResult::error(vec![ContentBlock::text(
-            failure.hint("Ask for fewer results, or with a token_budget").to_string(),
+            failure.hint("Request fewer results, or set token_budget").to_string(),
         )]);
     }
     let mut result = CallToolResult::structured(value);

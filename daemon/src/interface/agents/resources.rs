@@ -13,15 +13,15 @@ use rmcp::model::{
     Resource as ListedResource, ResourceContents, ResourceTemplate,
 };
 
-/// Error code of MCP: the resource does not exist.
+/// MCP's error code for a resource that does not exist.
 const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 
 /// Lists the resources with a fixed URI.
 pub fn list() -> ListResourcesResult {
-    let own = ListedResource::new(OWN_GROUP, "group")
+    let own_group = ListedResource::new(OWN_GROUP, "group")
         .with_title("This project's memory")
         .with_description("A brief of this project's memories");
-    ListResourcesResult::with_all_items(vec![own.with_mime_type("text/markdown")])
+    ListResourcesResult::with_all_items(vec![own_group.with_mime_type("text/markdown")])
 }
 
 /// Lists the resources whose URI contains an id or a name.
@@ -48,10 +48,10 @@ pub async fn read(
         }
         Resource::Group(name) => {
             let resolved = service.resolve_group(&session.group).await;
-            let own = resolved.unwrap_or_else(|| session.group.clone());
+            let own_group = resolved.unwrap_or_else(|| session.group.clone());
             let now = service.now();
             let brief = service
-                .read(move |reader| reader.brief(name.as_ref(), &own, now))
+                .read(move |reader| reader.brief(name.as_ref(), &own_group, now))
                 .await
                 .map_err(error_data)?;
             (brief, "text/markdown")
@@ -73,7 +73,7 @@ async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<S
     Ok(handlers::handle(service, caller, request).await?.to_string())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err, which gives the value")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn error_data(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => RESOURCE_NOT_FOUND,

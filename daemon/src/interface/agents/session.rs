@@ -1,4 +1,4 @@
-//! The connected agents: what each session said in its hello, and what it has done since.
+//! The connected agents: the hello, the client and the calls of each session.
 //!
 //! Not here: the connection (`listen`), MCP (`mcp`).
 
@@ -26,11 +26,11 @@ pub struct Session {
     since: Timestamp,
     connected_at: Instant,
     call_permits: Semaphore,
-    /// The latest queries that were answered with previews; shared with the copies made by [`Session::in_group`].
+    /// The log of previews; shared with the copies made by [`Session::in_group`].
     pub previews: Arc<PreviewLog>,
 }
 
-/// The latest queries of a session that were answered with previews, to find out which preview the agent then reads in full.
+/// The latest queries of a session that were answered with previews. A preview that the agent then reads in full is click feedback.
 #[derive(Debug, Default)]
 pub struct PreviewLog(Mutex<VecDeque<PreviewedQuery>>);
 
@@ -41,10 +41,10 @@ struct PreviewedQuery {
     group: Group,
 }
 
-/// Number of queries in the preview log of one session.
+/// Maximum number of queries in the preview log of one session.
 const MAX_PREVIEWED_QUERIES: usize = 4;
 
-/// Calls of one session that run at once; its other calls wait, so that no session starves the others.
+/// Maximum number of calls of one session that run at the same time; its other calls wait, so that no session starves the others.
 const MAX_CONCURRENT_CALLS: usize = 4;
 
 impl PreviewLog {
@@ -55,7 +55,7 @@ impl PreviewLog {
         log.truncate(MAX_PREVIEWED_QUERIES);
     }
 
-    /// Returns the latest query that showed this memory as a preview, and the group in which it was asked.
+    /// Returns the latest query that showed this memory as a preview, and the group of the query.
     #[must_use]
     pub fn query_that_showed(&self, id: &MemoryId) -> Option<(String, Group)> {
         let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Session {
         self.call_permits.acquire().await.ok()
     }
 
-    /// Returns the session as a member of another group, for one call.
+    /// Returns a copy of the session in another group, for one call.
     #[must_use]
     pub fn in_group(&self, group: Group) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// Counts a call, and records the client's name.
+    /// Counts a call, and records the client's name at the first call that has one.
     pub fn record_call(&self, client: Option<String>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if let Some(client) = client {
@@ -189,7 +189,7 @@ impl Sessions {
         self.lock().len()
     }
 
-    /// Returns since when there is no session; `None` while there is one.
+    /// Returns the time since which no session has been open; `None` while one is open.
     #[must_use]
     pub fn idle_since(&self) -> Option<Instant> {
         let empty = self.lock().is_empty();

@@ -1,9 +1,9 @@
 //! The line transport of one connection: converts lines to MCP messages and back.
 //!
-//! rmcp's own line transport ignores lines that it cannot parse; here every line that requires an answer gets one. Faults that serde would
-//! hide (a duplicate key, a number that no float can hold) are found before anything is parsed into values. At most
-//! [`limits::CALLS_IN_FLIGHT`] requests of a connection are unanswered: the next line is read when one of them has been answered. A line that
-//! is too long is answered with an error, then nothing more is read: no shim sends one, and what follows could be as long again.
+//! rmcp's own line transport ignores lines that it cannot parse; this one answers every line that requires an answer. Faults that serde
+//! would hide (a duplicate key, a number that no float can hold) are found before anything is parsed into values. At most
+//! [`limits::CALLS_IN_FLIGHT`] requests of a connection are unanswered: the next line is read when one of them has been answered. A line
+//! that is too long is answered with an error, and nothing more is read: no shim sends such a line, and the next one could be as long.
 //! Not here: what the messages mean (`mcp`), reading a line (`line_reader`).
 
 use crate::interface::agents::faults::{self, Fault};
@@ -26,8 +26,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// MCP messages of one connection, as lines.
 ///
-/// A separate task reads: the library drops a pending [`Transport::receive`] whenever it has something to send, and a partly read line
-/// would be lost with that future.
+/// A separate task reads, because rmcp drops a pending [`Transport::receive`] whenever it has something to send, and a partly
+/// read line would be lost with that future.
 pub struct LineTransport<W> {
     messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
     writer: Arc<MessageWriter<W>>,
@@ -38,7 +38,7 @@ pub struct LineTransport<W> {
 /// Writes messages to the peer.
 struct MessageWriter<W> {
     stream: Mutex<W>,
-    /// How long the peer may take to read one answer, or to continue a line that it has begun.
+    /// Maximum time for the peer to read one answer, or to continue a line that it has begun.
     peer_timeout: Duration,
     /// Cancelled when a write failed: part of a line may have been written, so nothing can follow it.
     broken: CancellationToken,
@@ -47,21 +47,21 @@ struct MessageWriter<W> {
 /// The requests of a connection that have no answer yet.
 struct InFlightRequests {
     permits: Arc<Semaphore>,
-    permit_of: std::sync::Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
+    by_id: std::sync::Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
 }
 
 impl InFlightRequests {
     /// Waits for a permit for a request before it is passed on; a cancelled request returns its permit.
     ///
     /// # Errors
-    /// The refusal of a request whose id is in flight already: the library would answer only one of the two.
+    /// The refusal of a request whose id is already in flight: rmcp would answer only one of the two.
     async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Answer> {
         match message {
             JsonRpcMessage::Request(request) => {
                 if self.permits_by_id().contains_key(&request.id) {
-                    let why = "a request with this id is not answered yet";
+                    let reason = "a request with this id is not answered yet";
                     let id = Some(request.id.clone());
-                    return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, why)));
+                    return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, reason)));
                 }
                 if let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await {
                     self.permits_by_id().insert(request.id.clone(), permit);
@@ -79,13 +79,13 @@ impl InFlightRequests {
         Ok(())
     }
 
-    /// Removes a request that is answered: its id may be used again, and its permit once that is dropped.
+    /// Removes an answered or cancelled request, so that its id may be used again. Returns its permit, which is freed when dropped.
     fn remove(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
         self.permits_by_id().remove(id)
     }
 
     fn permits_by_id(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
-        self.permit_of.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +99,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineTransport<W> {
     ) -> Self {
         let in_flight = Arc::new(InFlightRequests {
             permits: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)),
-            permit_of: std::sync::Mutex::default(),
+            by_id: std::sync::Mutex::default(),
         });
         let writer = Arc::new(MessageWriter {
             stream: Mutex::new(writer),
@@ -131,12 +131,12 @@ async fn read_messages<W: AsyncWrite + Unpin>(
         let message = match read_line(&mut reader, &mut line, line_limits).await {
             Ok(LineOutcome::Line) => parse_message(&line),
             Ok(LineOutcome::TooLong) => {
-                // Even if this cannot be written, the connection ends after the calls in flight.
+                // Whether or not this can be written, the connection ends after the calls in flight.
                 let _ = writer
                     .write(&refusal(
                         faults::id_of_excerpt(&line),
                         ErrorCode::INVALID_REQUEST,
-                        &too_long(),
+                        &line_too_long(),
                     ))
                     .await;
                 return;
@@ -166,7 +166,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for LineTrans
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, in_flight) = (Arc::clone(&self.writer), Arc::clone(&self.in_flight));
         async move {
-            // The id is free before the peer can see the answer; the permit only when the answer has been written.
+            // Free the id before the peer can see the answer, but the permit only after the answer has been written.
             let _permit = match &message {
                 JsonRpcMessage::Response(response) => in_flight.remove(&response.id),
                 JsonRpcMessage::Error(error) => {
@@ -226,11 +226,11 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
     }
     match faults::find(line) {
         None => {}
-        Some(Fault::NotJson(why)) => {
-            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &why)));
+        Some(Fault::NotJson(reason)) => {
+            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &reason)));
         }
-        Some(Fault::NotARequest(id, why)) => {
-            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &why)));
+        Some(Fault::NotARequest(id, reason)) => {
+            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &reason)));
         }
         Some(Fault::Argument(id, failure)) => {
             let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
@@ -248,10 +248,10 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
     })
 }
 
-fn refusal(id: Option<RequestId>, code: ErrorCode, why: &str) -> TxJsonRpcMessage<RoleServer> {
-    JsonRpcMessage::error(ErrorData::new(code, why.to_owned(), None), id)
+fn refusal(id: Option<RequestId>, code: ErrorCode, reason: &str) -> TxJsonRpcMessage<RoleServer> {
+    JsonRpcMessage::error(ErrorData::new(code, reason.to_owned(), None), id)
 }
 
-fn too_long() -> String {
+fn line_too_long() -> String {
     format!("the line is longer than {} bytes; closing the connection", limits::LINE_BYTES)
 }

@@ -1,6 +1,7 @@
 //! Start and exit of the daemon, and the permissions of its files.
 
 use crate::home::{Agent, TestHome};
+use crate::wire::wait_until;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -54,8 +55,7 @@ fn closing_a_session_ends_its_shim_and_leaves_the_daemon() {
     let pid = agent.pid();
     assert_eq!(agent.close(), Some(0));
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
-    let gone = (0..1000).map(|_| home.status()).find(|s| s["sessions"] == json!([]));
-    assert!(gone.is_some(), "the daemon removes the session");
+    wait_until("the daemon removes the session", || home.status()["sessions"] == json!([]));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! lost.
 
 use crate::home::{TestHome, contents};
-use serde_json::{Value, json};
+use crate::wire::wait_until;
+use serde_json::json;
 use std::io::Read;
 use std::path::Path;
 
@@ -30,19 +31,11 @@ fn a_database_of_schema_1_is_migrated_without_loss() {
     assert_eq!(agent.recall("closing time")[0], "The shop closes at eight in the evening");
     // Its sign codes are computed in the background; from then on late interaction scores such a
     // match above what `weighted` can give.
-    let of_best = |answer: Value| answer["results"][0]["score"].as_f64();
-    let mut scores = (0..3000).map(|_| {
-        of_best(
-            agent
-                .call("recall_memory", json!({"query": "closing time"}))
-                .expect("the call succeeds"),
-        )
+    wait_until("the sign codes are computed", || {
+        let query = json!({"query": "closing time"});
+        let reply = agent.call("recall_memory", query).expect("the call succeeds");
+        reply["results"][0]["score"].as_f64() > Some(1.0)
     });
-    assert!(
-        scores.any(|score| score > Some(1.0)),
-        "the sign codes were not computed: {}",
-        home.log()
-    );
     let found = agent
         .call("recall_memory", json!({"query": "AK", "type": "entity"}))
         .expect("the call succeeds");

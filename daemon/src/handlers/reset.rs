@@ -16,3 +16,23 @@ pub(super) async fn handle(
     }
     service.write(caller, move |writer, call| writer.reset(call, &request, &folder)).await
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::embedding::Embedder;
+    use crate::service::test_fixture::ServiceFixture;
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn only_a_reset_that_deletes_drops_the_buffered_accesses() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
+        let usage = &fixture.service.usage;
+        for (dry_run, left) in [(true, 1), (false, 0)] {
+            usage.record_accesses(&[1]);
+            fixture.call("reset", json!({"dry_run": dry_run})).await.expect("the call succeeds");
+            assert_eq!(usage.take_accesses().len(), left, "dry_run: {dry_run}");
+        }
+        fixture.close();
+    }
+}

@@ -67,7 +67,7 @@ impl Importer<'_, '_> {
         {
             return self.merge_memory(seq, &line);
         }
-        let seq = self.rows.memory(&line, &hash(&line.content))?;
+        let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
         self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
         self.change.record_created(Row::Memory(seq));
@@ -196,7 +196,7 @@ impl Importer<'_, '_> {
         match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(chunks) => {
                 let encoding = DocumentEncoding { pieces: chunks, words: codes };
-                self.rows.vectors.one(seq, &model, &encoding)?;
+                self.rows.vectors.insert(seq, &model, &encoding)?;
                 self.encoded.insert(seq);
                 let touched = &mut *self.change.touched;
                 if touched.vectors.len() < MAX_ENCODINGS_IN_MEMORY {
@@ -284,7 +284,7 @@ impl Importer<'_, '_> {
             import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
         if is_new {
-            self.rows.log_line(&line)?;
+            self.rows.insert_log_line(&line)?;
             self.reply.log_lines += 1;
         }
         Ok(())

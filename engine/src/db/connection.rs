@@ -107,8 +107,8 @@ fn set_common_options(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Creates a missing file for its owner only, and removes the permissions of others from an existing
-/// one.
+/// Creates a missing file for its owner only, and removes the permissions of others from an
+/// existing one.
 fn create_private(path: &Path) -> Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file_error = |source| Error::File { path: path.to_path_buf(), source };
@@ -144,8 +144,8 @@ fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-/// Configures SQLite for this process: registers `vec0`, and disables memory accounting, which takes
-/// a process-wide lock at each allocation.
+/// Configures SQLite for this process: registers `vec0`, and disables memory accounting, which
+/// takes a process-wide lock at each allocation.
 fn configure_sqlite() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

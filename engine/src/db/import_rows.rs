@@ -134,8 +134,8 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 
 /// Turns triggers and CHECK constraints off until it is dropped.
 ///
-/// Triggers ([`TriggersOff`]): [`RowWriter::insert_memory`] and [`update`] write to the keyword index
-/// themselves, at a fraction of the cost.
+/// Triggers ([`TriggersOff`]): [`RowWriter::insert_memory`] and [`update`] write to the keyword
+/// index themselves, at a fraction of the cost.
 ///
 /// CHECK constraints: for every `IN (…)` SQLite builds a table again for each row, a quarter of the
 /// cost of an import. The first pass over the file validates the values by the same rules, and
@@ -203,7 +203,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
 }
 
-/// Returns id and confidence of the relation with the same id, else of the one with the same triple.
+/// Returns id and confidence of the relation with the same id, else of the one with the same
+/// triple.
 pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
     let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
                ORDER BY id <> ?1 LIMIT 1";

@@ -1,7 +1,7 @@
 //! The FTS5 index of the database: the durable keyword index.
 //!
-//! A recall reads it only until the in-memory index (`index`) is loaded. Tests and `doctor` check that
-//! both agree.
+//! A recall reads it only until the in-memory index (`index`) is loaded. Tests and `doctor` check
+//! that both agree.
 
 use crate::db::memories;
 use crate::db::memories::{ENTRY, read_entry};
@@ -39,8 +39,8 @@ pub(crate) fn matching(
     Ok(())
 }
 
-/// Deleting one text from FTS5 takes as long as indexing this many texts: FTS5 looks up each word and
-/// overwrites it in place.
+/// Deleting one text from FTS5 takes as long as indexing this many texts: FTS5 looks up each word
+/// and overwrites it in place.
 const DELETE_COST: usize = 20;
 
 /// At most this many texts are deleted one by one, however small the store is.
@@ -51,7 +51,8 @@ pub(crate) fn is_rebuild_cheaper(conn: &Connection, texts: usize) -> Result<bool
     Ok(texts > MIN_REBUILD && texts * DELETE_COST > memories::count(conn)?)
 }
 
-/// Runs work that changes many texts, then rebuilds FTS5 once instead of updating it for every text.
+/// Runs work that changes many texts, then rebuilds FTS5 once instead of updating it for every
+/// text.
 pub(crate) fn with_rebuild<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let triggers_off = TriggersOff::begin(conn)?;
     let outcome = work()?;

@@ -157,7 +157,8 @@ pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status
      coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
        AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
-/// Updates a memory that was stored again: sets its confidence and its metadata, and counts an access.
+/// Updates a memory that was stored again: sets its confidence and its metadata, and counts an
+/// access.
 pub(crate) fn reinforce(
     conn: &Connection,
     memory: &Memory,
@@ -260,8 +261,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// Returns another active memory with the same text and type that the same projects see, if there is
-/// one.
+/// Returns another active memory with the same text and type that the same projects see, if there
+/// is one.
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope

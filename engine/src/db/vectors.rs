@@ -127,8 +127,8 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
         .exists((memory, model))?)
 }
 
-/// Returns sequence number and text of at most `limit` memories after `after` that a recall may find
-/// and that have no vector or no codes of this model, oldest first.
+/// Returns sequence number and text of at most `limit` memories after `after` that a recall may
+/// find and that have no vector or no codes of this model, oldest first.
 pub(crate) fn without(
     conn: &Connection,
     model: &str,

@@ -1,4 +1,4 @@
-//! Tests.
+//! Tests of the engine's operations, one file for each behaviour, and the store that they share.
 
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;

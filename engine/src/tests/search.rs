@@ -44,7 +44,7 @@ struct ReferenceQuery {
 fn from_hex(hex: &str) -> SignCode {
     let mut bytes = [0; SIGN_CODE_BYTES];
     for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("the code is hexadecimal");
     }
     SignCode::from_bytes(&bytes)
 }
@@ -52,7 +52,7 @@ fn from_hex(hex: &str) -> SignCode {
 /// Pads a short vector with zeros.
 fn padded(few: &[f32]) -> Embedding {
     Embedding::new(few.iter().copied().chain(std::iter::repeat(0.0)).take(DIMENSIONS).collect())
-        .expect("has a direction")
+        .expect("the vector is not zero")
 }
 
 fn episode(text: &str) -> Value {
@@ -66,7 +66,7 @@ fn scores(
     asked: &QueryEncoding,
 ) -> Vec<(String, f64)> {
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
-    let found = store.recall_asked(group, everything, Some(asked)).reply.results;
+    let found = store.recall_encoded(group, everything, Some(asked)).reply.results;
     found
         .into_iter()
         .map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default()))
@@ -87,7 +87,7 @@ fn scores_without_recency(
         (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
     };
     let mut found: Vec<(String, f64)> = store
-        .recall_asked("a", everything, Some(asked))
+        .recall_encoded("a", everything, Some(asked))
         .reply
         .results
         .into_iter()
@@ -100,7 +100,7 @@ fn scores_without_recency(
 #[test]
 fn every_score_equals_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
-        .expect("is a reference");
+        .expect("the file is a reference");
     for case in &reference.cases {
         let mut store = TestStore::new();
         for slot in &case.slots {
@@ -147,7 +147,10 @@ fn every_score_equals_that_of_the_reference() {
                 question.text
             );
             for (text, score) in &found {
-                let (_, expected) = expected.iter().find(|(of, _)| of == text).expect("is a text");
+                let (_, expected) = expected
+                    .iter()
+                    .find(|(of, _)| of == text)
+                    .expect("the text is in the reference");
                 assert!(
                     (score - expected).abs() < 1e-4,
                     "{}: {score}, not {expected}: {text}",
@@ -207,7 +210,7 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
         scores(&store, "small", "kettle", &question),
         scores(&plain, "small", "kettle", &question)
     );
-    let waiting = store.reader.without_vector(9).expect("lists");
+    let waiting = store.reader.without_vector(9).expect("the memories are listed");
     assert_eq!(
         waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
         ["the oven ticks"]
@@ -215,8 +218,8 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
     store
         .writer
         .fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7)))
-        .expect("is filled");
-    assert!(store.reader.without_vector(9).expect("lists").is_empty());
+        .expect("the encoding is stored");
+    assert!(store.reader.without_vector(9).expect("the memories are listed").is_empty());
     let again = scores(&store, "small", "kettle", &question);
     assert_ne!(again, scores(&plain, "small", "kettle", &question));
     assert_eq!(
@@ -236,7 +239,7 @@ fn a_word_of_the_same_meaning_matches_without_occurring() {
     {
         let mut text_read = coded(text, leaning(0, number + 1, 0.5));
         if number == 0 {
-            text_read.words.as_mut().expect("are read").push(code("car"));
+            text_read.words.as_mut().expect("the words are encoded").push(code("car"));
         }
         store.store_coded("a", episode(text), &text_read);
     }
@@ -260,12 +263,12 @@ fn an_edited_memory_is_found_by_its_new_text() {
     store
         .writer
         .edit(&store.call("a", None), &request, &coded("the boiler hums", axis(2)))
-        .expect("is changed");
+        .expect("the memory is edited");
     assert_eq!(scores(&store, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
     assert!(scores(&store, "a", "kettle", &asked("kettle", axis(3))).is_empty());
-    store.undo_last().expect("is taken back");
+    store.undo_last().expect("the last act is undone");
     assert_eq!(
-        store.reader.without_vector(9).expect("lists").len(),
+        store.reader.without_vector(9).expect("the memories are listed").len(),
         1,
         "its codes were those of the other text"
     );
@@ -331,8 +334,8 @@ fn bm25_of_the_warm_index_equals_that_of_fts5() {
         let postings: Vec<Posting> = list.iter().map(posting).collect();
         let (ours, _) = FTS5_PARAMS.scores(&[postings], corpus(mean));
         let mut theirs = vec![0.0; index.len()];
-        for (seq, score) in lexical::search(&store.writer.conn, word).expect("is searched") {
-            theirs[index.slot(seq).expect("is known")] = score;
+        for (seq, score) in lexical::search(&store.writer.conn, word).expect("FTS5 is searched") {
+            theirs[index.slot(seq).expect("the memory has a slot")] = score;
         }
         let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 1e-9, "{word}: {ours:?}, not {theirs:?}");
@@ -361,7 +364,7 @@ fn meetings() -> TestStore {
 fn given(store: &TestStore, mut arguments: Value) -> Vec<String> {
     arguments["query"] = json!("met");
     let found =
-        store.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
+        store.recall_encoded("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
     let mut texts: Vec<String> = found.into_iter().filter_map(|result| result.content).collect();
     texts.sort();
     texts
@@ -402,7 +405,7 @@ fn an_invalid_date_is_rejected_with_its_field() {
     ] {
         let request = crate::tests::fixture::parse(arguments);
         let refused = crate::operations::recall::prepare(request)
-            .expect_err("is refused before the model is asked")
+            .expect_err("the date is refused")
             .to_string();
         assert!(refused.starts_with(said), "{refused}");
     }
@@ -449,7 +452,7 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
             .into_iter()
             .map(|(text, _)| text)
             .find(|text| text.starts_with("files"))
-            .expect("both are found")
+            .expect("a note about files is found")
     };
     for (query, best) in [
         ("files kept before release shipped", here),
@@ -480,7 +483,7 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
     ] {
         let explained = json!({"query": query, "explain": true});
         let found = store
-            .recall_asked("a", explained, Some(&asked(query, leaning(0, 9, 0.5))))
+            .recall_encoded("a", explained, Some(&asked(query, leaning(0, 9, 0.5))))
             .reply
             .results;
         let steps: Vec<String> = found

@@ -23,7 +23,10 @@ fn a_near_text_that_says_the_same_is_merged_and_keeps_its_wording() {
     let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id && again.similar.is_empty());
     let shown = test_store.recall("a", json!({"ids": [id(&first)]}), None);
-    assert!((shown.reply.results[0].confidence.expect("is full").get() - 0.6).abs() < 1e-9);
+    assert!(
+        (shown.reply.results[0].confidence.expect("the reply has a confidence").get() - 0.6).abs()
+            < 1e-9
+    );
     assert_eq!(shown.reply.results[0].content.as_deref(), Some("The user prefers tea"));
 }
 
@@ -159,8 +162,10 @@ fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing
         (foreign.id.as_str(), "not_found: supersedes"),
         (old.id.as_str(), "conflict: supersedes names a memory that is already superseded by"),
     ] {
-        let said =
-            test_store.try_store("a", replace(target), None).expect_err("is refused").to_string();
+        let said = test_store
+            .try_store("a", replace(target), None)
+            .expect_err("the memory is refused")
+            .to_string();
         assert!(said.starts_with(expected), "{said}");
     }
     assert_eq!(test_store.found("a", json!({"query": "version"}), None), ["Version two"]);
@@ -173,12 +178,16 @@ fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut test_store = TestStore::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
+    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("the request is valid");
     let call = test_store.call("a", Some("s1:7"));
-    let first =
-        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
-    let again =
-        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is answered");
+    let first = test_store
+        .writer
+        .store(&call, &draft, &DocumentEncoding::default())
+        .expect("the memory is stored");
+    let again = test_store
+        .writer
+        .store(&call, &draft, &DocumentEncoding::default())
+        .expect("the repeated call is answered");
     assert_eq!(first, again);
     assert!(!again.deduplicated, "the same answer, not a second store");
 }
@@ -186,7 +195,7 @@ fn a_call_sent_twice_takes_effect_once() {
 #[test]
 fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
     let mut test_store = TestStore::new();
-    test_store.writer.begin_group().expect("begins");
+    test_store.writer.begin_group().expect("the group commit begins");
     let first = test_store.store("a", fact("The user prefers tea"), Some(&axis(0)));
     let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id);
@@ -202,13 +211,17 @@ fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
         test_store.found("a", json!({"query": "tea"}), Some(&axis(0))).is_empty(),
         "nobody sees it before it is on the disk"
     );
-    test_store.writer.commit_group().expect("commits");
+    test_store.writer.commit_group().expect("the group commits");
     assert_eq!(
         test_store.found("a", json!({"query": "tea"}), Some(&axis(0)))[0],
         "The user prefers tea"
     );
     assert_eq!(
-        test_store.inspect("a", json!({"memory_id": note.id})).expect("is shown").mentions[0].id,
+        test_store
+            .inspect("a", json!({"memory_id": note.id}))
+            .expect("the memory is shown")
+            .mentions[0]
+            .id,
         anna.id
     );
     assert_eq!(test_store.reopened().found("a", json!({"query": "tea order"}), None).len(), 2);
@@ -218,10 +231,10 @@ fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
 fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
     let mut test_store = TestStore::new();
     test_store.store("a", fact("Apples are red"), Some(&axis(0)));
-    test_store.writer.begin_group().expect("begins");
+    test_store.writer.begin_group().expect("the group commit begins");
     test_store.store("a", fact("A group of plums"), Some(&axis(1)));
     // What SQLite does by itself when the disk is full.
-    test_store.writer.conn.execute_batch("ROLLBACK").expect("is open");
+    test_store.writer.conn.execute_batch("ROLLBACK").expect("the transaction is open");
     assert!(!test_store.writer.is_group_open());
     assert!(test_store.writer.commit_group().is_err());
     assert!(test_store.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
@@ -249,13 +262,13 @@ fn confidence_fades_with_time_and_a_repeated_fact_starts_from_what_is_left() {
     test_store.now = T0.plus(70 * DAY);
     let left = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
-        .expect("is full")
+        .expect("the reply has a confidence")
         .get();
     assert!((left - 0.95_f64.powi(10)).abs() < 1e-9);
     test_store.store("a", event, None);
     let again = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
-        .expect("is full")
+        .expect("the reply has a confidence")
         .get();
     assert!((again - (left + 0.1)).abs() < 1e-9);
 }
@@ -270,13 +283,13 @@ fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_i
             .writer
             .conn
             .pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))
-            .expect("is known")
+            .expect("the pragma is readable")
     };
     let room = pages(&test_store);
-    test_store.writer.conn.pragma_update(None, "max_page_count", room).expect("is set");
+    test_store.writer.conn.pragma_update(None, "max_page_count", room).expect("the pragma is set");
     for n in 1..4 {
         let refused =
-            Failure::from(test_store.try_store("a", long(n), None).expect_err("there is no room"));
+            Failure::from(test_store.try_store("a", long(n), None).expect_err("the disk is full"));
         assert_eq!(refused.code, Code::StorageFailed);
         assert!(
             refused.to_string().contains("the disk is full; nothing was stored. Free some space"),
@@ -288,7 +301,11 @@ fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_i
         1,
         "nothing of it is half there"
     );
-    test_store.writer.conn.pragma_update(None, "max_page_count", 2 * room + 100).expect("is set");
+    test_store
+        .writer
+        .conn
+        .pragma_update(None, "max_page_count", 2 * room + 100)
+        .expect("the pragma is set");
     test_store.store("a", long(1), None);
     assert_eq!(test_store.recall("a", json!({"query": "length"}), None).reply.total_matched, 2);
 }

@@ -3,9 +3,9 @@
 
     python3 bench/ablation.py [--rows FILE] [--keep FOLDER]       takes about 10 minutes; prints tables
 
-Builds a copy of the workspace in which the ranking constants are read at run time, and deletes it afterwards; the shipped engine has fixed
-constants. The test sets are those of `bench/run.py --quality` and three further ones. Each conversation is stored three times: as it is,
-without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), how answers are judged
+Builds a copy of the workspace whose engine reads the ranking constants at run time, and deletes the copy afterwards; the shipped engine has
+fixed constants. The test sets are those of `bench/run.py --quality` and three further ones. Each conversation is stored three times: with
+dates before the texts, without dates, and in shuffled order. Not here: the rows (ablation/rows.tsv), the evaluation
 (ablation/ablation.rs).
 """
 
@@ -37,64 +37,68 @@ READERS = {
     "engine/src/search/coarse_to_fine.rs": "WORD_MATCHED",
     "engine/src/search/mod.rs": "late_interaction::EXHAUSTIVE_LIMIT",
 }
+"""The files and the constants that they read."""
+
+
 def names():
-    """The constants, in the order in which study.rs has them."""
-    listed = re.search(r"NAMES: \[&str; \d+\] = \[(.*?)\];", (HERE / "study.rs").read_text(), re.S)[1]
-    return re.findall(r'"(\w+)"', listed)
+    """The constants, in the order of study.rs."""
+    array = re.search(r"NAMES: \[&str; \d+\] = \[(.*?)\];", (HERE / "study.rs").read_text(), re.S)[1]
+    return re.findall(r'"(\w+)"', array)
 
 
-def change(copy):
+def change_constants(copy):
     """Makes the copy read its constants at run time."""
-    index = {name: at for at, name in enumerate(names())}
+    indices = {name: index for index, name in enumerate(names())}
 
-    def read(name, own):
-        return f"crate::study::{'count' if name in COUNTS else 'value'}({index[name]}, {own})"
+    def read(name, default):
+        return f"crate::study::{'count' if name in COUNTS else 'value'}({indices[name]}, {default})"
 
     for file, constants in READERS.items():
         path = copy / file
         path.write_text(replace_reads(path, constants.split(), read))
     context = copy / "engine/src/ranking/late_interaction/context.rs"
-    swap(context, "self.window.fill(&self.raised);",
+    replace_once(context, "self.window.fill(&self.raised);",
          f"let means = crate::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")
-    swap(context, "self.window.mean(&self.raised, at)", "means[at]")
+    replace_once(context, "self.window.mean(&self.raised, at)", "means[at]")
     words = copy / "engine/src/ranking/late_interaction/word_match.rs"
-    swap(words, "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()", f"/ (doc_freq + 0.5)).ln().max(0.0).powf({read('IDF_EXPONENT', '0.5')})")
+    replace_once(words, "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()", f"/ (doc_freq + 0.5)).ln().max(0.0).powf({read('IDF_EXPONENT', '0.5')})")
     bm25 = copy / "engine/src/ranking/bm25.rs"
-    k1, b = (f"if self.idf == IdfForm::Fts5 {{ {read(name, own)} }} else {{ {own} }}" for name, own in (("BM25_K1", "self.k1"), ("BM25_B", "self.b")))
-    swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
-    swap(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")
+    k1, b = (f"if self.idf == IdfForm::Fts5 {{ {read(name, field)} }} else {{ {field} }}" for name, field in (("BM25_K1", "self.k1"), ("BM25_B", "self.b")))
+    replace_once(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
+    replace_once(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")
     shutil.copy(HERE / "study.rs", copy / "engine/src/study.rs")
     shutil.copy(HERE / "ablation.rs", copy / "daemon/examples/ablation.rs")
-    swap(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
+    replace_once(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
 
 
 def replace_reads(path, constants, read):
-    """The text of a source file in which each use of the constants before its tests is a read at run time."""
+    """Returns the source of a file in which each use of the constants, except in tests, is a read at run time."""
     source, marker, tests = path.read_text().partition("#[cfg(test)]")
     imports = re.compile(r"^use [^;]*;", re.M)
-    kept = imports.findall(source)
+    import_lines = imports.findall(source)
     source = imports.sub("\0", source)
     for constant in constants:
         name = constant.rpartition("::")[2]
-        # Not where it is defined or mentioned in a comment.
-        line = lambda line: line if re.match(r"\s*(pub|const|//)", line) else re.sub(rf"(?<![\w:]){constant}\b", read(name, constant), line)
-        changed = "\n".join(line(each) for each in source.split("\n"))
+        # Definitions and comments stay unchanged.
+        replace = lambda line: line if re.match(r"\s*(pub|const|//)", line) else re.sub(rf"(?<![\w:]){constant}\b", read(name, constant), line)
+        changed = "\n".join(replace(line) for line in source.split("\n"))
         if changed == source:
             sys.exit(f"Error: {path.name} has changed: it does not use {constant}")
         source = changed
-    for use in kept:
-        source = source.replace("\0", use, 1)
+    for line in import_lines:
+        source = source.replace("\0", line, 1)
     return source + marker + tests
 
 
-def swap(path, old, new):
+def replace_once(path, old, new):
+    """Replaces a text that must occur exactly once."""
     text = path.read_text()
     if text.count(old) != 1:
         sys.exit(f"Error: {path.name} has changed: {old!r} occurs {text.count(old)} times")
     path.write_text(text.replace(old, new))
 
 
-def fill(copy):
+def make_copy(copy):
     """Copies the workspace and changes the copy."""
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "proto", "engine", "daemon", "shim", "tests"):
         source = REPOSITORY / name
@@ -102,11 +106,12 @@ def fill(copy):
             shutil.copytree(source, copy / name, dirs_exist_ok=True)
         else:
             shutil.copy(source, copy)
-    change(copy)
+    change_constants(copy)
 
 
 def build(copy):
-    fill(copy)
+    """Makes and builds the copy; returns the path of the binary."""
+    make_copy(copy)
     target = ["--target-dir", REPOSITORY / "target"]
     subprocess.run(["cargo", "build", "--release", "--locked", "-p", "locid", "--example", "ablation", *target], cwd=copy, check=True)
     return shutil.copy(REPOSITORY / "target/release/examples/ablation", copy / "ablation")
@@ -118,23 +123,25 @@ def quality(figures):
 
 
 def total(figures):
+    """J: the weighted quality of three sets."""
     return 0.4 * quality(figures["locomo dated"]) + 0.4 * quality(figures["realtalk dated"]) + 0.2 * quality(figures["cranfield dated"])
 
 
 def table(rows):
-    """Prints one line per row: three figures per set, J, the difference to the first row, J of the two conversations without dates and in shuffled order, and of the further sets."""
+    """Prints one line for each row: three figures for each set, J, its difference to the first row, the quality of the two conversations without
+    dates and in shuffled order, R@10 of the shuffled LoCoMo, and the quality of the further sets."""
     print("| row | LoCoMo | REALTALK | Cranfield | J | J difference | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
     print("|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     first = None
-    for each in rows:
-        figures = each["figures"]
-        of = lambda key: " / ".join(f"{x:.1f}" for x in figures[key])
-        talks = lambda how: (quality(figures[f"locomo {how}"]) + quality(figures[f"realtalk {how}"])) / 2
+    for row in rows:
+        figures = row["figures"]
+        cell = lambda key: " / ".join(f"{x:.1f}" for x in figures[key])
+        conversations = lambda preparation: (quality(figures[f"locomo {preparation}"]) + quality(figures[f"realtalk {preparation}"])) / 2
         first = total(figures) if first is None else first
         further = " | ".join(f"{quality(figures[f'{name} dated']):.2f}" for name in ("cisi", "med", "longmemeval"))
         print(
-            f"| {each['row']} | {of('locomo dated')} | {of('realtalk dated')} | {of('cranfield dated')} | {total(figures):.2f} | {total(figures) - first:+.2f} "
-            f"| {talks('plain'):.2f} | {talks('shuffled'):.2f} | {figures['locomo shuffled'][1]:.1f} "
+            f"| {row['row']} | {cell('locomo dated')} | {cell('realtalk dated')} | {cell('cranfield dated')} | {total(figures):.2f} | {total(figures) - first:+.2f} "
+            f"| {conversations('plain'):.2f} | {conversations('shuffled'):.2f} | {figures['locomo shuffled'][1]:.1f} "
             f"| {further} |"
         )
 
@@ -146,17 +153,17 @@ def main():
     parser.add_argument("--ablation", type=Path, help="use this binary of an earlier run")
     parser.add_argument("--keep", type=Path, help="keep the copy in this folder")
     parser.add_argument("--check", action="store_true", help="only check that the constants are found in the sources")
-    given = parser.parse_args()
-    if given.check:
+    chosen = parser.parse_args()
+    if chosen.check:
         with tempfile.TemporaryDirectory() as folder:
-            fill(Path(folder))
+            make_copy(Path(folder))
         return
     evals = evals_folder(REPOSITORY) or sys.exit("Error: the test sets are not next to the repository")
     with tempfile.TemporaryDirectory() as folder:
-        copy = given.keep or Path(folder)
+        copy = chosen.keep or Path(folder)
         copy.mkdir(exist_ok=True)
-        ablation = given.ablation or build(copy)
-        run = subprocess.run([ablation, given.models, evals / "data" / "dev", given.rows], check=True, capture_output=True, text=True)
+        ablation = chosen.ablation or build(copy)
+        run = subprocess.run([ablation, chosen.models, evals / "data" / "dev", chosen.rows], check=True, capture_output=True, text=True)
     table([json.loads(line) for line in run.stdout.splitlines()])
 
 

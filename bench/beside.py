@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how long recalls and stores wait while a person runs an operation on the whole store.
+"""Measures recalls and stores while a person runs operations on the whole store.
 
     python3 bench/beside.py              about 2 minutes
     python3 bench/beside.py --write      the same, and writes it to docs/benchmarks.md
@@ -28,7 +28,7 @@ from session import Session
 SEED = 20261123
 MEMORIES = 100_000
 AFTER_S = 1.0
-"""Calls up to this long after an operation still count: its background work may delay them."""
+"""Calls this many seconds after an operation still count, since its background work may delay them."""
 
 OPERATIONS = (
     ("nothing", ("ctl", "status")),
@@ -43,21 +43,21 @@ OPERATIONS = (
 
 def write_notes(path):
     """Writes an export file of generated notes, without vectors."""
-    notes, moment = Notes(SEED), 1_767_225_600_000
+    notes, first_ms = Notes(SEED), 1_767_225_600_000
     with path.open("w") as file:
-        line = lambda record: print(json.dumps(record), file=file)
-        line({"loci": "export", "version": 1})
-        line({"kind": "group", "id": "bench", "name": "bench", "created_at": moment})
+        write = lambda record: print(json.dumps(record), file=file)
+        write({"loci": "export", "version": 1})
+        write({"kind": "group", "id": "bench", "name": "bench", "created_at": first_ms})
         for number in range(MEMORIES):
-            one, at = notes.note(), moment + 60_000 * number
-            entity = {"metadata": {"name": f"Desk {number}"}} if one["type"] == "entity" else {}
-            line(
+            note, time_ms = notes.note(), first_ms + 60_000 * number
+            entity = {"metadata": {"name": f"Desk {number}"}} if note["type"] == "entity" else {}
+            write(
                 {"kind": "memory", "id": f"00000000-0000-7000-8000-{number:012x}", "scope": "global", "group": "bench", "status": "active"}
-                | {"status_at": at, "confidence": 1.0, "confidence_at": at, "created_at": at, "updated_at": at}
-                | one
+                | {"status_at": time_ms, "confidence": 1.0, "confidence_at": time_ms, "created_at": time_ms, "updated_at": time_ms}
+                | note
                 | entity
             )
-        line({"kind": "end", "lines": MEMORIES + 2})
+        write({"kind": "end", "lines": MEMORIES + 2})
 
 
 class Agent(threading.Thread):
@@ -69,7 +69,7 @@ class Agent(threading.Thread):
         self.calls, self.refused, self._stop = [], 0, threading.Event()
 
     def run(self):
-        """Calls until `end`; records the start and the duration in ms of each call."""
+        """Calls until `end`; records the start in s and the duration in ms of each call."""
         notes = Notes(SEED + 1)
         with Session(self._home, self._project) as session:
             while not self._stop.is_set():
@@ -86,9 +86,9 @@ class Agent(threading.Thread):
         self._stop.set()
         self.join()
 
-    def during(self, since, until):
+    def figures_between(self, start, end):
         """p50 and maximum in ms of the calls in flight between two times."""
-        times = sorted(took for began, took in self.calls if began < until and began + took / 1000 > since)
+        times = sorted(took for began, took in self.calls if began < end and began + took / 1000 > start)
         return times[len(times) // 2], times[-1]
 
 
@@ -108,13 +108,13 @@ def section(loci):
             for name, arguments in OPERATIONS:
                 began = time.perf_counter()
                 command = [str(home.loci), *arguments]
-                done = subprocess.run(command, env=home.env, cwd=home.root, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-                if done.returncode != 0 and name != "doctor":
-                    raise RuntimeError(f"{name}: {done.stderr}")
+                finished = subprocess.run(command, env=home.env, cwd=home.root, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                if finished.returncode != 0 and name != "doctor":
+                    raise RuntimeError(f"{name}: {finished.stderr}")
                 took = time.perf_counter() - began
                 time.sleep(AFTER_S)
-                until = time.perf_counter()
-                rows.append([name, took, *[figure for agent in agents for figure in agent.during(began, until)]])
+                end = time.perf_counter()
+                rows.append([name, took, *[figure for agent in agents for figure in agent.figures_between(began, end)]])
         finally:
             for agent in agents:
                 agent.end()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares `loci import` with storing the same texts call by call; the model is not counted in either.
+"""Compares `loci import` with storing the same texts call by call; the CPU time of the model is not counted.
 
     python3 bench/bulk.py              three minutes
     python3 bench/bulk.py --write      the same, and writes it to docs/benchmarks.md
 
-Stores and imports run as a user runs them: `loci mcp`, `loci import`, one daemon. The CPU time of the embedding thread is identified by its
-name and subtracted. An import brings its vectors, or the daemon computes them later while idle; that is not counted either.
+Stores and imports run as a user runs them: `loci mcp`, `loci import`, one daemon. The embedding thread is recognised by its name. Vectors that
+an import does not contain are computed later, while the daemon is idle; that is not counted.
 """
 
 import sys
@@ -23,11 +23,11 @@ from home import Home
 from notes import Notes
 from session import Session
 
-SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 7
+SEED, WARM_UP, STORES, ROUNDS = 20261122, 50, 4000, 7
 """Seed of the notes; warm-up stores; measured stores; imports of each kind."""
 
 
-def measured(home, work):
+def measure(home, work):
     """Runs `work`; returns its wall time and the daemon's CPU time without embedding, in ms."""
     pid = home.status()["pid"]
     process.wait_until_idle(pid)
@@ -37,8 +37,8 @@ def measured(home, work):
     return wall, sum(after[name] - before.get(name, 0) for name in after if name != "embedding")
 
 
-def stored(home):
-    """Measures one store, call by call."""
+def measure_stores(home):
+    """Stores notes call by call; returns wall and CPU time of one store in ms."""
     notes = Notes(SEED)
     with Session(home, home.project("bench")) as session:
 
@@ -46,32 +46,33 @@ def stored(home):
             for note in notes.notes(count):
                 session.tool("store_memory", **note)
 
-        store(FIRST)
-        return [taken / STORED for taken in measured(home, lambda: store(STORED))]
+        store(WARM_UP)
+        return [total / STORES for total in measure(home, lambda: store(STORES))]
 
 
-def imported(loci, file, memories):
-    """Measures one memory of an import into an empty store."""
+def measure_import(loci, file, memories):
+    """Imports a file into an empty store; returns wall and CPU time of one memory in ms."""
     with Home(loci) as home:
         home.run("list")
-        taken = measured(home, lambda: home.run("import", str(file)))
+        totals = measure(home, lambda: home.run("import", str(file)))
         if home.status()["memories"] != memories:
             raise RuntimeError(f"{home.status()['memories']} of {memories} memories were imported")
-        return [each / memories for each in taken]
+        return [total / memories for total in totals]
 
 
 def section(loci):
     """Measures; returns the section of the page."""
     with Home(loci) as home:
-        single = stored(home)
+        store_times = measure_stores(home)
         memories = home.status()["memories"]
-        rows = [["stored call by call", *(f"{each:.3f}" for each in single), "", ""]]
+        rows = [["stored call by call", *(f"{each:.3f}" for each in store_times), "", ""]]
         for name, options in (("imported with vectors", ["--vectors"]), ("imported without", [])):
             file = home.root / "all.jsonl"
             home.run("export", *options, "--force", "--output", str(file))
-            each = zip(*(imported(loci, file, memories) for _ in range(ROUNDS)), strict=True)
-            taken = [sorted(times)[ROUNDS // 2] for times in each]
-            rows.append([name, *(f"{one:.3f}" for one in taken), *(f"{one / other:.0f}" for one, other in zip(single, taken, strict=True))])
+            rounds = zip(*(measure_import(loci, file, memories) for _ in range(ROUNDS)), strict=True)
+            import_times = [sorted(times)[ROUNDS // 2] for times in rounds]
+            ratios = [store / load for store, load in zip(store_times, import_times, strict=True)]
+            rows.append([name, *(f"{each:.3f}" for each in import_times), *(f"{ratio:.0f}" for ratio in ratios)])
     columns = ["a memory", "wall ms", "CPU ms", "times less wall", "times less CPU"]
     return f"""\
 ## Bulk import

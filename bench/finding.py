@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures how often the answer is first, and among the first five, in the test sets of tests/data.
 
-    python3 bench/finding.py                 by words alone and with the model, about 2 minutes
+    python3 bench/finding.py                 without and with the model, about 2 minutes
     python3 bench/finding.py --loci PATH     the same with another build, to compare
 
 `languages/`: notes and questions in several languages, all in one store; the questions use other forms of the words. `graph.json`: notes,
 entities and their relations; the answer does not contain the name in the question. `events.json`: notes of one year that differ only in time;
-a date or an event in the question selects one. Standard library only; all sets are our own.
+a date or an event in the question selects one. Uses only the standard library; all sets were written for this repository.
 """
 
 import argparse
@@ -66,33 +66,33 @@ def fill_events(session):
     return questions_by_set
 
 
-def wait_for_model(home, session, wanted):
-    """Waits until the model is loaded, if it is wanted."""
-    end = time.monotonic() + 60
-    while wanted and ((status := home.status()) is None or status["degraded"]):
-        if time.monotonic() > end:
+def wait_for_model(home, session):
+    """Waits until the model is loaded."""
+    deadline = time.monotonic() + 60
+    while (status := home.status()) is None or status["degraded"]:
+        if time.monotonic() > deadline:
             sys.exit("Error: the model is not loaded\nHint: Run loci model download")
         session.tool("recall_memory", query="anything")
         time.sleep(0.5)
 
 
 def ranks(session, questions):
-    """The rank of each answer among the first five, from 1; 0 if it is not there."""
-    found = []
+    """Returns the rank of each answer among the first five, from 1; 0 if it is not among them."""
+    answer_ranks = []
     for question, answer in questions:
         reply = session.tool("recall_memory", query=question, max_results=5, token_budget=20000)
         texts = [result["content"] for result in reply["results"]]
-        found.append(texts.index(answer) + 1 if answer in texts else 0)
-    return found
+        answer_ranks.append(texts.index(answer) + 1 if answer in texts else 0)
+    return answer_ranks
 
 
 def hit_rates(ranks):
-    """Percent first, and percent among the first five."""
-    return [round(100 * sum(0 < rank <= most for rank in ranks) / len(ranks)) for most in (1, 5)]
+    """Returns the percentages of answers that are first, and among the first five."""
+    return [round(100 * sum(0 < rank <= k for rank in ranks) / len(ranks)) for k in (1, 5)]
 
 
-def measure(loci, models, missed):
-    """Returns rows of `(set, questions, % first, % among five)`."""
+def measure(loci, models, print_missed):
+    """Returns rows of `(set, questions, % first, % among five)`. `models`: an empty folder for a run without the model, or None."""
     rows = []
     for project, fill in (("languages", fill_languages), ("graph", fill_graph), ("events", fill_events)):
         with Home(loci) as home:
@@ -100,20 +100,21 @@ def measure(loci, models, missed):
             if models is not None:
                 home.env["LOCI_MODELS"] = models
             with Session(home, home.project(project)) as session:
-                wait_for_model(home, session, models is None)
+                if models is None:
+                    wait_for_model(home, session)
                 for name, questions in fill(session).items():
-                    rows.append((name, *ask(session, questions, missed)))
+                    rows.append((name, *ask(session, questions, print_missed)))
     return rows
 
 
-def ask(session, questions, missed):
-    """Asks all questions; prints those whose answer was not first if `missed`."""
-    found = ranks(session, questions)
-    if missed:
-        for rank, (question, answer) in zip(found, questions):
+def ask(session, questions, print_missed):
+    """Asks all questions; returns their number and the two hit rates. Prints questions whose answer was not first if `print_missed`."""
+    answer_ranks = ranks(session, questions)
+    if print_missed:
+        for rank, (question, answer) in zip(answer_ranks, questions):
             if rank != 1:
                 print(f"{rank}  {question}  |  {answer}")
-    return len(questions), *hit_rates(found)
+    return len(questions), *hit_rates(answer_ranks)
 
 
 def main():
@@ -123,7 +124,7 @@ def main():
     parser.add_argument("--missed", action="store_true", help="also print the questions whose answer was not first")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as empty:
-        for title, models in (("by words alone", empty), ("with the model", None)):
+        for title, models in (("without the model", empty), ("with the model", None)):
             print(f"{title}: set, questions, % first, % among the first five", flush=True)
             for row in measure(chosen.loci, models, chosen.missed):
                 print("  ", *row, flush=True)

@@ -1,4 +1,4 @@
-"""The measurements: each takes a fresh home and returns plain figures. Not here: their formatting (report.py)."""
+"""The measurements of run.py. Each needs a new home and returns plain figures. Not here: their formatting (report.py)."""
 
 import itertools
 import sys
@@ -11,7 +11,7 @@ from process import cpu_ms, other_loci_processes, pss_mib, wait_until_idle
 from session import Refused, Session
 
 SEED = 20260301
-FILLERS = 8
+FILL_SESSIONS = 8
 """Concurrent sessions that fill the store between measurements."""
 STORES, RECALLS, WARM_UP = 200, 200, 20
 MEMORY_AT = 200
@@ -57,19 +57,19 @@ class Burst:
 
 
 def latencies(home, sizes):
-    """Grows one store through the sizes; at each size times store and recall, calls in sequence."""
+    """Fills one store to each of the sizes, and measures store and recall at each, calls in sequence."""
     notes, project = Notes(SEED), home.project("bench")
     figures = []
     with Session(home, project) as session:
         _warm_up(home, session, notes)
         for size in sizes:
-            measured = min(STORES, size // 2)
-            _fill(home, project, notes, size - measured)
-            stores = [lambda note=note: session.tool("store_memory", **note) for note in notes.notes(measured)]
-            figures.append(_timed(home, size, "store", stores))
+            count = min(STORES, size // 2)
+            _fill(home, project, notes, size - count)
+            stores = [lambda note=note: session.tool("store_memory", **note) for note in notes.notes(count)]
+            figures.append(_measure_calls(home, size, "store", stores))
             _grow_to(home, session, notes, size)
             recalls = [lambda text=notes.question(): session.tool("recall_memory", query=text) for _ in range(RECALLS)]
-            figures.append(_timed(home, size, "recall", recalls))
+            figures.append(_measure_calls(home, size, "recall", recalls))
     return figures
 
 
@@ -95,13 +95,13 @@ def footprints(home, counts):
 
 
 def burst(home):
-    """Every session sends all its stores without waiting; afterwards each text is searched by its own words."""
+    """Sends all stores of every session without waiting for replies; then searches each text by its own words."""
     notes, project = Notes(SEED), home.project("bench")
     sessions = [Session(home, project) for _ in range(BURST_SESSIONS)]
     shares = [notes.notes(BURST_STORES) for _ in sessions]
     try:
         start = time.perf_counter()
-        sent = [[session.ask("store_memory", **note) for note in share] for session, share in zip(sessions, shares)]
+        sent = [[session.send_call("store_memory", **note) for note in share] for session, share in zip(sessions, shares)]
         with ThreadPoolExecutor(len(sessions)) as pool:
             replies = list(itertools.chain.from_iterable(pool.map(Session.replies, sessions, sent)))
         seconds = time.perf_counter() - start
@@ -119,7 +119,7 @@ def _is_found(session, text):
 
 
 def _warm_up(home, session, notes):
-    """Loads the model with the first calls. Exits without a model: the figures would measure something else."""
+    """Loads the model with the first calls. Exits if there is no model, since the figures would be meaningless."""
     for _ in range(WARM_UP):
         session.tool("store_memory", **notes.note())
         session.tool("recall_memory", query=notes.question())
@@ -129,7 +129,7 @@ def _warm_up(home, session, notes):
 
 
 def _fill(home, project, notes, size):
-    """Fills the store to the size through concurrent sessions."""
+    """Fills the store to the size with concurrent sessions."""
 
     def store(share):
         with Session(home, project) as session:
@@ -137,19 +137,20 @@ def _fill(home, project, notes, size):
                 session.tool("store_memory", **note)
 
     while (missing := size - home.status()["memories"]) > 0:
-        todo = notes.notes(missing)
-        with ThreadPoolExecutor(FILLERS) as pool:
-            list(pool.map(store, (todo[start::FILLERS] for start in range(min(FILLERS, missing)))))
+        missing_notes = notes.notes(missing)
+        with ThreadPoolExecutor(FILL_SESSIONS) as pool:
+            list(pool.map(store, (missing_notes[start::FILL_SESSIONS] for start in range(min(FILL_SESSIONS, missing)))))
     wait_until_idle(home.status()["pid"])
 
 
 def _grow_to(home, session, notes, size):
-    """Replaces the few notes that were merged as duplicates."""
+    """Stores more notes until the store has the size: a few were merged as duplicates."""
     while home.status()["memories"] < size:
         session.tool("store_memory", **notes.note())
 
 
-def _timed(home, size, verb, calls):
+def _measure_calls(home, size, verb, calls):
+    """Runs the calls in sequence; returns their latency."""
     daemon = home.status()["pid"]
     wait_until_idle(daemon)
     before, times = cpu_ms(daemon), []

@@ -1,4 +1,4 @@
-"""Generates plausible notes and questions from a seed: no real texts, and the same in every run."""
+"""Generates plausible notes and questions from a seed; the same seed gives the same texts."""
 
 import random
 
@@ -15,7 +15,7 @@ FAULTS = (
 ).split(",")
 MONTHS = "January February March April May June July August September October November December".split()
 
-FORMS = (
+NOTE_TEMPLATES = (
     ("episodic", "On {date}, {person} traced the outage of the {system} in {place} to {fault}; it lasted {n} minutes."),
     ("episodic", "{person} and {other} met in {place} on {date} and agreed to move the {system} from {tool} to {tool2}."),
     ("episodic", "The release {n} of the {system} was rolled back on {date} because of {fault}, and {person} wrote the report."),
@@ -26,7 +26,7 @@ FORMS = (
     ("procedural", "Before a change of the {system}, {person} takes a backup with {tool} and checks {n} sample records by hand."),
     ("entity", "{person} is the engineer in {place} who built the {system} with {tool}, desk {n}."),
 )
-QUESTIONS = (
+QUESTION_TEMPLATES = (
     "What did {person} find out about the {system} in {month}?",
     "Why did the {system} in {place} fail on {date}?",
     "Which tool does {person} like for the {system} since {date}?",
@@ -38,19 +38,19 @@ QUESTIONS = (
 
 
 class Notes:
-    """An endless generator; two with the same seed give the same texts."""
+    """An endless generator."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
-        self._given = set()
+        self._used = set()
 
     def note(self):
         """Arguments of one store_memory call; no text repeats."""
         while True:
-            kind, form = self._random.choice(FORMS)
-            content = form.format(**self._words())
-            if content not in self._given:
-                self._given.add(content)
+            kind, template = self._random.choice(NOTE_TEMPLATES)
+            content = template.format(**self._words())
+            if content not in self._used:
+                self._used.add(content)
                 return {"content": content, "type": kind}
 
     def notes(self, count):
@@ -58,11 +58,11 @@ class Notes:
         return [self.note() for _ in range(count)]
 
     def question(self):
-        """A question about the notes; none repeats, since repeated questions come from the query cache."""
+        """A question about the notes; none repeats, since the daemon caches encoded queries."""
         while True:
-            question = self._random.choice(QUESTIONS).format(**self._words())
-            if question not in self._given:
-                self._given.add(question)
+            question = self._random.choice(QUESTION_TEMPLATES).format(**self._words())
+            if question not in self._used:
+                self._used.add(question)
                 return question
 
     def _words(self):

@@ -5,8 +5,8 @@
     V/bin/python bench/precision.py              about half an hour
     V/bin/python bench/precision.py --write      the same, and writes it to docs/benchmarks.md
 
-Uses the graph that the daemon runs, and its weights. The sets and the numpy reference of the ranking are stored next to the repository.
-Memories are encoded in batches of similar length; of a long text the first 256 tokens. Not here: making the variants (variants.py).
+Uses the graph that the daemon runs, and its weights. The sets and the numpy reference of the ranking are in a folder next to the repository.
+Memories are encoded in batches of similar length; long texts are cut after 256 tokens. Not here: making the variants (variants.py).
 """
 
 import argparse
@@ -36,8 +36,8 @@ from tokenizers import Tokenizer
 SETS = ("locomo", "realtalk", "cranfield")
 TOKENS, THREADS = (8, 32, 128), (1, 2)
 MAX_TOKENS, BATCH_TOKENS = 256, 512
-TURNS, CALLS = 12, 12
-"""Turns of each variant, and calls per turn."""
+ROUNDS, CALLS = 12, 12
+"""Rounds in which the variants alternate, and calls of each variant in a round."""
 
 
 class Model:
@@ -62,47 +62,48 @@ class Model:
 
 def tokenizer(models):
     """The model's tokenizer without its default padding."""
-    made = Tokenizer.from_file(str(models / "tokenizer.json"))
-    made.no_padding()
-    made.enable_truncation(MAX_TOKENS)
-    return made
+    result = Tokenizer.from_file(str(models / "tokenizer.json"))
+    result.no_padding()
+    result.enable_truncation(MAX_TOKENS)
+    return result
 
 
 def batches(encoded):
-    """Indices in batches of similar length, shortest first; the daemon's batches differ slightly."""
-    made = []
-    for at in sorted(range(len(encoded)), key=lambda at: len(encoded[at].ids)):
-        size = len(encoded[at].ids)
-        if made and (len(made[-1]) + 1) * size <= BATCH_TOKENS and size <= 2 * len(encoded[made[-1][0]].ids) + 16:
-            made[-1].append(at)
+    """Returns the indices of texts in batches of similar length, shortest first; the daemon's batches differ slightly."""
+    result = []
+    for index in sorted(range(len(encoded)), key=lambda index: len(encoded[index].ids)):
+        size = len(encoded[index].ids)
+        if result and (len(result[-1]) + 1) * size <= BATCH_TOKENS and size <= 2 * len(encoded[result[-1][0]].ids) + 16:
+            result[-1].append(index)
         else:
-            made.append([at])
-    return made
+            result.append([index])
+    return result
 
 
-def encode(model, encoded, texts, begins, alone):
-    """Returns vector, words and sign codes of each text."""
+def encode(model, encoded, texts, begins, one_by_one):
+    """Returns vector, words and sign codes of each text. `begins`: the position after the date and speaker of each text."""
     import soft
 
-    found = [None] * len(texts)
-    for run in [[at] for at in range(len(texts))] if alone else batches(encoded):
-        vectors, states = model.run([encoded[at].ids for at in run])
-        for at, vector, rows in zip(run, vectors, states):
-            spans = encoded[at].offsets
+    encodings = [None] * len(texts)
+    for batch in [[index] for index in range(len(texts))] if one_by_one else batches(encoded):
+        vectors, states = model.run([encoded[index].ids for index in batch])
+        for index, vector, rows in zip(batch, vectors, states):
+            spans = encoded[index].offsets
             # [CLS] and [SEP] are not words.
-            found[at] = vector, *soft.word_codes(texts[at], begins[at], rows[1 : len(spans) - 1], spans[1:-1])
-    return found
+            encodings[index] = vector, *soft.word_codes(texts[index], begins[index], rows[1 : len(spans) - 1], spans[1:-1])
+    return encodings
 
 
 def metrics(order, units, relevant):
-    """R@10 and nDCG@10; a unit counts at its first rank."""
-    first, seen = [], set()
-    for place, at in enumerate(order):
-        if units[at] in relevant and units[at] not in seen:
-            seen.add(units[at])
-            first.append(place)
-    ideal = sum(1 / math.log2(place + 2) for place in range(min(len(relevant), 10)))
-    return sum(place < 10 for place in first) / len(relevant), sum(1 / math.log2(place + 2) for place in first if place < 10) / ideal
+    """Returns R@10 and nDCG@10; a unit counts at its first rank."""
+    ranks, seen = [], set()
+    for rank, index in enumerate(order):
+        if units[index] in relevant and units[index] not in seen:
+            seen.add(units[index])
+            ranks.append(rank)
+    gain = lambda rank: 1 / math.log2(rank + 2)
+    ideal = sum(gain(rank) for rank in range(min(len(relevant), 10)))
+    return sum(rank < 10 for rank in ranks) / len(relevant), sum(gain(rank) for rank in ranks if rank < 10) / ideal
 
 
 def quality(file, name, words):
@@ -114,62 +115,64 @@ def quality(file, name, words):
     rows = lambda which: [json.loads(line) for line in open(EVALS / "data" / "dev" / name / which)]
     corpus, queries = rows("corpus.jsonl"), [query for query in rows("queries.jsonl") if query["category"] != "adversarial"]
     for group in sorted({item["group"] for item in corpus}):
-        items, asked = ([one for one in all_of if one["group"] == group] for all_of in (corpus, queries))
+        items, group_queries = ([line for line in lines if line["group"] == group] for lines in (corpus, queries))
         dated = [item["time"][:10] if item.get("time") else "" for item in items]
         texts = [f"[{day}] {item['text']}" if day else item["text"] for day, item in zip(dated, items)]
         days = np.array([datetime.date.fromisoformat(day).toordinal() if day else 0 for day in dated])
         begins = [soft.PREFIX.match(text).end() for text in texts]
-        vectors, _, codes = zip(*encode(model, words.encode_batch(texts), texts, begins, alone=False))
+        vectors, _, codes = zip(*encode(model, words.encode_batch(texts), texts, begins, one_by_one=False))
         vectors, units = np.array(vectors), [item["unit"] for item in items]
-        store, low = soft.Store(texts, vectors, list(codes), days, stem), rank.Bm25(texts, stem, 0.9, 0.3)
-        questions = [query["text"] for query in asked]
-        for query, (vector, own, code) in zip(asked, encode(model, words.encode_batch(questions), questions, [0] * len(asked), alone=True)):
-            by_soft = soft.scores(store, query["text"], vector, own, code)
-            by_weighted = rank.c5(vectors, vector, low, query["text"])
+        store, bm25 = soft.Store(texts, vectors, list(codes), days, stem), rank.Bm25(texts, stem, 0.9, 0.3)
+        questions = [query["text"] for query in group_queries]
+        query_encodings = encode(model, words.encode_batch(questions), questions, [0] * len(questions), one_by_one=True)
+        for query, (vector, query_words, query_codes) in zip(group_queries, query_encodings):
+            by_soft = soft.scores(store, query["text"], vector, query_words, query_codes)
+            by_weighted = rank.c5(vectors, vector, bm25, query["text"])
             for ranking, scores in (("soft", by_soft), ("weighted", by_weighted)):
                 figures[ranking].append(metrics(np.argsort(-scores, kind="stable")[:20], units, set(query["relevant"])))
-    return {ranking: 100 * np.mean(all_of, axis=0) for ranking, all_of in figures.items()}
+    return {ranking: 100 * np.mean(values, axis=0) for ranking, values in figures.items()}
 
 
 def costs(files, tokens):
-    """CPU time (median of interleaved turns) and wall time (best turn) of one query in ms, by variant, threads and tokens."""
+    """CPU time (median of the rounds) and wall time (best round) of one query in ms, by variant, threads and tokens."""
     models = {(name, threads): Model(file, threads) for name, file in files.items() for threads in THREADS}
     cpu, wall = defaultdict(list), defaultdict(list)
-    for turn in range(TURNS + 1):
+    for round_number in range(ROUNDS + 1):
         for (name, threads), model in models.items():
             for size in TOKENS:
-                queries = [[tokens[(turn * CALLS + call) * size :][:size]] for call in range(CALLS)]
-                spent, began = time.process_time(), time.perf_counter()
+                queries = [[tokens[(round_number * CALLS + call) * size :][:size]] for call in range(CALLS)]
+                cpu_start, wall_start = time.process_time(), time.perf_counter()
                 for query in queries:
                     model.run(query)
-                if turn > 0:
-                    cpu[name, threads, size].append(1000 * (time.process_time() - spent) / CALLS)
-                    wall[name, threads, size].append(1000 * (time.perf_counter() - began) / CALLS)
-    return {key: np.median(all_of) for key, all_of in cpu.items()}, {key: min(all_of) for key, all_of in wall.items()}
+                # The first round only warms the caches.
+                if round_number > 0:
+                    cpu[name, threads, size].append(1000 * (time.process_time() - cpu_start) / CALLS)
+                    wall[name, threads, size].append(1000 * (time.perf_counter() - wall_start) / CALLS)
+    return {key: np.median(times) for key, times in cpu.items()}, {key: min(times) for key, times in wall.items()}
 
 
-def resident(file):
+def resident_mib(file):
     """Resident MiB of a process that has loaded the variant and encoded 256 tokens."""
     code = f"import sys; sys.dont_write_bytecode = True; sys.path[:0] = {sys.path[:2]!r}\nimport precision\nprecision.Model({str(file)!r}, 2).run([[7] * 256])\n"
     code += "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmRSS')))"
     return int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout) / 1024
 
 
-def size(file, weights):
+def file_mib(file, weights):
     """MiB on disk, including the weights file where the graph references it."""
     return (file.stat().st_size + (weights.stat().st_size if file.parent == weights.parent else 0)) / 1024 / 1024
 
 
-def section(files, found, spent, weights):
+def section(files, qualities, times, weights):
     """Formats the section of docs/benchmarks.md."""
-    cpu, wall = spent
+    cpu, wall = times
     both = lambda figures: " / ".join(f"{figure:.1f}" for figure in figures)
-    answers = [[f"{name}, {ranking}", *[both(found[name][which][ranking]) for which in SETS]] for name in files for ranking in ("soft", "weighted")]
+    answers = [[f"{name}, {ranking}", *[both(qualities[name][which][ranking]) for which in SETS]] for name in files for ranking in ("soft", "weighted")]
     pairs = lambda table, name, tokens: " / ".join(f"{table[name, threads, tokens]:.1f}" for threads in THREADS)
-    times = [[name, *[pairs(cpu, name, tokens) for tokens in TOKENS]] for name in files]
-    waits = [[name, *[pairs(wall, name, tokens) for tokens in TOKENS]] for name in files]
-    sizes = [[name, size(file, weights), resident(file)] for name, file in files.items()]
-    of_tokens = [f"{tokens} tokens" for tokens in TOKENS]
+    cpu_rows = [[name, *[pairs(cpu, name, tokens) for tokens in TOKENS]] for name in files]
+    wall_rows = [[name, *[pairs(wall, name, tokens) for tokens in TOKENS]] for name in files]
+    sizes = [[name, file_mib(file, weights), resident_mib(file)] for name, file in files.items()]
+    columns = [f"{tokens} tokens" for tokens in TOKENS]
     return f"""\
 ## Quantised variants of the model
 
@@ -177,13 +180,13 @@ R@10 / nDCG@10 on the DEV halves, by the numpy reference of the ranking; percent
 
 {report.table(["", *SETS], answers)}
 
-CPU ms of one query with one thread / with two, all variants interleaved; medians of {TURNS} turns.
+CPU ms of one query with one thread / with two, all variants interleaved; medians of {ROUNDS} rounds.
 
-{report.table(["", *of_tokens], times)}
+{report.table(["", *columns], cpu_rows)}
 
-The same as wall time, the best turn of each, since other work ran on the machine.
+The same as wall time, the best round of each, since other work ran on the machine.
 
-{report.table(["", *of_tokens], waits)}
+{report.table(["", *columns], wall_rows)}
 
 Size: the file with its weights, and a Python process (about 45 MiB by itself) that has encoded 256 tokens.
 
@@ -208,12 +211,12 @@ def main():
         words.no_truncation()
         tokens = words.encode(texts).ids * 10
         words.enable_truncation(MAX_TOKENS)
-        spent, found = costs(files, tokens), defaultdict(dict)
+        times, qualities = costs(files, tokens), defaultdict(dict)
         for name, file in files.items():
             for which in SETS:
-                found[name][which] = quality(file, which, words)
-                print(name, which, found[name][which], file=sys.stderr)
-        text = section(files, found, spent, models / "model.safetensors")
+                qualities[name][which] = quality(file, which, words)
+                print(name, which, qualities[name][which], file=sys.stderr)
+        text = section(files, qualities, times, models / "model.safetensors")
     version = f"ONNX Runtime {ort.__version__}"
     text += "\n" + report.source(version, process.machine(), "python bench/precision.py", datetime.date.today().isoformat())
     print(text)

@@ -1,4 +1,4 @@
-"""Reads processes and the machine from /proc. Linux only."""
+"""Reads figures of processes and of the machine from /proc. Linux only."""
 
 import os
 import platform
@@ -11,20 +11,20 @@ IDLE_WITHIN_S = 60
 
 
 def cpu_ms(pid):
-    """CPU time of the process since its start, user and system, all threads; resolution one clock tick."""
+    """User and system time of all threads of a process since its start; resolution one clock tick."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * TICK_MS
 
 
 def cpu_by_thread_ms(pid):
-    """CPU time of the live threads by name, resolution one nanosecond."""
+    """CPU time of the running threads by name; resolution one nanosecond."""
     times = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
-            name, spent = (task / "comm").read_text().strip(), int((task / "schedstat").read_text().split()[0]) / 1e6
+            name, cpu = (task / "comm").read_text().strip(), int((task / "schedstat").read_text().split()[0]) / 1e6
         except OSError:
-            continue  # it has exited
-        times[name] = times.get(name, 0) + spent
+            continue  # the thread has exited
+        times[name] = times.get(name, 0) + cpu
     return times
 
 
@@ -37,7 +37,7 @@ def pss_mib(pid):
 
 
 def wait_until_idle(pid):
-    """Waits until the process uses no CPU, so that earlier work is not measured with the next work."""
+    """Waits until the process uses no CPU time, so that earlier work is not counted."""
     deadline, before = time.monotonic() + IDLE_WITHIN_S, cpu_ms(pid)
     while time.monotonic() < deadline:
         time.sleep(POLL_S)
@@ -48,17 +48,17 @@ def wait_until_idle(pid):
     raise TimeoutError(f"locid (pid {pid}) is not idle after {IDLE_WITHIN_S} s")
 
 
-def other_loci_processes(own):
-    """Pids of other loci processes: they share pages with the measured ones and lower their PSS."""
-    found = []
+def other_loci_processes(measured):
+    """Pids of loci processes other than the measured ones: they share pages with those and lower their PSS."""
+    pids = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             program = (process / "exe").readlink().name
         except OSError:
-            continue  # it has exited, or belongs to another user
-        if int(process.name) not in own and program.split()[0] in ("loci", "locid"):
-            found.append(int(process.name))
-    return found
+            continue  # the process has exited, or belongs to another user
+        if int(process.name) not in measured and program.split()[0] in ("loci", "locid"):
+            pids.append(int(process.name))
+    return pids
 
 
 def machine():

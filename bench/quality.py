@@ -1,4 +1,4 @@
-"""Runs the evaluations of recall and of the duplicate gate, which are stored next to the repository, and reads their figures.
+"""Runs the evaluations of recall and of the duplicate gate, which are in a folder next to the repository, and reads their figures.
 
 The test sets have licences of their own and are not part of this repository; neither are the scripts.
 """
@@ -16,13 +16,13 @@ SMOKE = {"recall_eval.py": ["--groups", "1", "--questions", "30"], "dedup_eval.p
 
 
 def evals_folder(repository):
-    """Folder of the evaluations; None if this machine does not have it."""
+    """Returns the folder of the evaluations; None if this machine does not have it."""
     folder = repository.parent / "shared" / "evals"
     return folder if (folder / "recall_eval.py").is_file() else None
 
 
 def run(folder, loci, quick):
-    """Runs both evaluations; returns the figures of their `--json`: `(recall, duplicates)`."""
+    """Runs both evaluations; returns their figures `(recall, duplicates)`."""
     recall = _run(folder / "recall_eval.py", loci, ["--sets", ",".join(SETS)], quick)
     duplicates = _run(folder / "dedup_eval.py", loci, [], quick)
     return recall, duplicates

@@ -1,4 +1,4 @@
-"""Formats figures as Markdown: on the terminal, and as sections of docs/benchmarks.md that are replaced one by one."""
+"""Formats figures as Markdown, and replaces sections of docs/benchmarks.md."""
 
 import re
 
@@ -42,8 +42,8 @@ def memory(footprints, memories):
     """Formats PSS by number of sessions."""
     rows = [[_sessions(f.sessions), f.daemon, f.shims, f.shims / f.sessions, f.daemon + f.shims] for f in footprints]
     text = f"Proportional set size in MiB with {memories} memories and the model loaded, after one recall in every session, idle."
-    if most := max(f.other_processes for f in footprints):
-        text += f" {most} other loci processes ran at the same time and share pages, so these figures are too low."
+    if others := max(f.other_processes for f in footprints):
+        text += f" {others} other loci processes ran at the same time and share pages, so these figures are too low."
     return f"## Memory\n\n{text}\n\n{table(['', 'daemon', 'all shims', 'one shim', 'total'], rows)}\n"
 
 
@@ -71,16 +71,16 @@ not part of this repository, since the licences of the sets do not allow it; the
 
 
 def source(version, machine, command, day):
-    """Formats version, date, machine and command."""
+    """Formats the version, date, machine and command of a section."""
     return f"{version}, {day}, on {machine}:\n\n    {command}\n"
 
 
 def write(path, name, text):
-    """Replaces the section of that name in the page, or appends it."""
+    """Replaces the section with this name in a page, or appends it."""
     page = path.read_text() if path.exists() else HEAD
     begin, end = f"<!-- begin of {name} -->", f"<!-- end of {name} -->"
     section = f"{begin}\n{text}{end}"
-    old = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    page = old.sub(lambda _: section, page) if old.search(page) else f"{page.rstrip()}\n\n{section}\n"
+    existing = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    page = existing.sub(lambda _: section, page) if existing.search(page) else f"{page.rstrip()}\n\n{section}\n"
     path.parent.mkdir(exist_ok=True)
     path.write_text(page)

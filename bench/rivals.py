@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures loci and similar servers with the same driver: time until a session is ready, and the cost of a call.
 
-    python3 bench/rivals.py              about two minutes, with rivals already installed
+    python3 bench/rivals.py              about two minutes if the rivals are installed
     python3 bench/rivals.py --write      the same, and writes it to docs/benchmarks.md
 
-Rivals are installed from their registries into target/rivals; one that cannot be installed is named and left out. Linux; standard library
+Installs the rivals from their registries into target/rivals; one that cannot be installed is listed as left out. Linux; standard library
 only. Not here: recall quality (bench/run.py --quality).
 """
 
@@ -46,17 +46,17 @@ class Figures:
 
     name: str
     cold: float
-    """From launch, with none of its processes running, to the reply of the handshake."""
+    """From launch, with none of its processes running, to the reply to `initialize`."""
     join: float
     """The same for one more session while another is open."""
     call: float
-    """Its cheapest call, in sequence."""
+    """Its cheapest call; calls in sequence."""
     session_mib: float | str
     """PSS of the processes of one session; a shared daemon is not included."""
 
 
 class Rival:
-    """A server in its own folder, in the form that `session.Session` needs: command and environment."""
+    """A server in a folder of its own, with the command and the environment that `session.Session` needs."""
 
     def __init__(self, name, command, call, env=None):
         self.name, self.command, self.call = name, command, call
@@ -92,11 +92,10 @@ class Loci:
         """Stops the daemon, so that the next session starts cold."""
         assert self._home.run("ctl", "stop").returncode == 0
 
-    def without_relay(self):
-        """Median of one call through `loci mcp` and directly on the daemon's socket, in ms; the difference is the relay's cost."""
+    def relay_figures(self):
+        """Returns the median time of a call in ms, through `loci mcp` and directly on the daemon's socket."""
         with self.open() as relayed, Direct(self._home) as direct:
-            relay, socket = per_call(relayed, self.call), per_call(direct, self.call)
-        return relay, socket
+            return call_ms(relayed, self.call), call_ms(direct, self.call)
 
     def close(self):
         """Removes its folder."""
@@ -133,8 +132,8 @@ def closing(server):
         server.close()
 
 
-def milliseconds(action):
-    """Returns the result of the action and its duration."""
+def timed(action):
+    """Returns the result of the action and its duration in milliseconds."""
     start = time.perf_counter()
     result = action()
     return result, 1000 * (time.perf_counter() - start)
@@ -145,37 +144,37 @@ def measure(server):
     cold, joins = [], []
     for _ in range(COLD):
         server.stop_processes()
-        session, took = milliseconds(server.open)
-        # Use the session before closing it: the process that answers the handshake must also serve calls.
+        session, took = timed(server.open)
+        # A call checks that the process that answered the handshake also serves calls.
         with session:
             cold.append(took)
             session.tool(server.call[0], **server.call[1])
     with server.open() as first:
-        calls = per_call(first, server.call)
+        median_call = call_ms(first, server.call)
         for _ in range(JOINS):
-            session, took = milliseconds(server.open)
+            session, took = timed(server.open)
             with session:
                 joins.append(took)
-        added = sum(process.pss_mib(pid) for pid in family(first.pid))
-    return Figures(server.name, percentile(cold, 50), percentile(joins, 50), calls, added)
+        session_mib = sum(process.pss_mib(pid) for pid in process_tree(first.pid))
+    return Figures(server.name, percentile(cold, 50), percentile(joins, 50), median_call, session_mib)
 
 
-def per_call(session, call):
-    """Median of calls in sequence, in milliseconds."""
+def call_ms(session, call):
+    """Returns the median time of calls in sequence, in milliseconds."""
     name, arguments = call
     for _ in range(WARM_UP):
         session.tool(name, **arguments)
-    return percentile([milliseconds(lambda: session.tool(name, **arguments))[1] for _ in range(CALLS)], 50)
+    return percentile([timed(lambda: session.tool(name, **arguments))[1] for _ in range(CALLS)], 50)
 
 
-def family(pid):
-    """The process and its descendants; a detached daemon is not among them."""
+def process_tree(pid):
+    """Returns the pids of a process and its descendants; a detached daemon is not one of them."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *[member for child in children for member in family(int(child))]]
+    return [pid, *[descendant for child in children for descendant in process_tree(int(child))]]
 
 
 def npm_rival():
-    """server-memory on Node: stores a graph in a file and searches it by words."""
+    """Installs server-memory for Node, which stores a graph in a file and searches it by keywords."""
     folder = RIVALS / f"npm-{NPM_VERSION}"
     program = folder / "node_modules" / NPM / "dist" / "index.js"
     if not program.exists():
@@ -187,17 +186,16 @@ def npm_rival():
 
 
 def crate_rival():
-    """loci-mcp, the older Loci: one process per session, each with its own model."""
+    """Installs loci-mcp, an older program called Loci: one process for each session, each with its own model."""
     program = RIVALS / CRATE / "bin" / "loci"
     if not program.exists():
         flags = ["--locked", "--root", RIVALS / CRATE, "--target-dir", RIVALS / "build"]
-        install("cargo", "install", CRATE, "--version", CRATE_VERSION, *flags, env=os.environ | runtime())
-    libraries = {name: value for name, value in runtime().items() if name == "LD_LIBRARY_PATH"}
+        install("cargo", "install", CRATE, "--version", CRATE_VERSION, *flags, env=os.environ | runtime_environment())
+    libraries = {name: value for name, value in runtime_environment().items() if name == "LD_LIBRARY_PATH"}
     with tempfile.TemporaryDirectory() as home:
-        # It needs its model, which only the model hub provides.
-        fetch = [program, "model", "download"]
-        fetched = subprocess.run(fetch, env=os.environ | libraries | {"HOME": home}, capture_output=True, timeout=INSTALL_WITHIN_S)
-    if fetched.returncode != 0:
+        # It does not start without its model, which only the model hub provides.
+        download = subprocess.run([program, "model", "download"], env=os.environ | libraries | {"HOME": home}, capture_output=True, timeout=INSTALL_WITHIN_S)
+    if download.returncode != 0:
         raise RuntimeError("it exits without its model, and the model hub is not reachable")
     return Rival(f"{CRATE} {CRATE_VERSION}", [str(program), "serve"], ("memory_stats", {}), libraries)
 
@@ -208,16 +206,16 @@ def install(*command, env=None):
     subprocess.run(list(map(str, command)), check=True, timeout=INSTALL_WITHIN_S, stdout=sys.stderr, env=env)
 
 
-def runtime():
-    """Environment that links the crate with the ONNX Runtime of `loci model download`: its own build would download one."""
-    found = sorted(models_folder().glob("onnxruntime-*/libonnxruntime.so.*"))
-    if not found:
+def runtime_environment():
+    """Returns the environment that links the crate with the ONNX Runtime of `loci model download`; its build would download another."""
+    libraries = sorted(models_folder().glob("onnxruntime-*/libonnxruntime.so.*"))
+    if not libraries:
         return {}
     folder = RIVALS / "ort"
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libonnxruntime.so", "libonnxruntime.so.1"):
         (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(found[-1])
+        (folder / name).symlink_to(libraries[-1])
     return {"ORT_LIB_LOCATION": str(folder), "ORT_PREFER_DYNAMIC_LINK": "1", "LD_LIBRARY_PATH": str(folder)}
 
 
@@ -253,7 +251,7 @@ def main():
             print(f"{name} …", file=sys.stderr)
             with closing(make()) as server:
                 figures.append(measure(server))
-                relay = relay or server.without_relay()
+                relay = relay or server.relay_figures()
         except (OSError, EOFError, TimeoutError, subprocess.SubprocessError, RuntimeError) as why:
             if name == "loci":
                 raise

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures loci: time and CPU of store and recall, memory of daemon and shims, a burst of stores.
 
-    python3 bench/run.py                 everything, a minute or two; --quick leaves out 10,000 memories
+    python3 bench/run.py                 about two minutes; --quick leaves out 10,000 memories
     python3 bench/run.py --write         the same, and writes it to docs/benchmarks.md
     python3 bench/run.py --quality       recall quality instead, on public sets next to the repository (minutes)
 
-Standard library only; Linux. The model must be in the cache (`loci model download`). Keep figures only from an idle
-machine.
+Standard library only; Linux. The model must be in the cache (`loci model download`). Publish figures of an
+idle machine only.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SESSIONS = (1, 8)
 
 
 def options():
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
     parser.add_argument("--quick", action="store_true", help="100 and 1,000 memories only; with --quality a smoke test")
@@ -43,7 +43,7 @@ def options():
     return chosen
 
 
-def figures(loci, quick):
+def speed_and_memory(loci, quick):
     """Measures time and memory; returns the section."""
     with Home(loci) as home:
         print("Store and recall …", file=sys.stderr)
@@ -69,7 +69,7 @@ def main():
     """Measures, prints, and writes with --write."""
     chosen = options()
     loci = str(Path(chosen.loci).resolve())
-    name, text = ("quality", recall_quality(loci, chosen.quick)) if chosen.quality else ("figures", figures(loci, chosen.quick))
+    name, text = ("quality", recall_quality(loci, chosen.quick)) if chosen.quality else ("figures", speed_and_memory(loci, chosen.quick))
     version = subprocess.run([loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     flags = [flag for flag, given in (("--quality", chosen.quality), ("--quick", chosen.quick)) if given]
     command = " ".join(["python3 bench/run.py", *flags])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares search by store size with SQLite's vector and keyword search, using the example `scale`.
 
-    python3 bench/scale.py                        minutes, most of them for 100,000
+    python3 bench/scale.py                        some minutes, most of them for 100,000
     python3 bench/scale.py --write                the same, and writes it to docs/benchmarks.md
     python3 bench/scale.py --sizes 3000 1000000   other sizes; a million takes 4 minutes and 3 GB of disk
 
-Each size runs in its own process, so that its memory is measured alone.
+Each size is measured in a process of its own, since its memory use is measured too.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main():
     options = parser.parse_args()
     build = ["cargo", "build", "--release", "--locked", "-p", "loci-tests", "--example", "scale"]
     subprocess.run(build, cwd=REPOSITORY, check=True)
-    tables = [_lines(size) for size in options.sizes]
+    tables = [_table_lines(size) for size in options.sizes]
     lines = tables[0][:2] + [line for table in tables for line in table[2:]]
     command = "python3 bench/scale.py" + (" --sizes " + " ".join(options.sizes) if options.sizes != SIZES else "")
     text = f"## Search by store size\n\n{TEXT}\n" + "\n".join(lines) + "\n\n" + report.source("loci", process.machine(), command, date.today().isoformat())
@@ -46,7 +46,8 @@ def main():
         report.write(REPOSITORY / "docs" / "benchmarks.md", "scale", text)
 
 
-def _lines(size):
+def _table_lines(size):
+    """Measures one size; returns the lines of its table: two of the head, then the rows."""
     command = [REPOSITORY / "target" / "release" / "examples" / "scale", size]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 

@@ -1,4 +1,4 @@
-"""The shared frame of scripts that measure one build and write one section of docs/benchmarks.md: options, source line, page."""
+"""The main function of scripts that measure one build and write one section of docs/benchmarks.md."""
 
 import argparse
 import subprocess
@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def run(description, section, measure):
-    """Prints the section that `measure` returns for the chosen build; writes it into the page with --write."""
+    """Prints the section that `measure` returns for the chosen build; with --write also writes it to docs/benchmarks.md."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
     parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")

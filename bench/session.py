@@ -1,6 +1,6 @@
-"""One agent session with `loci mcp`, or with a rival: JSON-RPC, one message a line, standard library only.
+"""One agent session with `loci mcp`, or with a rival: JSON-RPC, one message in each line, standard library only.
 
-Not here: what real clients do beyond calling tools; tests/clients runs real ones.
+Not here: real clients (tests/clients).
 """
 
 import json
@@ -10,7 +10,7 @@ import subprocess
 import time
 
 REPLY_WITHIN_S = 120
-"""Longer than any deadline of loci: when it passes, a reply was lost."""
+"""Longer than any deadline of loci: a later reply was lost."""
 
 
 class Refused(RuntimeError):
@@ -36,25 +36,25 @@ class Session:
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def tool(self, name, **arguments):
-        """Calls the tool and waits; returns its structured content."""
-        return self._content(self._receive(self.ask(name, **arguments)))
+        """Calls a tool; returns the structured content of the reply."""
+        return self._content(self._receive(self.send_call(name, **arguments)))
 
-    def ask(self, name, **arguments):
-        """Sends the call without waiting for its reply; returns its id for `replies`."""
+    def send_call(self, name, **arguments):
+        """Sends a call without waiting for the reply; returns its id for `replies`."""
         return self._send("tools/call", {"name": name, "arguments": arguments})
 
     def replies(self, ids):
-        """Returns the replies in the order of the ids: structured content, or `Refused` as a value."""
-        waiting, got = set(ids), {}
+        """Waits for replies; returns their structured contents, or `Refused` as a value, in the order of the ids."""
+        waiting, messages = set(ids), {}
         while waiting:
             message = self._message()
             if message.get("id") in waiting:
                 waiting.remove(message["id"])
-                got[message["id"]] = message
-        return [self._content_or_error(got[number]) for number in ids]
+                messages[message["id"]] = message
+        return [self._content_or_error(messages[number]) for number in ids]
 
     def close(self):
-        """Ends the session as an agent does: closes its end of the pipe."""
+        """Ends the session as an agent does, by closing its end of the pipe."""
         self._shim.stdin.close()
         self._shim.wait(10)
         self._shim.stdout.close()

@@ -1,4 +1,4 @@
-"""Quantised variants of the graph that the daemon runs, made with ONNX Runtime's tools.
+"""Makes quantised variants of the graph that the daemon runs, with ONNX Runtime's tools.
 
 Not here: their measurement (precision.py).
 """
@@ -33,7 +33,7 @@ def make(graph, folder):
     return {
         "fp32": graph,
         "int8 weights only": _weights_only(folded, folder / "weights.onnx"),
-        "int8 attention, 8-bit blocks": _mix(folded, folder),
+        "int8 attention, 8-bit blocks": _int8_attention(folded, folder),
         "int8": _dynamic(folded, folder / "int8.onnx"),
         "int8, weights of 7 bits": _dynamic(folded, folder / "int7.onnx", reduce_range=True),
     }
@@ -47,22 +47,22 @@ def _dynamic(folded, to, **more):
     return to
 
 
-def _mix(folded, folder):
+def _int8_attention(folded, folder):
     """Quantises attention to int8, and the two feed-forward layers in blocks of 128 with one scale each."""
     from onnxruntime.quantization.matmul_nbits_quantizer import DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer
 
     model = onnx.load(folded)
-    narrow = [node.name for node in model.graph.node if node.op_type == "MatMul" and not node.output[0].endswith(("ff1", "ff2"))]
+    excluded = [node.name for node in model.graph.node if node.op_type == "MatMul" and not node.output[0].endswith(("ff1", "ff2"))]
     config = DefaultWeightOnlyQuantConfig(block_size=128, is_symmetric=True, accuracy_level=4, bits=8)
-    blocks = MatMulNBitsQuantizer(model, nodes_to_exclude=narrow, algo_config=config)
+    blocks = MatMulNBitsQuantizer(model, nodes_to_exclude=excluded, algo_config=config)
     blocks.process()
-    half, whole = folder / "half.onnx", folder / "mix.onnx"
-    onnx.save(blocks.model.model, half)
-    return _dynamic(half, whole)
+    with_blocks, complete = folder / "half.onnx", folder / "mix.onnx"
+    onnx.save(blocks.model.model, with_blocks)
+    return _dynamic(with_blocks, complete)
 
 
 def _weights_only(folded, to):
-    """Stores weights in int8 and dequantises them at load; the embedding table in every run, for its rows in use."""
+    """Stores weights in int8. They are dequantised at load; of the embedding table only the rows in use, in every run."""
     model = onnx.load(folded)
     large = {weight.name: weight for weight in model.graph.initializer if np.prod(weight.dims) >= MIN_QUANTISED and len(weight.dims) == 2}
     tables = {node.input[0] for node in model.graph.node if node.op_type == "Gather"}
@@ -79,10 +79,10 @@ def _weights_only(folded, to):
                 helper.make_node("Cast", [small], [name + ".wide"], to=onnx.TensorProto.FLOAT),
                 helper.make_node("Mul", [name + ".wide", scale], [name]),
             ]
-    kept = [weight for weight in model.graph.initializer if weight.name not in large]
+    small_weights = [weight for weight in model.graph.initializer if weight.name not in large]
     del model.graph.node[:], model.graph.initializer[:]
     model.graph.node.extend(nodes)
-    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(small_weights)
     onnx.save(model, to)
     return to
 

@@ -35,22 +35,22 @@ pub const NAMES: [&str; 26] = [
 ];
 static VALUES: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(u64::MAX) }; NAMES.len()];
 
-/// Returns the value of a constant by its index in [`NAMES`]; `own` if it was not set.
+/// Returns the value of a constant by its index in [`NAMES`]; `default` if it was not set.
 #[inline]
-pub fn value(at: usize, own: f64) -> f64 {
-    let bits = VALUES[at].load(Ordering::Relaxed);
-    if bits == u64::MAX { own } else { f64::from_bits(bits) }
+pub fn value(index: usize, default: f64) -> f64 {
+    let bits = VALUES[index].load(Ordering::Relaxed);
+    if bits == u64::MAX { default } else { f64::from_bits(bits) }
 }
 
 /// As [`value`], for a constant that is a count.
-pub fn count(at: usize, own: usize) -> usize {
-    value(at, own as f64) as usize
+pub fn count(index: usize, default: usize) -> usize {
+    value(index, default as f64) as usize
 }
 
 /// Sets a constant; `None` resets it.
 pub fn set(name: &str, value: Option<f64>) -> Result<(), String> {
-    let at = NAMES.iter().position(|known| *known == name).ok_or(format!("{name} is no constant"))?;
-    VALUES[at].store(value.map_or(u64::MAX, f64::to_bits), Ordering::Relaxed);
+    let index = NAMES.iter().position(|constant| *constant == name).ok_or(format!("{name} is not one of the constants"))?;
+    VALUES[index].store(value.map_or(u64::MAX, f64::to_bits), Ordering::Relaxed);
     Ok(())
 }
 

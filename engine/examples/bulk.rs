@@ -2,9 +2,8 @@
 //!
 //!     cargo run --release -p loci-engine --example bulk [-- MEMORIES]
 //!
-//! Vectors and codes are generated and passed to the engine, as the daemon passes those of the
-//! model. Every store is a call of its own, with its own disk sync. Not here: sockets, queues,
-//! embedding.
+//! Vectors and sign codes are generated. Every store is one call with its own disk sync; a second
+//! measurement commits 64 stores together. Not here: sockets, queues, embedding.
 
 use loci_engine::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SignCode,
@@ -30,42 +29,44 @@ const MEMORIES: usize = 10_000;
 fn main() -> Result<(), Anything> {
     let memories = std::env::args().nth(1).map_or(Ok(MEMORIES), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
-    let mut dice = Dice(7);
+    let mut generator = Generator(7);
     let texts: Vec<(String, DocumentEncoding)> = (0..memories)
-        .map(|number| Ok((dice.note(number), dice.coded()?)))
+        .map(|number| Ok((generator.note(number), generator.encoding()?)))
         .collect::<Result<_, Anything>>()?;
 
     let mut writer = open(&folder.path().join("single.db"))?;
     let single =
-        timed(|| texts.iter().try_for_each(|(text, coded)| store(&mut writer, text, coded)))?;
+        timed(|| texts.iter().try_for_each(|(text, encoding)| store(&mut writer, text, encoding)))?;
     println!("{memories} single stores: {single}");
 
-    let mut grouped = open(&folder.path().join("grouped.db"))?;
-    let together = timed(|| {
+    let mut group_writer = open(&folder.path().join("grouped.db"))?;
+    let grouped = timed(|| {
         texts.chunks(64).try_for_each(|group| {
-            grouped.begin_group()?;
-            group.iter().try_for_each(|(text, coded)| store(&mut grouped, text, coded))?;
-            Ok(grouped.commit_group()?)
+            group_writer.begin_group()?;
+            group
+                .iter()
+                .try_for_each(|(text, encoding)| store(&mut group_writer, text, encoding))?;
+            Ok(group_writer.commit_group()?)
         })
     })?;
-    println!("the same, 64 to a commit: {together}: {}", single.ratio_to(together));
+    println!("the same, 64 to a commit: {grouped}: {}", single.ratio_to(grouped));
 
     let reader = writer.reader()?;
     for vectors in [true, false] {
         let mut file = Vec::new();
-        let took = timed(|| {
+        let export = timed(|| {
             Ok(reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut file)?)
         })?;
-        let what = if vectors { "with vectors" } else { "without vectors" };
-        println!("export {what}, {} MB: {took}", file.len() / 1_000_000);
-        let mut fresh = open(&folder.path().join(format!("import-{vectors}.db")))?;
+        let kind = if vectors { "with vectors" } else { "without vectors" };
+        println!("export {kind}, {} MB: {export}", file.len() / 1_000_000);
+        let mut empty = open(&folder.path().join(format!("import-{vectors}.db")))?;
         let import = timed(|| {
             let reply =
-                fresh.import(&call(), &ImportRequest::default(), &mut Cursor::new(&file))?;
+                empty.import(&call(), &ImportRequest::default(), &mut Cursor::new(&file))?;
             assert_eq!((reply.added, reply.vectors > 0), (memories, vectors));
             Ok(())
         })?;
-        println!("import {what}: {import}: {}", single.ratio_to(import));
+        println!("import {kind}: {import}: {}", single.ratio_to(import));
     }
     Ok(())
 }
@@ -83,57 +84,57 @@ fn call() -> CallContext {
     }
 }
 
-fn store(writer: &mut Writer, text: &str, coded: &DocumentEncoding) -> Result<(), Anything> {
+fn store(writer: &mut Writer, text: &str, encoding: &DocumentEncoding) -> Result<(), Anything> {
     let arguments: Map<String, Value> =
         serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
     let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-    // The shim gives every call a key of its own.
+    // The shim adds a new key to every call.
     let call = CallContext { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
-    writer.store(&call, &draft, coded)?;
+    writer.store(&call, &draft, encoding)?;
     Ok(())
 }
 
 /// The time of one measurement.
 #[derive(Clone, Copy)]
-struct Took {
+struct Times {
     wall: Duration,
     cpu: Duration,
 }
 
-impl Took {
+impl Times {
     fn ratio_to(self, other: Self) -> String {
-        let times = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
+        let ratio = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
         format!(
             "{:.1} times in wall time, {:.1} in CPU time",
-            times(self.wall, other.wall),
-            times(self.cpu, other.cpu)
+            ratio(self.wall, other.wall),
+            ratio(self.cpu, other.cpu)
         )
     }
 }
 
-impl std::fmt::Display for Took {
+impl std::fmt::Display for Times {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.2} s, {:.2} s of CPU", self.wall.as_secs_f64(), self.cpu.as_secs_f64())
     }
 }
 
-fn timed(work: impl FnOnce() -> Result<(), Anything>) -> Result<Took, Anything> {
-    let (began, spent) = (Instant::now(), cpu()?);
+fn timed(work: impl FnOnce() -> Result<(), Anything>) -> Result<Times, Anything> {
+    let (start, cpu_before) = (Instant::now(), cpu_time()?);
     work()?;
-    Ok(Took { wall: began.elapsed(), cpu: cpu()?.saturating_sub(spent) })
+    Ok(Times { wall: start.elapsed(), cpu: cpu_time()?.saturating_sub(cpu_before) })
 }
 
-/// Returns the CPU time of this thread in nanoseconds. Linux only.
-fn cpu() -> Result<Duration, Anything> {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    Ok(Duration::from_nanos(told.split(' ').next().ok_or("no time")?.parse()?))
+/// Returns the CPU time of this thread. Linux only.
+fn cpu_time() -> Result<Duration, Anything> {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    Ok(Duration::from_nanos(schedstat.split(' ').next().ok_or("no time")?.parse()?))
 }
 
-/// Deterministic notes of a small company with generated vectors.
-struct Dice(u64);
+/// A deterministic generator of notes and encodings.
+struct Generator(u64);
 
-impl Dice {
-    /// The finaliser of splitmix64.
+impl Generator {
+    /// Returns the next number of splitmix64.
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -142,15 +143,15 @@ impl Dice {
     }
 
     fn note(&mut self, number: usize) -> String {
-        let word = |dice: &mut Self| format!("word{}", dice.number() % 5000);
+        let word = |generator: &mut Self| format!("word{}", generator.number() % 5000);
         let words: Vec<String> = (0..12).map(|_| word(self)).collect();
         format!("Ticket {number} about the {} service: {}.", word(self), words.join(" "))
     }
 
-    fn coded(&mut self) -> Result<DocumentEncoding, Anything> {
+    fn encoding(&mut self) -> Result<DocumentEncoding, Anything> {
         let words = (0..14.min(MAX_SIGN_CODES)).map(|_| SignCode::of(&self.numbers())).collect();
         Ok(DocumentEncoding {
-            pieces: vec![Embedding::new(self.numbers()).map_err(|flaw| flaw.to_string())?],
+            pieces: vec![Embedding::new(self.numbers()).map_err(|error| error.to_string())?],
             words: Some(words),
         })
     }

@@ -1,14 +1,13 @@
-//! Measures search by store size: `Reader::recall` compared with the same questions to SQLite's own
-//! `vec0` and FTS5.
+//! Measures search by store size: `Reader::recall` compared with `vec0` and FTS5 of SQLite.
 //!
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
 //!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
 //!
-//! Notes are generated: clustered vectors, words by Zipf's law, runs of one topic. Both run in
-//! alternating rounds in one thread, and that thread's CPU time is measured. Answers are compared
-//! with those at `Effort::ExactVectors` and at `Effort::Exhaustive`. `load` measures the index
-//! warm-up of such a store instead (`loading`). Not here: the model, the daemon, the relay
-//! (`bench/` measures those).
+//! Notes are generated: clustered vectors, words by Zipf's law, consecutive notes of one topic.
+//! Both searches run in alternating rounds in one thread, and its CPU time is measured. Results are
+//! also compared with those at `Effort::ExactVectors` and at `Effort::Exhaustive`. `load` measures
+//! the index warm-up of such a store instead (`loading`). Not here: the model, the daemon, the
+//! relay (`bench/` measures those).
 
 #[path = "scale/loading.rs"]
 mod loading;
@@ -38,14 +37,24 @@ const ROUNDS: usize = 9;
 const QUESTIONS: usize = 60;
 const RESULTS: usize = 20;
 
-/// A share of the notes, and the project that contains it.
-const SHARES: [(&str, usize); 3] = [("all", 100), ("tenth", 10), ("hundredth", 1)];
+/// A project and the share of the notes that it contains.
+#[derive(Clone, Copy)]
+struct Project {
+    name: &'static str,
+    percent: usize,
+}
+
+const PROJECTS: [Project; 3] = [
+    Project { name: "all", percent: 100 },
+    Project { name: "tenth", percent: 10 },
+    Project { name: "hundredth", percent: 1 },
+];
 
 fn main() -> Result<(), Anything> {
-    let mut given = std::env::args().skip(1).peekable();
-    let loads = given.next_if_eq("load").is_some();
-    let sizes: Vec<usize> = given.map(|size| size.parse()).collect::<Result<_, _>>()?;
-    if loads {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let measures_load = arguments.next_if_eq("load").is_some();
+    let sizes: Vec<usize> = arguments.map(|size| size.parse()).collect::<Result<_, _>>()?;
+    if measures_load {
         return loading::run(&sizes);
     }
     println!(
@@ -64,37 +73,39 @@ fn measure(size: usize) -> Result<(), Anything> {
     let notes = Notes::new(size);
     open(&path, settings(Effort::Approximate), NOW)?.close()?;
     tables::fill(&path, &notes)?;
-    for (name, share) in SHARES {
-        tables::divide(&path, &group(name), share)?;
-        let before = resident()?;
+    for project in PROJECTS {
+        tables::assign_notes(&path, &group(project.name), project.percent)?;
+        let before = resident_kib()?;
         let writer = open(&path, settings(Effort::Approximate), NOW)?;
-        let held = resident()?.saturating_sub(before);
-        let row = compare(&writer, &path, &notes, (name, share))?;
-        println!("| {size} | {share} | {row} | {} |", held / 1024);
+        let index_kib = resident_kib()?.saturating_sub(before);
+        let row = compare(&writer, &path, &notes, project)?;
+        println!("| {size} | {} | {row} | {} |", project.percent, index_kib / 1024);
     }
     Ok(())
 }
 
-/// One row of the table: both answer all questions, in alternating rounds.
+/// Runs all questions in alternating rounds; returns a row of the table.
 fn compare(
     writer: &Writer,
     path: &Path,
     notes: &Notes,
-    (name, share): (&str, usize),
+    project: Project,
 ) -> Result<String, Anything> {
     let reader = writer.reader()?;
     let tables = tables::open(path)?;
-    let questions = notes.questions(QUESTIONS, share);
-    let few = QUESTIONS.min((2_000_000 / notes.len()).max(3));
+    let questions = notes.questions(QUESTIONS, project.percent);
+    // SQLite gets fewer questions in a large store, since it takes much longer.
+    let sqlite_questions = QUESTIONS.min((2_000_000 / notes.len()).max(3));
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let our_round = questions
             .iter()
-            .map(|asking| timed(|| recalled(&reader, name, asking)))
+            .map(|asking| cpu_ms(|| recall(&reader, project.name, asking)))
             .collect::<Result<Vec<_>, _>>()?;
-        let of_theirs = questions.iter().step_by(QUESTIONS / few);
-        let their_round = of_theirs
-            .map(|asking| timed(|| tables::ask(&tables, asking)))
+        let their_round = questions
+            .iter()
+            .step_by(QUESTIONS / sqlite_questions)
+            .map(|asking| cpu_ms(|| tables::search(&tables, asking)))
             .collect::<Result<Vec<_>, _>>()?;
         // The first round only warms the caches.
         if round > 0 {
@@ -102,44 +113,53 @@ fn compare(
             theirs.push(their_round);
         }
     }
-    let exact = agreement(writer, &reader, (name, Effort::ExactVectors), &questions)?;
-    let whole = agreement(writer, &reader, (name, Effort::Exhaustive), &questions)?;
-    let (p50, p99, base) =
-        (of_rounds(&mut ours, 50), of_rounds(&mut ours, 99), of_rounds(&mut theirs, 50));
-    Ok(format!("{p50:.3} | {p99:.3} | {base:.2} | {:.0} | {exact:.3} | {whole:.3}", base / p50))
+    let ten_best = |effort| ten_best(writer, &reader, project.name, effort, &questions);
+    let usual = ten_best(Effort::Approximate)?;
+    let exact = agreement(&usual, &ten_best(Effort::ExactVectors)?);
+    let exhaustive = agreement(&usual, &ten_best(Effort::Exhaustive)?);
+    let p50 = median_percentile(&mut ours, 50);
+    let p99 = median_percentile(&mut ours, 99);
+    let sqlite = median_percentile(&mut theirs, 50);
+    let ratio = sqlite / p50;
+    Ok(format!("{p50:.3} | {p99:.3} | {sqlite:.2} | {ratio:.0} | {exact:.3} | {exhaustive:.3}"))
 }
 
-/// The share of the ten best at another effort that are among the ten best at the default effort.
-fn agreement(
+/// Returns the ten best results of each question at an effort.
+fn ten_best(
     writer: &Writer,
     reader: &Reader,
-    (name, effort): (&str, Effort),
+    project: &str,
+    effort: Effort,
     questions: &[Asking],
-) -> Result<f64, Anything> {
+) -> Result<Vec<Vec<MemoryId>>, Anything> {
     let ten = |asking| -> Result<Vec<MemoryId>, Anything> {
-        Ok(recalled(reader, name, asking)?.into_iter().take(10).collect())
+        Ok(recall(reader, project, asking)?.into_iter().take(10).collect())
     };
-    let usual = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
     writer.set_settings(settings(effort));
-    let whole = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
+    let results = questions.iter().map(ten).collect();
     writer.set_settings(settings(Effort::Approximate));
-    let wanted: usize = whole.iter().map(Vec::len).sum();
-    let found: usize = whole
-        .iter()
-        .zip(&usual)
-        .map(|(whole, usual)| whole.iter().filter(|id| usual.contains(id)).count())
-        .sum();
-    Ok(found as f64 / wanted.max(1) as f64)
+    results
 }
 
-fn recalled(reader: &Reader, name: &str, asking: &Asking) -> Result<Vec<MemoryId>, Anything> {
+/// Returns the share of the expected results that were found.
+fn agreement(found: &[Vec<MemoryId>], expected: &[Vec<MemoryId>]) -> f64 {
+    let count: usize = expected.iter().map(Vec::len).sum();
+    let common: usize = expected
+        .iter()
+        .zip(found)
+        .map(|(expected, found)| expected.iter().filter(|id| found.contains(id)).count())
+        .sum();
+    common as f64 / count.max(1) as f64
+}
+
+fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryId>, Anything> {
     let request: RecallRequest = serde_json::from_value(
         serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}),
     )?;
     let degraded = Degraded::default();
     let context = RecallContext {
-        group: &group(name),
-        encoding: Some(&asking.asked),
+        group: &group(project),
+        encoding: Some(&asking.encoding),
         now: NOW,
         degraded: &degraded,
         fusion: None,
@@ -158,33 +178,33 @@ fn settings(effort: Effort) -> Settings {
 }
 
 fn group(name: &str) -> Group {
-    Group::named(&name.parse::<GroupName>().expect("is a name"))
+    Group::named(&name.parse::<GroupName>().expect("the name is valid"))
 }
 
-/// Returns the CPU time in milliseconds that this thread needs for some work.
-fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
+/// Returns the CPU time of this thread for some work, in milliseconds.
+fn cpu_ms<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
     let before = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
     work()?;
-    let taken =
+    let spent =
         Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?).saturating_sub(before);
-    Ok(taken.as_secs_f64() * 1000.0)
+    Ok(spent.as_secs_f64() * 1000.0)
 }
 
-/// The median over the rounds of a percentile of each round.
-fn of_rounds(rounds: &mut [Vec<f64>], share: usize) -> f64 {
-    let mut each: Vec<f64> = rounds
+/// Returns the median over the rounds of a percentile of each round.
+fn median_percentile(rounds: &mut [Vec<f64>], percentile: usize) -> f64 {
+    let mut figures: Vec<f64> = rounds
         .iter_mut()
         .map(|round| {
             round.sort_by(f64::total_cmp);
-            round[(round.len() * share / 100).min(round.len() - 1)]
+            round[(round.len() * percentile / 100).min(round.len() - 1)]
         })
         .collect();
-    each.sort_by(f64::total_cmp);
-    each[each.len() / 2]
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 /// Returns the resident memory of this process in KiB.
-fn resident() -> Result<u64, Anything> {
+fn resident_kib() -> Result<u64, Anything> {
     let status: HashMap<String, String> = std::fs::read_to_string("/proc/self/status")?
         .lines()
         .filter_map(|line| {

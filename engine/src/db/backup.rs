@@ -1,4 +1,4 @@
-//! Copies the whole database into files of their own, and empties a store.
+//! Copies the database to a file, checks such a copy, and empties a store.
 
 use crate::db::{connection, health, lexical, memories, vectors};
 use crate::error::Result;
@@ -6,8 +6,8 @@ use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Every table with stored data, referring tables before the tables they refer to.
-const TABLES: [&str; 14] = [
+/// Every table with stored data, each before the tables that it refers to.
+const TABLES: [&str; 15] = [
     "known_answers",
     "relation_evidence",
     "entity_relations",
@@ -22,6 +22,7 @@ const TABLES: [&str; 14] = [
     "tombstones",
     "clusters",
     "group_aliases",
+    "groups",
 ];
 
 /// Writes a copy of the database into an empty file.
@@ -37,18 +38,18 @@ pub(crate) fn check(path: &Path) -> Result<usize> {
     memories::count(&conn)
 }
 
-/// Returns whether a copy holds a memory.
+/// Returns whether a copy contains a memory.
 pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
     let conn = connection::reader(path)?;
     Ok(conn.prepare("SELECT 1 FROM memories WHERE id = ?1")?.exists([id.as_str()])?)
 }
 
-/// Deletes every row. Row numbers continue, so none is assigned twice.
+/// Deletes all stored data. Row numbers are not assigned a second time.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
-    let _aside = lexical::TriggersOff::begin(conn)?;
+    let _triggers_off = lexical::TriggersOff::begin(conn)?;
     lexical::empty(conn)?;
     vectors::empty(conn)?;
-    for table in TABLES.iter().chain(&["groups"]) {
+    for table in TABLES {
         conn.execute(&format!("DELETE FROM {table}"), [])?;
     }
     Ok(())

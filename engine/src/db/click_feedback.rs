@@ -1,4 +1,4 @@
-//! Rows of `known_answers`: which memory was read in full after which question.
+//! Rows of `known_answers`: queries, and the memories that were read in full after them.
 //!
 //! Not here: their evaluation (`eval`).
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use loci_proto::group::{Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 
-/// One question and a memory that answered it.
+/// A query and a memory that answered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FeedbackRow {
     pub query: String,
@@ -14,29 +14,28 @@ pub(crate) struct FeedbackRow {
     pub group: Group,
 }
 
-/// Stores an answer; a known one becomes the newest again. Skips a memory that was deleted
-/// meanwhile.
+/// Stores an answer as the newest, even if it was stored before. Does nothing if the memory was
+/// deleted meanwhile.
 pub(crate) fn keep(conn: &Connection, query: &str, seq: i64, group: &str) -> Result<()> {
     let sql = "INSERT OR REPLACE INTO known_answers(query, memory, group_id) SELECT ?1, seq, ?3 FROM memories WHERE seq = ?2";
     conn.prepare_cached(sql)?.execute((query, seq, group))?;
     Ok(())
 }
 
-/// Deletes the oldest answers, so that at most `most` remain.
-pub(crate) fn bound(conn: &Connection, most: i64) -> Result<()> {
+/// Deletes the oldest answers, so that at most `limit` remain.
+pub(crate) fn bound(conn: &Connection, limit: i64) -> Result<()> {
     let sql = "DELETE FROM known_answers WHERE id IN (SELECT id FROM known_answers ORDER BY id DESC LIMIT -1 OFFSET ?1)";
-    conn.prepare_cached(sql)?.execute([most])?;
+    conn.prepare_cached(sql)?.execute([limit])?;
     Ok(())
 }
 
-/// Deletes every question that led to a memory, including its other answers.
+/// Deletes every query that a memory answered, with all answers of that query.
 pub(crate) fn redact(conn: &Connection, seq: i64) -> Result<()> {
     conn.execute("DELETE FROM known_answers WHERE query IN (SELECT query FROM known_answers WHERE memory = ?1)", [seq])?;
     Ok(())
 }
 
-/// Returns every answer, newest first. A group that was merged into another is replaced by that
-/// one.
+/// Returns every answer, newest first. The group of an answer is the one that it was merged into.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
     let mut statement =
         conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
@@ -49,13 +48,13 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
         .collect()
 }
 
-/// Returns the group of an id, or the group it was merged into.
+/// Returns the group with this id, or the group it was merged into.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
-    let known = conn
+    let stored = conn
         .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
         .query_row([id], |row| Ok(Group { id: id.to_owned(), name: row.get(0)? }))
         .optional()?;
-    match (known, id.parse::<GroupName>()) {
+    match (stored, id.parse::<GroupName>()) {
         (Some(group), _) => Ok(group),
         (None, Ok(name)) => {
             Ok(crate::db::groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))

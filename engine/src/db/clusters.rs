@@ -1,21 +1,20 @@
-//! What maintenance reads and records: episodes without their texts, processed clusters (rows of
-//! `clusters`).
+//! Rows that maintenance reads and writes: episodes without their texts, summaries, facts, and the
+//! clusters that were processed (rows of `clusters`).
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, read};
+use crate::db::memories::{COLUMNS, anchor, parsed, read_memory};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
-use crate::model::time;
-use crate::model::time::Timestamp;
-use loci_proto::memory::{Confidence, MemoryId, Scope};
+use crate::model::time::{self, Timestamp};
+use loci_proto::memory::{MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 
-/// Why a cluster was processed; the values of the table's check.
+/// The step that processed a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClusterKind {
     Compact,
@@ -23,6 +22,7 @@ pub(crate) enum ClusterKind {
 }
 
 impl ClusterKind {
+    /// Returns the value of the column.
     fn as_str(self) -> &'static str {
         match self {
             Self::Compact => "compact",
@@ -31,13 +31,13 @@ impl ClusterKind {
     }
 }
 
-/// Returns whether a key was processed before, whatever became of the result.
+/// Returns whether a cluster was processed before, even if the result was undone.
 pub(crate) fn is_processed(conn: &Connection, key: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM clusters WHERE key = ?1")?.exists([key])?)
 }
 
-/// Records a processed key. It is not part of the undoable act: an undone cluster is not processed
-/// again by itself.
+/// Records a processed cluster. Undo keeps the record, so that maintenance does not process the
+/// cluster again.
 pub(crate) fn insert(
     conn: &Connection,
     key: &str,
@@ -67,13 +67,13 @@ pub(crate) struct Episode {
     /// Hash of the normalised text.
     pub hash: Vec<u8>,
     pub expires_at: Option<Timestamp>,
-    /// Created by maintenance: a summary or a promoted fact.
+    /// A summary or a promoted fact, created by maintenance.
     pub made: bool,
-    /// A fact was promoted from it before.
+    /// A fact was promoted from this episode before.
     pub promoted: bool,
-    /// A summary covers it, or covered it before it was restored.
+    /// A summary covers this episode, or covered it before it was restored.
     pub is_summarised: bool,
-    /// For a summary by maintenance or an agent: the kind of period it covers.
+    /// The kind of period that a summary covers.
     pub span: Option<PeriodKind>,
 }
 
@@ -105,29 +105,18 @@ pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>>
 }
 
 fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
-    let id: String = row.get(1)?;
-    let scope: String = row.get(3)?;
-    let status: String = row.get(4)?;
     let created_at = Timestamp(row.get(8)?);
     let summary: Option<Map<String, Value>> =
         row.get::<_, Option<String>>(15)?.and_then(|text| serde_json::from_str(&text).ok());
-    let date: Option<String> = row.get::<_, Option<String>>(11).unwrap_or_default();
+    let event_date: Option<String> = row.get::<_, Option<String>>(11).unwrap_or_default();
     Ok(Episode {
         seq: row.get(0)?,
-        id: id.parse().map_err(|e| bad(1, e))?,
+        id: parsed(row, 1)?,
         group: row.get(2)?,
-        scope: scope.parse().map_err(|e| bad(3, e))?,
-        status: if status == "active" {
-            Status::Active
-        } else {
-            Status::parse(&status).unwrap_or(Status::Forgotten)
-        },
-        anchor: Anchor {
-            confidence: Confidence::new(row.get(5)?).map_err(|e| bad(5, e))?,
-            at: Timestamp(row.get(6)?),
-            pinned: row.get(7)?,
-        },
-        at: date.as_deref().and_then(time::moment_of).unwrap_or(created_at),
+        scope: parsed(row, 3)?,
+        status: Status::parse(row.get_ref(4)?.as_str()?).unwrap_or(Status::Forgotten),
+        anchor: anchor(row, 5)?,
+        at: event_date.as_deref().and_then(time::moment_of).unwrap_or(created_at),
         created_at,
         access_count: row.get(9)?,
         hash: row.get(10)?,
@@ -139,17 +128,13 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
     })
 }
 
-fn bad(column: usize, why: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, why.into())
-}
-
 /// Returns the active summaries of a project, newest first.
 pub(crate) fn summaries(conn: &Connection, group: &str) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE source_group = ?1 AND type = 'episodic' AND status = 'active'
          AND json_extract(metadata, '$.summary') = 1 ORDER BY seq DESC"
     ))?;
-    let rows = statement.query_map([group], read)?;
+    let rows = statement.query_map([group], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -158,11 +143,12 @@ pub(crate) fn unused_since(conn: &Connection, moment: Timestamp) -> Result<Vec<M
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND pinned = 0 AND coalesce(last_accessed, created_at) <= ?1 ORDER BY seq"
     ))?;
-    let rows = statement.query_map([moment.0], read)?;
+    let rows = statement.query_map([moment.0], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns memories that were forgotten for this reason before a time, oldest first.
+/// Returns at most `limit` memories that were forgotten for this reason before `moment`, oldest
+/// first.
 pub(crate) fn forgotten_before(
     conn: &Connection,
     reason: &str,
@@ -172,8 +158,8 @@ pub(crate) fn forgotten_before(
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'forgotten' AND forgotten_reason = ?1 AND status_at < ?2 ORDER BY seq LIMIT ?3"
     ))?;
-    let rows =
-        statement.query_map((reason, moment.0, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((reason, moment.0, limit), read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -182,7 +168,7 @@ pub(crate) fn facts(conn: &Connection) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND type = 'semantic' ORDER BY seq"
     ))?;
-    let rows = statement.query_map([], read)?;
+    let rows = statement.query_map([], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -192,6 +178,6 @@ pub(crate) fn made_from(conn: &Connection, source: i64) -> Result<Vec<Memory>> {
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT memory FROM memory_sources WHERE source = ?1) ORDER BY seq"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([source], read)?;
+    let rows = statement.query_map([source], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -16,7 +16,7 @@ pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     Ok(conn.prepare_cached(sql)?)
 }
 
-/// Replaces the codes of a memory, using [`statement`].
+/// Stores the codes of a memory in place of any earlier ones, with the statement of [`statement`].
 pub(crate) fn put(
     statement: &mut CachedStatement<'_>,
     memory: i64,
@@ -39,11 +39,11 @@ pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<V
     let mut statement =
         conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
     Ok(statement
-        .query_row((memory, model), |row| Ok(unpacked(row.get_ref(0)?.as_blob()?)))
+        .query_row((memory, model), |row| Ok(unpack(row.get_ref(0)?.as_blob()?)))
         .optional()?)
 }
 
-/// Returns the memories of a range whose words this model encoded, with their codes, in storage
+/// Passes the memories of a range that this model encoded to `each`, with their codes, in storage
 /// order.
 pub(crate) fn load(
     conn: &Connection,
@@ -55,12 +55,12 @@ pub(crate) fn load(
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
     while let Some(row) = rows.next()? {
-        each(row.get(0)?, unpacked(row.get_ref(1)?.as_blob().unwrap_or_default()))?;
+        each(row.get(0)?, unpack(row.get_ref(1)?.as_blob().unwrap_or_default()))?;
     }
     Ok(())
 }
 
-fn unpacked(bytes: &[u8]) -> Vec<SignCode> {
+fn unpack(bytes: &[u8]) -> Vec<SignCode> {
     let (codes, _) = bytes.as_chunks::<SIGN_CODE_BYTES>();
     codes.iter().map(SignCode::from_bytes).collect()
 }

@@ -1,6 +1,6 @@
-//! Opens the database file: one connection that writes, any number of read-only connections.
+//! Opens the database file: one writing connection and any number of read-only connections.
 //!
-//! Not here: the schema (`migrate`), the time of checkpoints (`health`).
+//! Not here: the schema (`migrate`), checkpoints (`health`).
 
 use crate::error::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -17,17 +17,17 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Opens the database for writing. Creates a missing file, readable only by its owner.
 ///
 /// # Errors
-/// `File` if the file cannot be created, `NotOurs` if it is no database, `Database` otherwise.
+/// `File` if the file cannot be created, `NotOurs` if it is not a database, `Database` otherwise.
 pub(crate) fn writer(path: &Path) -> Result<Connection> {
     configure_sqlite();
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    // The first statement reads the header: a file that is no database fails here, before anything
-    // is changed.
+    // The first statement reads the header: a file that is not a database fails here, before
+    // anything is changed.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-        .map_err(|fault| no_database(path, fault))?;
-    common(&conn)?;
+        .map_err(|error| open_error(path, error))?;
+    set_common_options(&conn)?;
     Ok(conn)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection> {
 /// known to be ours.
 pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
     // FULL: an acknowledged store survives power loss. The daemon runs the checkpoints, since
-    // automatic ones swallow errors.
+    // SQLite ignores the errors of automatic ones.
     conn.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;
          PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON;",
@@ -51,12 +51,12 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    common(&conn)?;
+    set_common_options(&conn)?;
     conn.execute_batch("PRAGMA query_only = ON;")?;
     Ok(conn)
 }
 
-/// Begins a transaction that several changes share.
+/// Begins a write transaction for several changes.
 pub(crate) fn begin(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("BEGIN IMMEDIATE")?)
 }
@@ -64,7 +64,7 @@ pub(crate) fn begin(conn: &Connection) -> Result<()> {
 /// Defers foreign keys: until the transaction ends, a row may be inserted before the row it refers
 /// to.
 ///
-/// It makes SQLite prepare every statement again, so only operations that need it should call it.
+/// SQLite then prepares every statement again, so call it only where it is needed.
 pub(crate) fn defer_foreign_keys(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA defer_foreign_keys = ON")?)
 }
@@ -79,9 +79,9 @@ pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("ROLLBACK")?)
 }
 
-/// Raises the page cache to 16 MiB for a long transaction, so that pages that are written
-/// repeatedly are not spilled to the log each time. A larger cache is not faster, since most pages
-/// are finished once they are full.
+/// Raises the page cache to 16 MiB for a long transaction, so that a page that is written
+/// repeatedly is not spilled to the write-ahead log each time. A larger cache is not faster, since
+/// most pages do not change any more once they are full.
 pub(crate) fn enlarge_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -16384")?)
 }
@@ -91,13 +91,14 @@ pub(crate) fn restore_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -2000; PRAGMA shrink_memory;")?)
 }
 
-/// Returns the error of a full disk, which has rolled back a whole transaction.
+/// Returns SQLite's error for a full disk, for a transaction that SQLite has rolled back.
 pub(crate) fn disk_full_error() -> Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
         .into()
 }
 
-fn common(conn: &Connection) -> Result<()> {
+/// Sets the options of the writing and the read-only connections.
+fn set_common_options(conn: &Connection) -> Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
@@ -106,17 +107,18 @@ fn common(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Creates a missing file for its owner only, and removes the permissions of others from an
+/// existing one.
 fn create_private(path: &Path) -> Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let file = |source| Error::File { path: path.to_path_buf(), source };
-    if let Ok(found) = std::fs::metadata(path) {
-        // SQLite creates its log with the mode of the database file, so an open database would make
-        // both readable by others.
-        let closed = std::fs::Permissions::from_mode(found.permissions().mode() & !0o077);
-        return if found.permissions() == closed {
+    let file_error = |source| Error::File { path: path.to_path_buf(), source };
+    if let Ok(metadata) = std::fs::metadata(path) {
+        // SQLite creates the write-ahead log with the mode of the database file.
+        let private = std::fs::Permissions::from_mode(metadata.permissions().mode() & !0o077);
+        return if metadata.permissions() == private {
             Ok(())
         } else {
-            std::fs::set_permissions(path, closed).map_err(file)
+            std::fs::set_permissions(path, private).map_err(file_error)
         };
     }
     std::fs::OpenOptions::new()
@@ -125,28 +127,30 @@ fn create_private(path: &Path) -> Result<()> {
         .mode(0o600)
         .open(path)
         .map(drop)
-        .map_err(file)
+        .map_err(file_error)
 }
 
-fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
-    match fault.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => {
-            Error::NotOurs { path: path.to_path_buf(), why: "it is no SQLite database".to_owned() }
-        }
+/// Classifies the error of the first statement.
+fn open_error(path: &Path, error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => Error::NotOurs {
+            path: path.to_path_buf(),
+            why: "it is not an SQLite database".to_owned(),
+        },
         Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
-            Error::Damaged { path: path.to_path_buf(), what: fault.to_string() }
+            Error::Damaged { path: path.to_path_buf(), what: error.to_string() }
         }
-        _ => Error::Database(fault),
+        _ => Error::Database(error),
     }
 }
 
-/// Settings for every connection of this process: registers `vec0`, and disables SQLite's memory
-/// accounting, which takes a process-wide lock at each allocation.
+/// Configures SQLite for this process: registers `vec0`, and disables memory accounting, which
+/// takes a process-wide lock at each allocation.
 fn configure_sqlite() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the option takes one plain integer. If SQLite is already initialised, it refuses
-        // and keeps counting.
+        // the option and accounting stays on.
         unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
         assert!(
             rusqlite::version_number() >= MIN_SQLITE_VERSION,

@@ -1,5 +1,4 @@
-//! Dumps every row of the tables with stored data as text. For tests: equal dumps mean equal
-//! stores.
+//! Dumps the rows of memories, relations and groups as text, so that tests can compare stores.
 
 use crate::error::Result;
 use rusqlite::Connection;
@@ -37,8 +36,7 @@ pub(crate) fn all(conn: &Connection) -> Result<String> {
     Ok(text)
 }
 
-/// Returns whether the bytes occur in a file of the database: the file itself, its log, the log's
-/// index.
+/// Returns whether the text occurs in the database file or its write-ahead log.
 pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
     ["", "-wal"].iter().any(|suffix| {
         let mut name = path.as_os_str().to_owned();
@@ -51,5 +49,5 @@ pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
 
 /// Returns the number of free pages in the file.
 pub(crate) fn free_pages(conn: &Connection) -> i64 {
-    conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("is counted")
+    conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("the pragma is readable")
 }

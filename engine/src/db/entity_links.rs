@@ -2,9 +2,8 @@
 //! entities are related.
 //!
 //! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
-//! cascading delete), so temporary triggers of the writing connection record what a transaction has
-//! changed in a temporary table. Not here: the use of the links
-//! (`crate::search::graph_boost`).
+//! cascading delete), so temporary triggers of the writing connection record the changes of a
+//! transaction in a temporary table. Not here: the use of the links (`crate::search::graph_boost`).
 
 use crate::error::Result;
 use crate::model::entity_link::{EntityLink, LinkKind};
@@ -30,9 +29,10 @@ pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Returns and clears the links changed since the last call, in order. A relation that was deleted
-/// with one of its entities is not among them. An entity may be restored after its relation, so
-/// sequence numbers are looked up only here.
+/// Returns the links that changed since the last call, in order, and clears the record.
+///
+/// Omits a relation that was deleted with one of its entities. Sequence numbers are looked up only
+/// here, since an entity may be restored after its relation.
 pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<EntityLink>> {
     let changed = links(
         conn,

@@ -7,7 +7,7 @@ use loci_proto::group::{self, Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 
-/// Inserts the group if it is missing.
+/// Inserts a group unless it exists.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING",
@@ -22,23 +22,24 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
 /// The display name of another project does not resolve to it: a folder can have any name.
 ///
 /// # Errors
-/// `invalid` at `group` for a name that the store does not know and that no new group may have; `Database`.
+/// `invalid` at `group` for a name that is not in the store and not allowed for a new group;
+/// `Database`.
 pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
-    if let Some(known) = find(conn, name, own)? {
-        return Ok(known);
+    if let Some(group) = find(conn, name, own)? {
+        return Ok(group);
     }
     group::check_name(name.as_str())
         .map_err(|why| Failure::invalid("group", why).hint(group::NAME_HINT))?;
     Ok(Group::named(name))
 }
 
-/// The group that a name means, if the store knows it or it is `own`.
+/// Resolves a name to a group of the store or to `own`.
 pub(crate) fn find(
     conn: &Connection,
     name: &GroupName,
     own: Option<&Group>,
 ) -> Result<Option<Group>> {
-    let known = conn
+    let stored = conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
@@ -47,7 +48,7 @@ pub(crate) fn find(
         .query_row([name.as_str()], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))
         .optional()?;
     let own = own.filter(|own| own.name == name.as_str());
-    Ok(known.or_else(|| own.cloned()))
+    Ok(stored.or_else(|| own.cloned()))
 }
 
 /// Returns the display name of a group.
@@ -58,17 +59,19 @@ pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-/// A group with its aliases and the number of its memories.
+/// A group with its aliases and the numbers of its memories.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupRow {
     pub id: String,
     pub name: String,
     pub aliases: Vec<String>,
+    /// Number of active memories.
     pub active: usize,
+    /// Number of memories, whatever their status.
     pub memories: usize,
 }
 
-/// Returns every group by name.
+/// Returns every group, ordered by name.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<GroupRow>> {
     let ids = conn
         .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
@@ -107,7 +110,7 @@ pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns names that redirect to a group and are not the id of a group.
+/// Returns the group of each alias that is not itself the id of a group.
 pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group>> {
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";

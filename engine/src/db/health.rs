@@ -1,8 +1,9 @@
-//! Care of the database file: checks at open, checkpoints during use, flags in `meta`.
+//! Health of the database file: checks at open, checkpoints during use, flags in `meta`.
 //!
-//! A store that the last daemon did not close is checked. A small store is checked before serving,
-//! a larger one during serving ([`Check::Due`]), so that start time does not grow with the store. A
-//! fault found later is recorded, and the next start refuses to serve.
+//! If the last daemon did not close the store, its pages are checked: those of a small store before
+//! serving, those of a larger one during serving ([`Check::Due`]), so that start time does not grow
+//! with the store. A fault found during serving is recorded, and the next start checks before
+//! serving.
 
 use crate::db::connection;
 use crate::error::{Error, Result};
@@ -11,35 +12,35 @@ use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Largest database in bytes that is checked before serving (about 30 ms).
+/// Maximum size in bytes of a database that is checked before serving (about 30 ms).
 const MAX_CHECKED_AT_OPEN: u64 = 4 << 20;
-/// A log of this many bytes is emptied before serving: every further connection would have to read
-/// it again.
+/// A write-ahead log of more bytes is emptied before serving, since every new connection would have
+/// to read it.
 const MAX_LOG_AT_OPEN: u64 = 4 << 20;
 
-/// How long the writer waits for a reader where it can try again later.
+/// How long [`empty_log`] waits for a reader. The daemon tries again later.
 const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// It was closed cleanly, or has been checked.
+    /// The store was closed cleanly, or has been checked.
     Done,
-    /// It was not closed cleanly and is too large to check before serving.
+    /// The store was not closed cleanly and is too large to check before serving.
     Due,
 }
 
-/// What is known of a store when it is opened.
+/// The state in which a store was found when it was opened.
 #[derive(Debug)]
 pub(crate) struct OpenedState {
     pub check: Check,
-    /// The nonce that [`end`] left in `meta`; opening removes it.
+    /// The nonce of the index snapshot, which [`end`] wrote to `meta`; opening removes it.
     pub word: Option<String>,
 }
 
 /// Returns the space of free pages to the file system.
 pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
-    // Each step frees one page, so repeat until nothing is left.
+    // Each step frees one page.
     let mut statement = conn.prepare("PRAGMA incremental_vacuum")?;
     let mut pages = statement.query([])?;
     while pages.next()?.is_some() {}
@@ -53,13 +54,13 @@ pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
 pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    // Hard-deleted content may still be in a log that was not closed.
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    // The log of a store that was not closed may contain hard-deleted content.
     if unclean || size(&with_suffix(path, "-wal")) > MAX_LOG_AT_OPEN {
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
-    let wait = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
-    if unclean && wait {
+    let checks_now = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
+    if unclean && checks_now {
         check(conn, path)?;
     }
     if suspect {
@@ -70,11 +71,11 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
     set_meta(&tx, "open", "1")?;
     tx.commit()?;
-    Ok(OpenedState { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
+    Ok(OpenedState { check: if unclean && !checks_now { Check::Due } else { Check::Done }, word })
 }
 
-/// Records that mentions are still to be extracted: the store is older than the table, and a start
-/// may be interrupted.
+/// Records that mentions are still to be extracted: the store is older than the table of mentions,
+/// and the start that extracts them may be interrupted.
 pub(crate) fn request_mention_backfill(conn: &Connection) -> Result<()> {
     set_meta(conn, "mentions", "due")
 }
@@ -91,8 +92,8 @@ pub(crate) fn finish_mention_backfill(conn: &Connection) -> Result<()> {
 }
 
 /// Records a fault that a check found, so that the next start checks before serving.
-pub(crate) fn set_damaged(conn: &Connection, what: &str) -> Result<()> {
-    set_meta(conn, "damaged", what)
+pub(crate) fn set_damaged(conn: &Connection, fault: &str) -> Result<()> {
+    set_meta(conn, "damaged", fault)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -101,13 +102,13 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Moves the write-ahead log into the database and marks the store as closed, with a nonce that
-/// identifies this state.
-pub(crate) fn end(conn: &Connection, word: Option<&str>) -> Result<()> {
+/// Moves the write-ahead log into the database and marks the store as closed. A nonce identifies
+/// this state for the index snapshot.
+pub(crate) fn end(conn: &Connection, nonce: Option<&str>) -> Result<()> {
     let tx = conn.unchecked_transaction()?;
     tx.execute("DELETE FROM meta WHERE key = 'open'", [])?;
-    if let Some(word) = word {
-        set_meta(&tx, "index", word)?;
+    if let Some(nonce) = nonce {
+        set_meta(&tx, "index", nonce)?;
     }
     tx.commit()?;
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
@@ -119,17 +120,21 @@ pub(crate) fn end(conn: &Connection, word: Option<&str>) -> Result<()> {
 /// # Errors
 /// `Damaged` with the first fault.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
-    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if said == "ok" { Ok(()) } else { Err(Error::Damaged { path: path.to_path_buf(), what: said }) }
+    let result: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if result == "ok" {
+        Ok(())
+    } else {
+        Err(Error::Damaged { path: path.to_path_buf(), what: result })
+    }
 }
 
-/// Empties the write-ahead log, so that nothing deleted remains in it. Returns false if a reader
-/// blocked it for longer than a recall takes.
+/// Empties the write-ahead log, so that no deleted content remains in it. Returns false if a reader
+/// blocked it for [`READER_WAIT`].
 pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
     conn.busy_timeout(READER_WAIT)?;
-    let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     conn.busy_timeout(connection::BUSY_TIMEOUT)?;
-    Ok(emptied? == 0)
+    Ok(busy? == 0)
 }
 
 /// Moves committed pages from the write-ahead log into the database as far as readers allow;
@@ -141,23 +146,23 @@ pub(crate) fn checkpoint(conn: &Connection) -> Result<i64> {
     })?)
 }
 
-/// Returns the latest time that any write has seen.
+/// Returns the latest trusted time of a write.
 pub(crate) fn last_seen(conn: &Connection) -> Result<Timestamp> {
     Ok(Timestamp(meta(conn, "last_seen")?.and_then(|text| text.parse().ok()).unwrap_or(0)))
 }
 
-/// Records the latest time that any write has seen, and deletes an untrusted time before it.
+/// Records the latest trusted time of a write, and deletes the recorded untrusted time.
 pub(crate) fn set_last_seen(conn: &Connection, now: Timestamp) -> Result<()> {
     conn.prepare_cached("DELETE FROM meta WHERE key = 'suspected'")?.execute([])?;
     set_meta(conn, "last_seen", &now.0.to_string())
 }
 
-/// Returns the first time that was too far ahead to be trusted.
+/// Returns the recorded time that was too far ahead to be trusted.
 pub(crate) fn suspected(conn: &Connection) -> Result<Option<Timestamp>> {
     Ok(meta(conn, "suspected")?.and_then(|text| text.parse().ok()).map(Timestamp))
 }
 
-/// Records the first time that is too far ahead to be trusted.
+/// Records a time that is too far ahead to be trusted. Keeps an earlier record.
 pub(crate) fn suspect(conn: &Connection, now: Timestamp) -> Result<()> {
     if suspected(conn)?.is_some() {
         return Ok(());

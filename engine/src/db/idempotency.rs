@@ -1,11 +1,10 @@
-//! Rows of `idempotency`: the answers of calls that changed something, by the key that the shim
-//! added.
+//! Rows of `idempotency`: the answers of calls that changed the store, by idempotency key.
 
 use crate::error::Result;
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Returns the stored answer of this call as JSON.
+/// Returns the stored answer to the call with this key, as JSON.
 pub(crate) fn find(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT result FROM idempotency WHERE key = ?1")?
@@ -13,20 +12,19 @@ pub(crate) fn find(conn: &Connection, key: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-/// Stores the answer of this call.
+/// Stores the answer to the call with this key.
 pub(crate) fn keep(conn: &Connection, key: &str, result: &str, now: Timestamp) -> Result<()> {
     conn.prepare_cached("INSERT INTO idempotency(key, result, created_at) VALUES (?1, ?2, ?3)")?
         .execute((key, result, now.0))?;
     Ok(())
 }
 
-/// Deletes answers given before a time; returns how many.
+/// Deletes the answers given before a time; returns their number.
 pub(crate) fn expire(conn: &Connection, before: Timestamp) -> Result<usize> {
     Ok(conn.prepare_cached("DELETE FROM idempotency WHERE created_at < ?1")?.execute([before.0])?)
 }
 
-/// Deletes every answer that names a memory. A repeated call then takes effect again, or is
-/// refused.
+/// Deletes every answer that contains the id of a memory. A repeated call then runs again.
 pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("DELETE FROM idempotency WHERE instr(result, ?1) > 0", [memory])?;
     Ok(())

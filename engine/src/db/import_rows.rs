@@ -1,4 +1,4 @@
-//! Writes lines of an import as rows. Times, ids and counts are those of the line.
+//! Writes lines of an import as rows, with the times, ids and counts of the line.
 //!
 //! Not here: merging a line with an existing row (`crate::transfer`).
 
@@ -9,7 +9,7 @@ use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine,
 use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-/// Whether a store held rows of these kinds.
+/// Which tables had rows before an import.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExistingRows {
     pub memories: bool,
@@ -17,7 +17,7 @@ pub(crate) struct ExistingRows {
     pub log: bool,
 }
 
-/// Returns what the store holds before an import.
+/// Returns which tables have rows.
 pub(crate) fn existing(conn: &Connection) -> Result<ExistingRows> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
     Ok(conn.query_row(sql, [], |row| {
@@ -27,11 +27,11 @@ pub(crate) fn existing(conn: &Connection) -> Result<ExistingRows> {
 
 /// Returns the sequence number and type of a memory.
 pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
-    let found = conn
+    let row = conn
         .prepare_cached("SELECT seq, type FROM memories WHERE id = ?1")?
         .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
         .optional()?;
-    Ok(found.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
+    Ok(row.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
 }
 
 /// Returns the memory that replaced this one, whatever its status.
@@ -41,7 +41,7 @@ pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
     Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
 }
 
-/// Returns the group of an id: itself, or the group it was merged into.
+/// Returns the group with this id, or the group with this alias.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
     let sql = "SELECT id FROM groups WHERE id = ?1 UNION ALL SELECT group_id FROM group_aliases WHERE alias = ?1 LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
@@ -61,15 +61,15 @@ pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<(
     Ok(())
 }
 
-/// The prepared statements of the most frequent lines, looked up once for a whole import.
+/// Writes the most frequent lines. Its prepared statements are looked up once for the whole import.
 pub(crate) struct RowWriter<'a> {
     conn: &'a Connection,
     memory: CachedStatement<'a>,
-    words: CachedStatement<'a>,
+    keyword_index: CachedStatement<'a>,
     log_line: CachedStatement<'a>,
     /// Writes vectors and codes.
     pub vectors: vectors::VectorWriter<'a>,
-    /// Writes the log lines about the import itself.
+    /// Writes the log lines of the import itself.
     pub import_log: CachedStatement<'a>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> RowWriter<'a> {
         Ok(Self {
             conn,
             memory: conn.prepare_cached(memory)?,
-            words: conn
+            keyword_index: conn
                 .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
             log_line: conn.prepare_cached(log_line)?,
             vectors: vectors::VectorWriter::new(conn)?,
@@ -93,16 +93,16 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Inserts the row of a memory, under [`BulkWrite`]; returns its sequence number.
-    pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
-        set(&mut self.memory, line, hash)?;
+    pub(crate) fn insert_memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
+        write_columns(&mut self.memory, line, hash)?;
         let seq = self.conn.last_insert_rowid();
-        self.words.execute((seq, &line.content))?;
+        self.keyword_index.execute((seq, &line.content))?;
         Ok(seq)
     }
 
     /// Inserts a line of the audit log.
-    pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
-        let key = (
+    pub(crate) fn insert_log_line(&mut self, line: &LogLine) -> Result<()> {
+        let columns = (
             &line.memory,
             &line.operation,
             line.at,
@@ -111,56 +111,61 @@ impl<'a> RowWriter<'a> {
             &line.group,
             &line.details,
         );
-        self.log_line.execute(key)?;
+        self.log_line.execute(columns)?;
         Ok(())
     }
 }
 
 /// Sets every column of a memory, under [`BulkWrite`].
 pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
-    let index = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
-    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
+    let remove_terms = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
+    conn.prepare_cached(remove_terms)?.execute([line.id.as_str()])?;
     let sql =
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
                  pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
                  expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
                WHERE id = ?1";
-    set(&mut conn.prepare_cached(sql)?, line, hash)?;
-    let index =
+    write_columns(&mut conn.prepare_cached(sql)?, line, hash)?;
+    let add_terms =
         "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
-    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
+    conn.prepare_cached(add_terms)?.execute([line.id.as_str()])?;
     Ok(())
 }
 
-/// While it exists, the import does two things that SQLite does for every row.
+/// Turns triggers and CHECK constraints off until it is dropped.
 ///
-/// Triggers ([`TriggersOff`]): [`RowWriter::memory`] and [`update`] keep the keyword index in step, at a
-/// fraction of the cost.
+/// Triggers ([`TriggersOff`]): [`RowWriter::insert_memory`] and [`update`] write to the keyword
+/// index themselves, at a fraction of the cost.
 ///
 /// CHECK constraints: for every `IN (…)` SQLite builds a table again for each row, a quarter of the
-/// cost of an import. Values were validated by the same rules when the file was checked, and
-/// `doctor` compares the rows with the constraints again.
-pub(crate) struct BulkWrite<'a>(
-    &'a Connection,
-    #[expect(dead_code, reason = "lives as long")] TriggersOff<'a>,
-);
+/// cost of an import. The first pass over the file validates the values by the same rules, and
+/// `doctor` compares the rows with the constraints.
+pub(crate) struct BulkWrite<'a> {
+    conn: &'a Connection,
+    _triggers_off: TriggersOff<'a>,
+}
 
 impl<'a> BulkWrite<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
-        let by_hand = Self(conn, TriggersOff::begin(conn)?);
+        let bulk_write = Self { conn, _triggers_off: TriggersOff::begin(conn)? };
         conn.execute_batch("PRAGMA ignore_check_constraints = ON")?;
-        Ok(by_hand)
+        Ok(bulk_write)
     }
 }
 
 impl Drop for BulkWrite<'_> {
     fn drop(&mut self) {
         // It cannot fail on an open connection.
-        let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
+        let _ = self.conn.execute_batch("PRAGMA ignore_check_constraints = OFF");
     }
 }
 
-fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+/// Executes a statement whose parameters are the columns of a memory.
+fn write_columns(
+    statement: &mut CachedStatement<'_>,
+    line: &MemoryLine,
+    hash: &[u8],
+) -> Result<()> {
     statement.execute(params![
         line.id.as_str(),
         line.kind.as_str(),
@@ -186,19 +191,19 @@ fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> R
     Ok(())
 }
 
-/// Inserts a variant; returns false if it was there.
+/// Inserts a variant; returns false if it exists already.
 pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, content, at))? > 0)
 }
 
-/// Records that one memory was made from another; returns false if it was known.
+/// Records that one memory was made from another; returns false if it is recorded already.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
 }
 
-/// Returns id and confidence of a relation: the one with this id, else the one with the same
+/// Returns id and confidence of the relation with the same id, else of the one with the same
 /// triple.
 pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
     let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
@@ -222,7 +227,7 @@ pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()>
     Ok(())
 }
 
-/// Returns how many equal lines the audit log holds.
+/// Counts the equal lines of the audit log.
 pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
     let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
                AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
@@ -238,13 +243,13 @@ pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> 
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
 }
 
-/// Records a hard-deleted memory; returns false if it was known.
+/// Records a hard-deleted memory; returns false if it is recorded already.
 pub(crate) fn add_tombstone(conn: &Connection, line: &TombstoneLine) -> Result<bool> {
     let sql = "INSERT INTO tombstones(id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((line.id.as_str(), line.created_at))? > 0)
 }
 
-/// Records a processed cluster; returns false if it was known.
+/// Records a processed cluster; returns false if it is recorded already.
 pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool> {
     let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
@@ -266,20 +271,21 @@ mod tests {
             None,
         );
         let conn = &test_store.writer.conn;
-        // The transaction keeps nothing of it.
-        let store_wrong = || {
-            let transaction = conn.unchecked_transaction().expect("begins");
+        // The transaction is rolled back when it is dropped.
+        let set_invalid_status = || {
+            let transaction = conn.unchecked_transaction().expect("the transaction begins");
             transaction
                 .execute("UPDATE memories SET status = 'gone'", [])
                 .map_err(|error| error.to_string())
         };
-        let by_hand = BulkWrite::begin(conn).expect("begins");
-        assert_eq!(store_wrong(), Ok(1), "by hand");
-        drop(by_hand);
-        assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));
+        let bulk_write = BulkWrite::begin(conn).expect("the bulk write begins");
+        assert_eq!(set_invalid_status(), Ok(1), "the constraint is off");
+        drop(bulk_write);
+        assert!(set_invalid_status().is_err_and(|error| error.contains("CHECK constraint failed")));
         assert!(
-            conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).expect("is known"),
-            "triggers too"
+            conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER)
+                .expect("the option is readable"),
+            "triggers are on again too"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Checks for faults in the file: pages, references, the keyword index.
+//! Checks of the database for faults: pages, foreign keys, the keyword index.
 
 use crate::error::Result;
 use rusqlite::Connection;
@@ -12,11 +12,11 @@ pub(crate) fn pages(conn: &Connection) -> Result<String> {
 pub(crate) fn dangling(conn: &Connection) -> Result<usize> {
     let mut statement = conn.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
-    let mut found = 0;
+    let mut count = 0;
     while rows.next()?.is_some() {
-        found += 1;
+        count += 1;
     }
-    Ok(found)
+    Ok(count)
 }
 
 /// Fails if the keyword index differs from the texts. Needs the writing connection, and writes
@@ -26,7 +26,7 @@ pub(crate) fn words(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Returns the schema's number.
+/// Returns the version of the schema.
 pub(crate) fn schema(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
@@ -40,7 +40,7 @@ pub(crate) fn size(conn: &Connection) -> Result<i64> {
     )?)
 }
 
-/// Removes a text from the keyword index without its row.
+/// Damages the keyword index for a test: removes a text from it but keeps the row.
 #[cfg(test)]
 pub(crate) fn spoil_words(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories LIMIT 1", [])?;

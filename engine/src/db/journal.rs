@@ -1,4 +1,4 @@
-//! Rows of `journal`: what each act changed, with the state before it.
+//! Rows of `journal`: the rows that each act changed, and their state before it.
 //!
 //! Not here: which rows an act records (`crate::transaction`), when an act can be undone (`undo`).
 
@@ -12,18 +12,16 @@ use serde::{Deserialize, Serialize};
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowChange {
-    /// The row.
     pub row: Row,
-    /// The change.
     #[serde(flatten)]
     pub effect: RowEffect,
 }
 
-/// What an act did to a row.
+/// How an act changed a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RowEffect {
-    /// Inserted. The fingerprint of the inserted row shows whether it was changed since.
+    /// Inserted, with a fingerprint of the row, by which undo detects a later change.
     #[serde(rename = "made")]
     Inserted(String),
     /// Some columns were changed.
@@ -33,12 +31,12 @@ pub(crate) enum RowEffect {
         /// The values after.
         after: Image,
     },
-    /// Deleted; the row before.
+    /// Deleted; the row before the deletion.
     #[serde(rename = "gone")]
     Deleted(Image),
 }
 
-/// One act.
+/// One act with the rows that it changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub id: i64,
@@ -105,23 +103,24 @@ pub(crate) fn set_undone(conn: &Connection, id: i64, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Removes everything about a memory from the journal: its images and those of its variants.
-/// Deletes an act that becomes empty.
+/// Removes the images of a memory, its variants, its sources and the given relations from the
+/// journal. Deletes acts that become empty.
 pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<()> {
-    redact_where(conn, |changed| concerns(&changed.row, seq, relations))
+    redact_where(conn, |change| is_part_of(&change.row, seq, relations))
 }
 
-fn redact_where(conn: &Connection, goes: impl Fn(&RowChange) -> bool) -> Result<()> {
+/// Removes the matching images from the journal, and acts that become empty.
+fn redact_where(conn: &Connection, is_redacted: impl Fn(&RowChange) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
-    let found = statement
+    let acts = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
-    for (id, before) in found {
+    for (id, before) in acts {
         let mut rows: Vec<RowChange> = serde_json::from_str(&before).unwrap_or_default();
-        let all = rows.len();
-        rows.retain(|changed| !goes(changed));
+        let count = rows.len();
+        rows.retain(|change| !is_redacted(change));
         match rows.len() {
-            left if left == all => {}
+            remaining if remaining == count => {}
             0 => drop(conn.execute("DELETE FROM journal WHERE id = ?1", [id])?),
             _ => {
                 let before = serde_json::to_string(&rows).unwrap_or_default();
@@ -132,19 +131,16 @@ fn redact_where(conn: &Connection, goes: impl Fn(&RowChange) -> bool) -> Result<
     Ok(())
 }
 
-/// Removes earlier texts of a memory from the images: its edits cannot be undone any more.
-///
-/// # Errors
-/// `Database`.
+/// Removes the images with earlier texts of a memory. Its edits then cannot be undone.
 pub(crate) fn redact_texts(conn: &Connection, seq: i64) -> Result<()> {
-    redact_where(conn, |changed| {
-        let of_memory = matches!(changed.row, Row::Memory(memory) if memory == seq);
-        of_memory
-            && matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content"))
+    redact_where(conn, |change| {
+        matches!(change.row, Row::Memory(memory) if memory == seq)
+            && matches!(&change.effect, RowEffect::Set { before, .. } if before.contains_key("content"))
     })
 }
 
-fn concerns(row: &Row, seq: i64, relations: &[String]) -> bool {
+/// Returns true for a row of the memory or of one of the relations.
+fn is_part_of(row: &Row, seq: i64, relations: &[String]) -> bool {
     match row {
         Row::Memory(memory) | Row::Variant(memory, _) => *memory == seq,
         Row::Source(memory, source) => *memory == seq || *source == seq,

@@ -1,7 +1,7 @@
-//! The FTS5 index of the database: the durable keyword index that the in-memory index must agree
-//! with.
+//! The FTS5 index of the database: the durable keyword index.
 //!
-//! A recall reads the in-memory index (`index`) once it is loaded; tests and checks compare both.
+//! A recall reads it only until the in-memory index (`index`) is loaded. Tests and `doctor` check
+//! that both agree.
 
 use crate::db::memories;
 use crate::db::memories::{ENTRY, read_entry};
@@ -11,39 +11,39 @@ use crate::model::visibility::Visibility;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-/// Passes memories that a project sees, active or compacted, that contain one of these words: the
-/// index entry of each, best BM25 score first, while `each` returns true.
+/// Passes the index entries of memories that contain one of these words to `visit`, best BM25 score
+/// first, until it returns false. Only visible memories that are active or compacted.
 pub(crate) fn matching(
     conn: &Connection,
     words: &[String],
     visibility: &Visibility,
-    mut more: impl FnMut(Entry) -> bool,
+    mut visit: impl FnMut(Entry) -> bool,
 ) -> Result<()> {
     if words.is_empty() {
         return Ok(());
     }
-    let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let groups = visibility.groups();
-    // `Visibility::admits` in SQL.
+    // The condition is `Visibility::admits` in SQL.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
          WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
          ORDER BY memories_fts.rank"
     ))?;
-    let mut rows = statement.query((any.join(" OR "), groups.first(), groups.last()))?;
+    let mut rows = statement.query((quoted.join(" OR "), groups.first(), groups.last()))?;
     while let Some(row) = rows.next()? {
-        if !more(read_entry(row)?) {
+        if !visit(read_entry(row)?) {
             break;
         }
     }
     Ok(())
 }
 
-/// Deleting one text from FTS5 takes as long as indexing this many: FTS5 looks up each word and
-/// overwrites it in place.
+/// Deleting one text from FTS5 takes as long as indexing this many texts: FTS5 looks up each word
+/// and overwrites it in place.
 const DELETE_COST: usize = 20;
 
-/// Fewer deleted texts than this are deleted one by one, however small the store is.
+/// At most this many texts are deleted one by one, however small the store is.
 const MIN_REBUILD: usize = 500;
 
 /// Returns whether a change of this many texts is faster with a rebuild of FTS5.
@@ -51,25 +51,25 @@ pub(crate) fn is_rebuild_cheaper(conn: &Connection, texts: usize) -> Result<bool
     Ok(texts > MIN_REBUILD && texts * DELETE_COST > memories::count(conn)?)
 }
 
-/// Runs work that changes many texts, and rebuilds FTS5 once at its end instead of updating it for
-/// every text.
+/// Runs work that changes many texts, then rebuilds FTS5 once instead of updating it for every
+/// text.
 pub(crate) fn with_rebuild<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let aside = TriggersOff::begin(conn)?;
-    let done = work()?;
-    drop(aside);
+    let triggers_off = TriggersOff::begin(conn)?;
+    let outcome = work()?;
+    drop(triggers_off);
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')", [])?;
-    Ok(done)
+    Ok(outcome)
 }
 
-/// While it exists, the triggers that keep FTS5 in step with the texts are off: after every
-/// statement with a trigger FTS5 flushes. Triggers of temporary tables stay on.
+/// Turns off the triggers that update FTS5, until it is dropped: FTS5 flushes after every statement
+/// with a trigger. Temporary triggers stay on.
 pub(crate) struct TriggersOff<'a>(&'a Connection);
 
 impl<'a> TriggersOff<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
-        let aside = Self(conn);
+        let triggers_off = Self(conn);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        Ok(aside)
+        Ok(triggers_off)
     }
 }
 
@@ -86,8 +86,8 @@ pub(crate) fn empty(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Returns every memory with a word, whatever its status: sequence number and `-bm25()` of FTS5 (k1
-/// 1.2, b 0.75).
+/// Returns the sequence number and the BM25 score (k1 1.2, b 0.75) of every memory with a word,
+/// whatever its status.
 #[cfg(test)]
 pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
     let mut statement =

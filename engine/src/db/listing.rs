@@ -1,17 +1,17 @@
-//! Whole tables row by row, and the rows that a partial id matches.
+//! Lists memories: all of them, or those that a partial id matches.
 
-use crate::db::memories::{COLUMNS, read};
+use crate::db::memories::{COLUMNS, read_memory};
 use crate::error::Result;
 use crate::model::memory::Memory;
 use rusqlite::Connection;
 
-/// Passes every memory, newest first.
+/// Passes every memory to `each`, newest first.
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        each(read(row)?);
+        each(read_memory(row)?);
     }
     Ok(())
 }
@@ -23,6 +23,7 @@ pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Resu
         "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map((part, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
+    let rows =
+        statement.query_map((part, i64::try_from(limit).unwrap_or(i64::MAX)), read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -1,4 +1,5 @@
-//! Rows of `memory_log`: what happened to each memory, and who did it. Never a memory's text.
+//! Rows of `memory_log`, the audit log: the operations on each memory and their actors. Contains no
+//! texts of memories.
 
 use crate::error::Result;
 use crate::model::actor::Actor;
@@ -7,7 +8,7 @@ use loci_proto::requests::inspect::AuditEntry;
 use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 
-/// The operation; the values of the table's check.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -25,6 +26,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
+    /// Returns the value of the column.
     fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -105,7 +107,7 @@ pub(crate) fn of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Clears the details and actors of a memory's log lines; the operations stay.
+/// Clears the details of a memory's log lines. The operations and actors stay.
 pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())

@@ -13,8 +13,9 @@ use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::str::FromStr;
 
-/// What a new row holds.
+/// The values of a new row.
 pub(crate) struct NewMemory<'a> {
     pub id: &'a MemoryId,
     pub kind: MemoryType,
@@ -27,10 +28,11 @@ pub(crate) struct NewMemory<'a> {
     pub expires_at: Option<Timestamp>,
 }
 
+/// The columns that [`read_memory`] reads, in its order.
 pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
      updated_at, forgotten_reason, access_count, last_accessed";
 
-/// Inserts the row; returns its sequence number. A trigger updates the keyword index.
+/// Inserts a row; returns its sequence number. A trigger updates the keyword index.
 pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
@@ -55,7 +57,7 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
 pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
-        .query_row([id.as_str()], read)
+        .query_row([id.as_str()], read_memory)
         .optional()?)
 }
 
@@ -73,7 +75,7 @@ impl<'a> MemoryReader<'a> {
     }
 
     pub(crate) fn get(&mut self, seq: i64) -> Result<Option<Memory>> {
-        Ok(self.0.query_row([seq], read).optional()?)
+        Ok(self.0.query_row([seq], read_memory).optional()?)
     }
 }
 
@@ -90,12 +92,12 @@ pub(crate) fn entities(conn: &Connection) -> Result<HashSet<i64>> {
     Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Returns active memories with this hash of the normalised text, oldest first.
+/// Returns the active memories whose normalised text has this hash, oldest first.
 pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"
     ))?;
-    let rows = statement.query_map([hash], read)?;
+    let rows = statement.query_map([hash], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the last of `count` memories starting at `first`; `None` if fewer remain.
+/// Returns the last of the `count` memories from `first` on; `None` if fewer remain.
 pub(crate) fn last_of(conn: &Connection, first: i64, count: i64) -> Result<Option<i64>> {
     let mut statement = conn.prepare_cached(
         "SELECT seq FROM memories WHERE seq >= ?1 ORDER BY seq LIMIT 1 OFFSET ?2",
@@ -120,7 +122,7 @@ pub(crate) fn count(conn: &Connection) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Returns the index entries of these memories in storage order.
+/// Passes the index entries of these memories to `each`, in storage order.
 pub(crate) fn entries(
     conn: &Connection,
     seqs: &SeqRange,
@@ -148,15 +150,15 @@ pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Op
     seqs.iter().map(|seq| Ok((*seq, statement.query_row([seq], read_entry).optional()?))).collect()
 }
 
-/// Columns of an index entry; the table is aliased `m`.
+/// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
 pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
      CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
      CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
      coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
        AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
-/// Reinforces a memory that was stored again: new confidence from now on, one more access, the
-/// given metadata.
+/// Updates a memory that was stored again: sets its confidence and its metadata, and counts an
+/// access.
 pub(crate) fn reinforce(
     conn: &Connection,
     memory: &Memory,
@@ -170,7 +172,7 @@ pub(crate) fn reinforce(
     Ok(())
 }
 
-/// Stores another wording of the same fact.
+/// Stores another wording of a memory.
 pub(crate) fn add_variant(
     conn: &Connection,
     seq: i64,
@@ -189,19 +191,21 @@ pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timesta
     Ok(())
 }
 
-/// The status of a memory with what replaced it and why it was forgotten.
+/// A new status of a memory, the memory that replaces it, and why it was forgotten.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatusChange<'a> {
     pub status: Status,
+    /// The id of the memory that replaces it.
     pub by: Option<&'a str>,
+    /// Why it was forgotten.
     pub reason: Option<&'a str>,
 }
 
 impl<'a> StatusChange<'a> {
-    /// Takes part in recall.
+    /// Recall returns the memory.
     pub(crate) const ACTIVE: Self = Self { status: Status::Active, by: None, reason: None };
 
-    /// Covered by a summary.
+    /// Recall returns a summary in place of the memory.
     pub(crate) fn compacted(by: &'a MemoryId) -> Self {
         Self { status: Status::Compacted, by: Some(by.as_str()), reason: None }
     }
@@ -211,13 +215,13 @@ impl<'a> StatusChange<'a> {
 pub(crate) fn set_status(
     conn: &Connection,
     seq: i64,
-    standing: StatusChange<'_>,
+    change: StatusChange<'_>,
     now: Timestamp,
 ) -> Result<()> {
     conn.prepare_cached(
         "UPDATE memories SET status = ?2, superseded_by = ?3, forgotten_reason = ?4, updated_at = ?5, status_at = ?5 WHERE seq = ?1",
     )?
-    .execute((seq, standing.status.as_str(), standing.by, standing.reason, now.0))?;
+    .execute((seq, change.status.as_str(), change.by, change.reason, now.0))?;
     Ok(())
 }
 
@@ -234,7 +238,7 @@ pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"
     ))?;
-    let rows = statement.query_map([id.as_str()], read)?;
+    let rows = statement.query_map([id.as_str()], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -244,7 +248,7 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([seq], read)?;
+    let rows = statement.query_map([seq], read_memory)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -257,14 +261,15 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// Returns another active memory with the same text, type and audience, if there is one.
+/// Returns another active memory with the same text and type that the same projects see, if there
+/// is one.
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
                AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
-    let found: Option<String> =
+    let id: Option<String> =
         conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
-    Ok(found.and_then(|id| id.parse().ok()))
+    Ok(id.and_then(|id| id.parse().ok()))
 }
 
 /// Deletes a memory permanently, with its terms, vectors, variants, relations, sources and
@@ -275,7 +280,7 @@ pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
     Ok(())
 }
 
-/// Counts an access, and sets a new confidence if it was raised.
+/// Adds `times` to the number of accesses, and sets the confidence if the accesses raised it.
 pub(crate) fn touch(
     conn: &Connection,
     seq: i64,
@@ -306,15 +311,15 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
     Ok(at.flatten().map(Timestamp))
 }
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let metadata: String = row.get(13)?;
     Ok(Memory {
         seq: row.get(0)?,
-        id: word(row, 1)?,
-        kind: word(row, 2)?,
+        id: parsed(row, 1)?,
+        kind: parsed(row, 2)?,
         content: row.get(3)?,
         group: row.get(4)?,
-        scope: word(row, 5)?,
+        scope: parsed(row, 5)?,
         status: Status::parse(row.get_ref(6)?.as_str()?).unwrap_or(Status::Forgotten),
         anchor: anchor(row, 7)?,
         created_at: Timestamp(row.get(10)?),
@@ -324,16 +329,16 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
         forgotten_reason: row.get(15)?,
         access_count: row.get(16)?,
         last_accessed: row.get::<_, Option<i64>>(17)?.map(Timestamp),
-        metadata: serde_json::from_str(&metadata).map_err(|e| bad(13, e.to_string()))?,
+        metadata: serde_json::from_str(&metadata).map_err(|e| column_error(13, e.to_string()))?,
     })
 }
 
 pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         seq: row.get(0)?,
-        kind: word(row, 1)?,
+        kind: parsed(row, 1)?,
         group: row.get(2)?,
-        scope: word(row, 3)?,
+        scope: parsed(row, 3)?,
         status: Status::parse(row.get_ref(4)?.as_str()?).unwrap_or(Status::Forgotten),
         anchor: anchor(row, 5)?,
         expires_at: row.get::<_, Option<i64>>(8)?.map(Timestamp),
@@ -349,15 +354,21 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-fn anchor(row: &Row<'_>, first: usize) -> rusqlite::Result<Anchor> {
-    let confidence = Confidence::new(row.get(first)?).map_err(|e| bad(first, e))?;
+/// Reads confidence, its time and `pinned` from three consecutive columns.
+pub(crate) fn anchor(row: &Row<'_>, first: usize) -> rusqlite::Result<Anchor> {
+    let confidence = Confidence::new(row.get(first)?).map_err(|e| column_error(first, e))?;
     Ok(Anchor { confidence, at: Timestamp(row.get(first + 1)?), pinned: row.get(first + 2)? })
 }
 
-fn word<T: std::str::FromStr<Err = String>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    row.get_ref(column)?.as_str()?.parse().map_err(|e| bad(column, e))
+/// Parses the text of a column.
+pub(crate) fn parsed<T: FromStr<Err = String>>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
+    row.get_ref(column)?.as_str()?.parse().map_err(|e| column_error(column, e))
 }
 
-fn bad(column: usize, why: String) -> rusqlite::Error {
+/// Returns the error for a column with an invalid value.
+pub(crate) fn column_error(column: usize, why: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }

@@ -1,4 +1,4 @@
-//! Rows of `mentions`: which memories mention an entity. Derived from the texts.
+//! Rows of `mentions`: which memories mention an entity. They are derived from the texts.
 
 use crate::error::Result;
 use rusqlite::Connection;
@@ -29,14 +29,14 @@ pub(crate) fn in_memory(conn: &Connection, memory: i64) -> Result<Vec<i64>> {
     seqs(conn, "SELECT entity FROM mentions WHERE memory = ?1 ORDER BY entity", memory)
 }
 
-fn seqs(conn: &Connection, sql: &str, of: i64) -> Result<Vec<i64>> {
+fn seqs(conn: &Connection, sql: &str, memory: i64) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([of], |row| row.get(0))?;
+    let rows = statement.query_map([memory], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns memories whose text contains these words in sequence, as FTS5 tokenises it, newest
-/// first, with their texts.
+/// Returns memories whose text contains this phrase, as FTS5 tokenises it, newest first, with their
+/// texts.
 pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
@@ -50,7 +50,7 @@ pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Ve
 }
 
 /// Returns memories whose text contains these characters in sequence, newest first, with their
-/// texts: FTS5 finds no words in scripts without spaces.
+/// texts. For scripts without spaces, in which FTS5 finds no words.
 pub(crate) fn holding_characters(
     conn: &Connection,
     characters: &str,

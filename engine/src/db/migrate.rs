@@ -1,8 +1,8 @@
 //! Migrates any earlier schema to the current one: forward only, each step in one transaction with
 //! its version number.
 //!
-//! A migration is only SQL text, so no type of the code can change what it did. Not here: backups
-//! before a step.
+//! A migration is only SQL text, so later changes of the code cannot change its effect. Not here:
+//! backups before a step.
 
 use crate::db::health;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0005_small_chunks.sql"),
 ];
 
-/// The schema of this build.
+/// The schema version of this build.
 pub(crate) const SCHEMA: i64 = 5;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
@@ -40,29 +40,29 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
         }
         (APPLICATION_ID, 1..) => Ok(()),
         (0, 0) if tables == 0 => Ok(()),
-        (0 | APPLICATION_ID, _) => not_ours("it holds another program's tables".to_owned()),
+        (0 | APPLICATION_ID, _) => not_ours("it contains tables of another program".to_owned()),
         (other, _) => not_ours(format!("its application id is {other:#x}")),
     }
 }
 
-/// Migrates a checked database to [`SCHEMA`]; returns its previous schema, 0 for a new file.
+/// Migrates a checked database to [`SCHEMA`]; returns its previous version, 0 for a new file.
 ///
 /// # Errors
-/// `Database`; the file then has the schema of the last completed step.
+/// `Database`; the file then has the version of the last completed step.
 pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
-    let found = version(conn)?;
-    if found == 0 {
+    let previous = version(conn)?;
+    if previous == 0 {
         // Takes effect only before the first table is created.
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")?;
     }
-    for step in found..SCHEMA {
+    for step in previous..SCHEMA {
         apply(conn, step, now)?;
     }
-    if (1..SCHEMA).contains(&found) {
-        // A step may have rewritten a table. Space that cannot be released is reused by later rows.
+    if (1..SCHEMA).contains(&previous) {
+        // A step may have rewritten a table. On failure later rows reuse the free pages.
         let _ = health::release_free_pages(conn);
     }
-    Ok(found)
+    Ok(previous)
 }
 
 fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
@@ -105,83 +105,89 @@ mod tests {
 
     #[test]
     fn a_new_file_gets_the_schema_and_keeps_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("the folder is created");
         let path = folder.path().join("memory.db");
-        drop(open(&path).expect("is made"));
-        let conn = open(&path).expect("opens again");
-        assert_eq!(version(&conn).expect("has a version"), SCHEMA);
-        let vacuum: i64 =
-            conn.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).expect("is set");
-        assert_eq!(vacuum, 2, "incremental");
+        drop(open(&path).expect("the database is created"));
+        let conn = open(&path).expect("the database opens again");
+        assert_eq!(version(&conn).expect("the version is readable"), SCHEMA);
+        let auto_vacuum: i64 = conn
+            .pragma_query_value(None, "auto_vacuum", |row| row.get(0))
+            .expect("the pragma is readable");
+        assert_eq!(auto_vacuum, 2, "2 is incremental");
     }
 
     #[test]
     fn the_migration_to_small_chunks_keeps_vectors_bit_by_bit() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut conn = connection::writer(&folder.path().join("memory.db")).expect("is made");
-        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("is set");
-        (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("is applied"));
-        // Rows with gaps between them, as deletions leave them.
-        let numbers = |id: i64| {
-            (0..384)
-                .flat_map(|place| ((id * 384 + place) as f32).sin().to_le_bytes())
-                .collect::<Vec<u8>>()
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let mut conn =
+            connection::writer(&folder.path().join("memory.db")).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
+        // Row numbers with gaps, as deletions leave them.
+        let vector_bytes = |id: i64| {
+            (0..384).flat_map(|i| ((id * 384 + i) as f32).sin().to_le_bytes()).collect::<Vec<u8>>()
         };
         let ids: Vec<i64> = (1..=150).filter(|id| id % 7 != 0).map(|id| id * 3).collect();
         for id in &ids {
             conn.execute(
                 "INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)",
-                (id, numbers(*id)),
+                (id, vector_bytes(*id)),
             )
-            .expect("is stored");
+            .expect("the vector is stored");
         }
-        run(&mut conn, Timestamp(0)).expect("is brought up");
-        let of = |id: i64| {
+        run(&mut conn, Timestamp(0)).expect("the database is migrated");
+        let stored_vector = |id: i64| {
             conn.query_row("SELECT embedding FROM memories_vec WHERE rowid = ?1", [id], |row| {
                 row.get::<_, Vec<u8>>(0)
             })
         };
-        assert!(ids.iter().all(|id| of(*id).expect("is there") == numbers(*id)));
-        let count =
-            |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("is counted");
-        let stored = i64::try_from(ids.len()).expect("is small");
+        assert!(
+            ids.iter().all(|id| stored_vector(*id).expect("the row exists") == vector_bytes(*id))
+        );
+        let count = |sql: &str| {
+            conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("the rows are counted")
+        };
+        let stored = i64::try_from(ids.len()).expect("the count fits");
         assert_eq!(count("SELECT count(*) FROM memories_vec"), stored);
         assert_eq!(count("SELECT count(*) FROM memories_vec_chunks"), (stored + 63) / 64);
         assert_eq!(
             count("SELECT count(*) FROM sqlite_schema WHERE name = 'vectors_before'"),
             0,
-            "nothing is left over"
+            "the temporary table is dropped"
         );
-        assert_eq!(crate::db::dump::free_pages(&conn), 0, "nor is space");
+        assert_eq!(crate::db::dump::free_pages(&conn), 0, "free pages are released");
     }
 
     #[test]
     fn a_newer_foreign_or_garbage_file_is_refused_unchanged() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("the folder is created");
         let newer = folder.path().join("newer.db");
-        open(&newer).expect("is made").pragma_update(None, "user_version", 99).expect("is set");
+        open(&newer)
+            .expect("the database is created")
+            .pragma_update(None, "user_version", 99)
+            .expect("the version is set");
         let foreign = folder.path().join("foreign.db");
         Connection::open(&foreign)
-            .expect("is made")
+            .expect("the database is created")
             .execute_batch("CREATE TABLE bookmarks(url)")
-            .expect("is made");
+            .expect("the table is created");
         let garbage = folder.path().join("garbage.db");
         std::fs::write(
             &garbage,
             "this is a letter, not a database, and it is long enough to have a header of one hundred bytes or more in it",
         )
-        .expect("is written");
+        .expect("the file is written");
 
         for (path, expected) in [
             (&newer, "newer loci"),
             (&foreign, "not a loci database"),
             (&garbage, "not a loci database"),
         ] {
-            let before = std::fs::read(path).expect("is there");
-            let error = open(path).expect_err("is refused").to_string();
+            let before = std::fs::read(path).expect("the file is readable");
+            let error = open(path).expect_err("the file is refused").to_string();
             assert!(error.contains(expected), "{error}");
             assert!(
-                std::fs::read(path).expect("is there") == before,
+                std::fs::read(path).expect("the file is readable") == before,
                 "{} was changed",
                 path.display()
             );

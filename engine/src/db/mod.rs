@@ -1,8 +1,7 @@
 //! The database layer: the only place with SQL.
 //!
-//! Functions take a connection and plain values, and return rows or numbers. Not here: validation
-//! of memories, duplicates, ranking; no decision of the engine is made in SQL, except which rows
-//! exist.
+//! Functions take a connection and plain values, and return rows or numbers. SQL only selects and
+//! changes rows. Not here: validation of memories, detection of duplicates, ranking.
 
 pub(crate) mod backup;
 pub(crate) mod click_feedback;
@@ -34,5 +33,5 @@ pub(crate) mod vectors;
 /// A range of sequence numbers of memories, both ends included.
 pub(crate) type SeqRange = std::ops::RangeInclusive<i64>;
 
-/// All memories, including later ones.
+/// The range of all memories, including those stored later.
 pub(crate) const ALL_SEQS: SeqRange = i64::MIN..=i64::MAX;

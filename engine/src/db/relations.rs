@@ -30,7 +30,7 @@ pub(crate) fn find(
         .optional()?)
 }
 
-/// A new triple.
+/// The values of a new row.
 pub(crate) struct NewRelation<'a> {
     pub id: &'a str,
     pub subject: &'a MemoryId,
@@ -39,7 +39,7 @@ pub(crate) struct NewRelation<'a> {
     pub confidence: Confidence,
 }
 
-/// Inserts the row.
+/// Inserts a relation.
 pub(crate) fn insert(conn: &Connection, new: &NewRelation<'_>, now: Timestamp) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     conn.prepare_cached(sql)?.execute((
@@ -60,7 +60,7 @@ pub(crate) fn set_confidence(conn: &Connection, id: &str, confidence: Confidence
     Ok(())
 }
 
-/// Adds a memory as evidence of a relation; returns false if it was known.
+/// Adds a memory as evidence of a relation; returns false if it is evidence already.
 pub(crate) fn add_evidence(conn: &Connection, relation: &str, memory: &MemoryId) -> Result<bool> {
     let sql = "INSERT INTO relation_evidence(relation_id, memory_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((relation, memory.as_str()))? > 0)
@@ -99,8 +99,8 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<V
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns every row that a deletion of the memory would cascade to: relations with their evidence,
-/// variants, sources.
+/// Returns the rows that are deleted together with a memory: its relations with their evidence, its
+/// variants and its sources.
 pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut relations = conn.prepare_cached(

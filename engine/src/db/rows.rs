@@ -1,5 +1,5 @@
-//! Row images for the journal: the columns of a row as JSON. Text, numbers and null as they are, a
-//! blob as `{"hex": …}`.
+//! Row images for the journal: the columns of a row as JSON. A blob becomes `{"hex": …}`; text,
+//! numbers and null keep their JSON type.
 //!
 //! Not here: which rows an act records (`crate::transaction`), how they are restored (`journal`).
 
@@ -78,25 +78,25 @@ pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let read = |found: &rusqlite::Row<'_>| {
+    let read = |values: &rusqlite::Row<'_>| {
         names
             .iter()
             .enumerate()
-            .map(|(i, name)| Ok((name.clone(), to_json(found.get_ref(i)?))))
+            .map(|(i, name)| Ok((name.clone(), to_json(values.get_ref(i)?))))
             .collect::<rusqlite::Result<Image>>()
     };
     Ok(statement.query_row(params_from_iter(key), read).optional()?)
 }
 
-/// Writes the images of many new rows as JSON text, equal to [`image`]. It builds no JSON tree, and
-/// looks up the columns of a table once.
+/// Writes the images of many new rows as JSON text: an array of `[column, value]` pairs, ordered by
+/// column. Builds no JSON tree, and looks up the columns of a table once.
 pub(crate) struct ImageWriter<'a> {
     conn: &'a Connection,
-    leave_out: fn(&str) -> bool,
+    is_omitted: fn(&str) -> bool,
     tables: HashMap<&'static str, Table<'a>>,
 }
 
-/// Bytes that most images need.
+/// Initial capacity of an image; enough for most.
 const IMAGE_BYTES: usize = 1024;
 
 struct Table<'a> {
@@ -106,29 +106,29 @@ struct Table<'a> {
 }
 
 impl<'a> ImageWriter<'a> {
-    /// Creates one that leaves out some columns.
-    pub(crate) fn new(conn: &'a Connection, leave_out: fn(&str) -> bool) -> Self {
-        Self { conn, leave_out, tables: HashMap::new() }
+    /// Creates a writer that omits the columns for which `is_omitted` returns true.
+    pub(crate) fn new(conn: &'a Connection, is_omitted: fn(&str) -> bool) -> Self {
+        Self { conn, is_omitted, tables: HashMap::new() }
     }
 
     /// Returns the image of a row as JSON; `None` if there is no such row.
     pub(crate) fn write(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
         let (condition, key) = row.key();
         let Table { by_key, columns } = match self.tables.entry(row.table()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(Table::new(self.conn, row.table(), condition, self.leave_out)?)
+            Entry::Occupied(table) => table.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(Table::new(self.conn, row.table(), condition, self.is_omitted)?)
             }
         };
-        let read = |found: &rusqlite::Row<'_>| {
+        let read = |values: &rusqlite::Row<'_>| {
             let mut json = Vec::with_capacity(IMAGE_BYTES);
             json.push(b'[');
-            for (name, at) in columns {
+            for (name, position) in columns {
                 json.extend_from_slice(if json.len() > 1 { b",[" } else { b"[" });
                 json.extend_from_slice(name.as_bytes());
                 json.push(b',');
                 // Writing into memory cannot fail.
-                let _ = match found.get_ref(*at)? {
+                let _ = match values.get_ref(*position)? {
                     ValueRef::Text(text) => {
                         serde_json::to_writer(&mut json, &String::from_utf8_lossy(text))
                     }
@@ -148,35 +148,35 @@ impl<'a> Table<'a> {
         conn: &'a Connection,
         table: &str,
         condition: &str,
-        leave_out: fn(&str) -> bool,
+        is_omitted: fn(&str) -> bool,
     ) -> Result<Self> {
         let by_key = conn.prepare_cached(&format!("SELECT * FROM {table} WHERE {condition}"))?;
-        let names = by_key.column_names().enumerate().filter(|(_, name)| !leave_out(name));
+        let names = by_key.column_names().enumerate().filter(|(_, name)| !is_omitted(name));
         let mut columns: Vec<(String, usize)> =
-            names.map(|(at, name)| (format!("{name:?}"), at)).collect();
+            names.map(|(position, name)| (format!("{name:?}"), position)).collect();
         columns.sort_unstable();
         Ok(Self { by_key, columns })
     }
 }
 
-/// Restores a whole row.
+/// Inserts a row with the columns of its image.
 pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
     let names: Vec<&str> = image.keys().map(String::as_str).collect();
-    let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
-    let sql =
-        format!("INSERT INTO {}({}) VALUES ({})", row.table(), names.join(", "), places.join(", "));
+    let parameters: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
+    let (names, parameters) = (names.join(", "), parameters.join(", "));
+    let sql = format!("INSERT INTO {}({names}) VALUES ({parameters})", row.table());
     conn.prepare_cached(&sql)?.execute(params_from_iter(image.values().map(to_sql)))?;
     Ok(())
 }
 
-/// Sets some columns of a row.
+/// Sets the given columns of a row.
 pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()> {
     let (condition, mut values) = row.key();
     let first = values.len() + 1;
-    let sets: Vec<String> =
+    let assignments: Vec<String> =
         columns.keys().enumerate().map(|(i, name)| format!("{name} = ?{}", first + i)).collect();
     values.extend(columns.values().map(to_sql));
-    let sql = format!("UPDATE {} SET {} WHERE {condition}", row.table(), sets.join(", "));
+    let sql = format!("UPDATE {} SET {} WHERE {condition}", row.table(), assignments.join(", "));
     conn.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(())
 }
@@ -191,7 +191,7 @@ pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
 
 /// Returns a blob in the form of an image.
 pub(crate) fn blob(bytes: &[u8]) -> Value {
-    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     let hex: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
     json!({"hex": hex})
 }

@@ -6,40 +6,40 @@ use loci_proto::requests::stats::StatsReply;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Counts everything, or what one group stored.
+/// Counts the memories of the whole store, or those that one group stored.
 pub(crate) fn count(
     conn: &Connection,
     group: Option<&str>,
     model: &str,
     now: Timestamp,
 ) -> Result<StatsReply> {
-    let one = |sql: &str| -> Result<u64> {
+    let count_where = |condition: &str| -> Result<u64> {
         let sql = format!(
-            "SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {sql}"
+            "SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {condition}"
         );
         Ok(conn
             .prepare_cached(&sql)?
             .query_row([group], |row| row.get::<_, i64>(0))
             .map(i64::cast_unsigned)?)
     };
-    let active = one("status = 'active'")?;
-    let superseded = one("status <> 'active'")?;
-    let span = "SELECT min(created_at), max(created_at) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)";
+    let active = count_where("status = 'active'")?;
+    let not_active = count_where("status <> 'active'")?;
+    let times = "SELECT min(created_at), max(created_at) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)";
     let (oldest, newest): (Option<i64>, Option<i64>) =
-        conn.prepare_cached(span)?.query_row([group], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        conn.prepare_cached(times)?.query_row([group], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(StatsReply {
-        total_memories: active + superseded,
+        total_memories: active + not_active,
         active_memories: active,
-        superseded_memories: superseded,
-        by_type: by(conn, "type", &["episodic", "semantic", "procedural", "entity"], group)?,
-        by_scope: by(conn, "scope", &["global", "group"], group)?,
+        superseded_memories: not_active,
+        by_type: count_by(conn, "type", &["episodic", "semantic", "procedural", "entity"], group)?,
+        by_scope: count_by(conn, "scope", &["global", "group"], group)?,
         entity_relations: relations(conn, group)?,
         db_size_bytes: size(conn)?,
         oldest_memory: oldest.map(|ms| Timestamp(ms).iso()),
         newest_memory: newest.map(|ms| Timestamp(ms).iso()),
-        forgotten: one("status = 'forgotten'")?,
-        compacted: one("status = 'compacted'")?,
-        expired: one(&format!("status = 'active' AND expires_at <= {}", now.0))?,
+        forgotten: count_where("status = 'forgotten'")?,
+        compacted: count_where("status = 'compacted'")?,
+        expired: count_where(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
         without_vector: without_vector(conn, group, model)?,
         degraded: loci_proto::degraded::Degraded::default(),
@@ -55,22 +55,23 @@ pub(crate) fn active(conn: &Connection) -> Result<u64> {
         .map(i64::cast_unsigned)?)
 }
 
-fn by(
+/// Counts active memories by the values of a column; values without a memory have count 0.
+fn count_by(
     conn: &Connection,
     column: &str,
-    words: &[&str],
+    values: &[&str],
     group: Option<&str>,
 ) -> Result<BTreeMap<String, u64>> {
     let sql = format!(
         "SELECT {column}, count(*) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1) GROUP BY 1"
     );
     let mut counts: BTreeMap<String, u64> =
-        words.iter().map(|word| ((*word).to_owned(), 0)).collect();
+        values.iter().map(|value| ((*value).to_owned(), 0)).collect();
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map([group], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
     for row in rows {
-        let (word, count) = row?;
-        counts.insert(word, count.cast_unsigned());
+        let (value, count) = row?;
+        counts.insert(value, count.cast_unsigned());
     }
     Ok(counts)
 }

@@ -13,14 +13,14 @@ pub(crate) fn insert(
     conn: &Connection,
     memory: i64,
     model: &str,
-    text: &DocumentEncoding,
+    encoding: &DocumentEncoding,
 ) -> Result<()> {
-    VectorWriter::new(conn)?.one(memory, model, text)
+    VectorWriter::new(conn)?.insert(memory, model, encoding)
 }
 
-/// The same for many memories: prepared statements are looked up once.
+/// Stores vectors and sign codes of many memories. Its prepared statements are looked up once.
 pub(crate) struct VectorWriter<'a> {
-    piece: CachedStatement<'a>,
+    chunk: CachedStatement<'a>,
     vector: CachedStatement<'a>,
     codes: CachedStatement<'a>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct VectorWriter<'a> {
 impl<'a> VectorWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self {
-            piece: conn.prepare_cached(
+            chunk: conn.prepare_cached(
                 "INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)",
             )?,
             vector: conn
@@ -37,44 +37,49 @@ impl<'a> VectorWriter<'a> {
         })
     }
 
-    pub(crate) fn one(&mut self, memory: i64, model: &str, text: &DocumentEncoding) -> Result<()> {
-        for (number, piece) in text.pieces.iter().enumerate() {
-            let id =
-                self.piece.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
-            self.vector.execute((id, bytes(piece)))?;
+    pub(crate) fn insert(
+        &mut self,
+        memory: i64,
+        model: &str,
+        encoding: &DocumentEncoding,
+    ) -> Result<()> {
+        for (number, vector) in encoding.pieces.iter().enumerate() {
+            let number = i64::try_from(number).unwrap_or(i64::MAX);
+            let id = self.chunk.insert((memory, number, model))?;
+            self.vector.execute((id, to_bytes(vector)))?;
         }
-        text.words
+        encoding
+            .words
             .as_ref()
             .map_or(Ok(()), |words| codes::put(&mut self.codes, memory, model, words))
     }
 }
 
-/// Deletes the vectors and codes of a memory, whatever model made them.
+/// Deletes the vectors and codes of a memory, of any model.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
-    let mut taken =
+    let mut delete_chunks =
         conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
-    let pieces: Vec<i64> =
-        taken.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let chunks: Vec<i64> =
+        delete_chunks.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
     // One by one: with `IN`, vec0 scans all vectors.
-    let mut vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
-    for piece in pieces {
-        vector.execute([piece])?;
+    let mut delete_vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
+    for chunk in chunks {
+        delete_vector.execute([chunk])?;
     }
     codes::delete(conn, memory)
 }
 
-/// Deletes all vectors by recreating the table: vec0 deletes row by row, and writes a whole chunk
-/// for each.
+/// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
+/// vectors for each.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
-    let made: String =
+    let create_table: String =
         conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
             row.get(0)
         })?;
-    Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {made}"))?)
+    Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {create_table}"))?)
 }
 
-/// Returns the vectors of these memories by a model, each with its memory, ordered by memory and
-/// chunk.
+/// Passes the vectors of these memories by a model to `each`, ordered by memory and chunk.
 pub(crate) fn load(
     conn: &Connection,
     model: &str,
@@ -89,19 +94,19 @@ pub(crate) fn load(
     let mut vector = Vec::with_capacity(DIMENSIONS);
     while let Some(row) = rows.next()? {
         vector.clear();
-        vector.extend(numbers(row.get_ref(1)?.as_blob().unwrap_or_default()));
+        vector.extend(to_floats(row.get_ref(1)?.as_blob().unwrap_or_default()));
         each(row.get(0)?, &vector)?;
     }
     Ok(())
 }
 
-/// Returns the vectors of one memory; none if they are no valid embeddings.
+/// Returns the vectors of one memory; none if one of them is not a valid embedding.
 fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
     )?;
     let rows = statement.query_map((memory, model), |row| {
-        Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default()).collect())
+        Ok(to_floats(row.get_ref(0)?.as_blob().unwrap_or_default()).collect())
     })?;
     let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
@@ -122,8 +127,8 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
         .exists((memory, model))?)
 }
 
-/// Returns memories after `seq` that a recall may find and that have no vector or no codes of this
-/// model, oldest first: sequence number and text.
+/// Returns sequence number and text of at most `limit` memories after `after` that a recall may
+/// find and that have no vector or no codes of this model, oldest first.
 pub(crate) fn without(
     conn: &Connection,
     model: &str,
@@ -144,11 +149,11 @@ pub(crate) fn without(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn bytes(embedding: &Embedding) -> Vec<u8> {
+fn to_bytes(embedding: &Embedding) -> Vec<u8> {
     embedding.as_slice().iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>().into_flattened()
 }
 
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
+fn to_floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
     debug_assert_eq!(bytes.len(), DIMENSIONS * 4);
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }

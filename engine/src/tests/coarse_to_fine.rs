@@ -1,4 +1,4 @@
-//! The coarse-to-fine strategy against the exhaustive one, on made-up notes.
+//! Coarse-to-fine search compared with more exact searches, on generated notes.
 //!
 //! Not here: the figures on public test sets (docs/benchmarks.md).
 
@@ -18,54 +18,56 @@ use crate::tests::fixture::{T0, asked, coded};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
 const STORED: usize = 6_000;
-/// So many that the estimates exclude most.
+/// A size at which the estimates exclude most notes.
 const MANY: usize = 12_000;
 
-fn mixed(seed: usize) -> usize {
-    let mixed = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
+/// Returns a pseudo-random number.
+fn random(seed: usize) -> usize {
+    let bits = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    usize::try_from((bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
 }
 
-/// A deterministic vector near that of a topic.
+/// Returns a vector near the other vectors of its topic.
 fn vector(topic: usize, number: usize) -> Embedding {
-    let value = |seed: usize| (mixed(seed) % 2001) as f32 / 1000.0 - 1.0;
-    let near =
-        |at: usize| value(topic * 1000 + at) + 0.9 * value((number + 1000) * 1000 + at) + 0.4;
-    Embedding::new((0..DIMENSIONS).map(near).collect()).expect("has a direction")
+    let value = |seed: usize| (random(seed) % 2001) as f32 / 1000.0 - 1.0;
+    let component =
+        |i: usize| value(topic * 1000 + i) + 0.9 * value((number + 1000) * 1000 + i) + 0.4;
+    Embedding::new((0..DIMENSIONS).map(component).collect()).expect("the vector is not zero")
 }
 
 fn text(number: usize) -> String {
-    let speaker = ["", "Marta: ", "Olek: "][mixed(number) % 3];
+    let speaker = ["", "Marta: ", "Olek: "][random(number) % 3];
     let words = (0..8)
-        .map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900))
+        .map(|at| format!("word{}", random(number / 6 * 100 + number % 6 * 7 + at * at) % 900))
         .collect::<Vec<_>>();
     format!(
         "[2024-0{}-11] {speaker}{}{}",
         1 + number % 9,
         words.join(" "),
-        if mixed(number + 5).is_multiple_of(7) { "?" } else { "" }
+        if random(number + 5).is_multiple_of(7) { "?" } else { "" }
     )
 }
 
-/// An index of texts of two projects, in groups of one topic; some texts have two chunks.
-fn index(stored: usize) -> Index {
-    index_with(stored, |_| true)
+/// Returns an index of texts of two projects, six consecutive texts on each topic. Some have two
+/// chunks.
+fn index(count: usize) -> Index {
+    index_of(count, |_| true)
 }
 
-/// As [`index`], but texts for which `these` is false are empty and of a third project.
-fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
+/// As [`index`], but entries for which `has_text` is false are empty and in a third project.
+fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
     let mut index = Index::default();
-    for number in 0..stored {
-        if !these(number) {
+    for number in 0..count {
+        if !has_text(number) {
             index.put(Entry {
                 group: Some("c".to_owned()),
-                ..Entry::bare(i64::try_from(number).expect("is small"))
+                ..Entry::bare(i64::try_from(number).expect("the number fits"))
             });
             continue;
         }
         let content = text(number);
         index.put(Entry {
-            seq: i64::try_from(number).expect("is small"),
+            seq: i64::try_from(number).expect("the number fits"),
             kind: MemoryType::Episodic,
             group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
             scope: if number % 9 == 0 { Scope::Global } else { Scope::Group },
@@ -85,7 +87,7 @@ fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
         }
         let words = coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
         index.set_vectors(
-            i64::try_from(number).expect("is small"),
+            i64::try_from(number).expect("the number fits"),
             &DocumentEncoding { pieces, words },
         );
     }
@@ -93,26 +95,27 @@ fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
 }
 
 fn filter(visibility: &Visibility) -> Filter<'_> {
-    let lowest = Confidence::new(0.1).expect("in bounds");
+    let min_confidence = Confidence::new(0.1).expect("the value is within bounds");
     Filter {
         visibility,
         kind: None,
         scope: None,
-        min_confidence: lowest,
+        min_confidence,
         now: T0,
         decay: Decay::default(),
         compacted: true,
     }
 }
 
-fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> SearchResults {
+/// Returns the ten best results for project `a`.
+fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort) -> SearchResults {
     let mask = index.mask(&filter(&Visibility::of_group("a")));
     search(
         index,
         &mask,
         &SearchQuery {
             parsed: &ParsedQuery::new(text),
-            encoding: Some(asked),
+            encoding: Some(encoding),
             fusion: Fusion::Soft,
             today: 0,
             limit: 10,
@@ -122,62 +125,71 @@ fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> Se
     )
 }
 
-/// The bounds leave room for ties: many of these texts are equally good, and which of those is
-/// tenth is chance.
+/// The bounds allow for ties: many of these texts have equal scores, and which of them is tenth
+/// depends on rounding.
 #[test]
 fn coarse_to_fine_finds_what_exact_cosines_find_and_nearly_what_the_exhaustive_search_finds() {
-    let exact = same_as(&index(MANY), Effort::ExactVectors, &ASKED);
-    let whole = same_as(&index(STORED), Effort::Exhaustive, &ASKED[..5]);
-    assert!(exact.0 >= 0.99 && exact.1 == 60, "exact cosines: {exact:?}");
-    assert!(whole.0 >= 0.85 && whole.1 >= 59, "all words: {whole:?}");
+    let exact = agreement(&index(MANY), Effort::ExactVectors, &TEMPLATES);
+    let exhaustive = agreement(&index(STORED), Effort::Exhaustive, &TEMPLATES[..5]);
+    assert!(exact.in_ten >= 0.99 && exact.same_first == 60, "exact cosines: {exact:?}");
+    assert!(exhaustive.in_ten >= 0.85 && exhaustive.same_first >= 59, "all words: {exhaustive:?}");
 }
 
 #[test]
-fn sparse_blocks_lose_nothing_to_estimates() {
-    // A part of the project is dense, the rest sparse.
-    let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
-    let few = index
+fn blocks_with_few_candidates_are_scored_exactly() {
+    // The project is dense in one part of the index, and sparse in the rest.
+    let index = index_of(36_000, |number| number < 3_000 || number.is_multiple_of(16));
+    let sparse_blocks = index
         .mask(&filter(&Visibility::of_group("a")))
         .words()
         .iter()
         .filter(|word| (1..=DIRECT_COSINES_PER_BLOCK).contains(&word.count_ones()))
         .count();
-    assert!(few > 400, "{few} of 64");
-    let exact = same_as(&index, Effort::ExactVectors, &ASKED);
-    assert!(exact.0 >= 0.995 && exact.1 == 60, "exact cosines: {exact:?}");
+    assert!(sparse_blocks > 400, "{sparse_blocks} blocks of 64 slots");
+    let exact = agreement(&index, Effort::ExactVectors, &TEMPLATES);
+    assert!(exact.in_ten >= 0.995 && exact.same_first == 60, "exact cosines: {exact:?}");
 }
 
-/// Share of the ten best of another effort that the default finds, and how often both have the same
-/// first result.
-fn same_as(index: &Index, effort: Effort, kinds: &[&str]) -> (f64, usize) {
-    let (mut same, mut all, mut first) = (0_u32, 0_u32, 0);
+/// How far the default effort agrees with another effort in 60 queries.
+#[derive(Debug)]
+struct Agreement {
+    /// The share of the ten best of the other effort that are among the ten best of the default.
+    in_ten: f64,
+    /// The number of queries with the same first result.
+    same_first: usize,
+}
+
+fn agreement(index: &Index, effort: Effort, templates: &[&str]) -> Agreement {
+    let (mut common, mut all, mut same_first) = (0_u32, 0_u32, 0);
     for turn in 0..60 {
-        let (words, asked) = question(turn, kinds[turn % kinds.len()], index.len());
-        let (best, whole) = (
-            found(index, &words, &asked, Effort::Approximate),
-            found(index, &words, &asked, effort),
+        let (text, encoding) = question(turn, templates[turn % templates.len()], index.len());
+        let (approximate, expected) = (
+            ten_best(index, &text, &encoding, Effort::Approximate),
+            ten_best(index, &text, &encoding, effort),
         );
-        let slots =
-            |found: &SearchResults| found.ranked.iter().map(|entry| entry.slot).collect::<Vec<_>>();
-        let (best, whole) = (slots(&best), slots(&whole));
-        assert!(!whole.is_empty());
-        all += u32::try_from(whole.len()).expect("ten");
-        same +=
-            u32::try_from(whole.iter().filter(|slot| best.contains(slot)).count()).expect("ten");
-        first += usize::from(best.first() == whole.first());
+        let slots = |results: &SearchResults| {
+            results.ranked.iter().map(|entry| entry.slot).collect::<Vec<_>>()
+        };
+        let (approximate, expected) = (slots(&approximate), slots(&expected));
+        assert!(!expected.is_empty());
+        all += u32::try_from(expected.len()).expect("the count fits");
+        common += u32::try_from(expected.iter().filter(|slot| approximate.contains(slot)).count())
+            .expect("the count fits");
+        same_first += usize::from(approximate.first() == expected.first());
     }
-    (f64::from(same) / f64::from(all), first)
+    Agreement { in_ten: f64::from(common) / f64::from(all), same_first }
 }
 
 /// Query templates for a text: `*` is three of its words, `…` all words of it and two others. The
-/// last template has no keyword of any text.
-const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "* before word1", "…", "unheard"];
+/// last template contains no keyword of any text.
+const TEMPLATES: [&str; 6] = ["* in March 2024", "* Marta", "*", "* before word1", "…", "unheard"];
 
-/// A query by this template about one of the texts, with a vector near that of the text.
-fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
-    let number = mixed(turn + 77) % stored;
-    let said = |number: usize| {
-        let content = text(number % stored);
+/// Returns a query by this template about one of `count` texts, with a vector near that of the
+/// text.
+fn question(turn: usize, template: &str, count: usize) -> (String, QueryEncoding) {
+    let number = random(turn + 77) % count;
+    let words_of = |number: usize| {
+        let content = text(number % count);
         content
             .trim_end_matches('?')
             .rsplit([':', ']'])
@@ -186,12 +198,12 @@ fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
             .trim()
             .to_owned()
     };
-    let few = said(number).rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
-    let words = kind
-        .replace('*', &few)
-        .replace('…', &[number, number + 7, number + 13].map(said).join(" "));
-    let asked = asked(&words, vector(number / 6, number + stored));
-    (words, asked)
+    let three_words = words_of(number).rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
+    let query = template
+        .replace('*', &three_words)
+        .replace('…', &[number, number + 7, number + 13].map(words_of).join(" "));
+    let encoding = asked(&query, vector(number / 6, number + count));
+    (query, encoding)
 }
 
 /// The scratch buffers are reused, so values of an earlier query must not leak into a later one.
@@ -199,8 +211,8 @@ fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
 fn an_earlier_query_changes_no_score() {
     let index = index(MANY);
     let answer = |turn: usize| {
-        let (words, asked) = question(turn, ASKED[turn % ASKED.len()], MANY);
-        found(&index, &words, &asked, Effort::Approximate)
+        let (text, encoding) = question(turn, TEMPLATES[turn % TEMPLATES.len()], MANY);
+        ten_best(&index, &text, &encoding, Effort::Approximate)
     };
     let forwards: Vec<SearchResults> = (0..12).map(answer).collect();
     let backwards: Vec<SearchResults> = (0..12).rev().map(answer).collect();
@@ -232,12 +244,11 @@ fn nearest_finds_every_memory_above_the_threshold_in_a_large_set() {
     }
 }
 
-/// An explained search records the steps of the same code, so its scores are equal bit by bit.
 #[test]
 fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
     let index = index(STORED);
     let mask = index.mask(&filter(&Visibility::of_group("a")));
-    for (turn, template) in (0..).zip(ASKED) {
+    for (turn, template) in (0..).zip(TEMPLATES) {
         let (text, encoding) = question(turn, template, STORED);
         let parsed = ParsedQuery::new(&text);
         let run = |detail| {
@@ -254,7 +265,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         };
         let (plain, explained) = (run(Detail::Scores), run(Detail::Steps));
         assert_eq!(plain.ranked, explained.ranked, "{text}");
-        let whys = explained.explanation.expect("is explained").whys;
+        let whys = explained.explanation.expect("the search is explained").whys;
         assert_eq!(whys.len(), plain.ranked.len());
         for (entry, why) in plain.ranked.iter().zip(whys) {
             let sum: f64 = why.parts.iter().map(|part| part.adds).sum();

@@ -1,5 +1,5 @@
-//! Results that state the same fact are returned once, and of two equally good ones the newer comes
-//! first.
+//! Collapse: of results that state the same fact one is returned. Recency: of two equally good
+//! results the newer comes first.
 
 use crate::model::time::DAY;
 use crate::tests::fixture::{TestStore, asked, coded, id, leaning};
@@ -7,20 +7,20 @@ use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
-/// Stores a text of this type; texts of the same number have similar vectors.
+/// Stores a text of this type; texts with the same number have the same vector.
 fn store(test_store: &mut TestStore, text: &str, kind: &str, number: usize) -> String {
     store_with(test_store, json!({"content": text, "type": kind}), number)
 }
 
 fn store_with(test_store: &mut TestStore, arguments: Value, number: usize) -> String {
-    let text = arguments["content"].as_str().expect("is text").to_owned();
+    let text = arguments["content"].as_str().expect("the content is text").to_owned();
     id(&test_store.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
 }
 
 fn found(test_store: &TestStore, max_results: usize) -> Vec<RecalledMemory> {
     let arguments = json!({"query": "kettle", "max_results": max_results});
     test_store
-        .recall_asked("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5))))
+        .recall_encoded("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5))))
         .reply
         .results
 }
@@ -41,12 +41,12 @@ fn the_same_fact_is_returned_once_and_the_next_best_moves_up() {
         [second.as_str(), other.as_str()]
     );
     assert_eq!((also(&found[0]), also(&found[1])), (vec![first.as_str()], vec![]));
-    let told = test_store
+    let explained = test_store
         .recall("a", json!({"query": "kettle", "max_results": 1, "explain": true}), None)
         .reply
         .explain
-        .expect("is told");
-    assert_eq!([told.ranked, told.collapsed, told.over_limit], [3, 1, 1]);
+        .expect("the reply is explained");
+    assert_eq!([explained.ranked, explained.collapsed, explained.over_limit], [3, 1, 1]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_memory_listed_in_also_does_not_count_as_used() {
     let mut test_store = TestStore::new();
     store(&mut test_store, "The kettle is green.", "semantic", 1);
     store(&mut test_store, "The kettle is green", "episodic", 1);
-    let answer = test_store.recall_asked(
+    let answer = test_store.recall_encoded(
         "a",
         json!({"query": "kettle"}),
         Some(&asked("kettle", leaning(0, 9, 0.5))),
@@ -98,7 +98,7 @@ fn of_two_nearly_equal_results_the_newer_comes_first_and_a_better_one_stays_firs
     for (better, first) in [(0.0, "The kettle is new"), (0.1, "The kettle is old")] {
         let mut test_store = TestStore::new();
         let now = test_store.now;
-        // The older one is better by .002, or clearly.
+        // The cosine of the older memory is higher by 0.002 or by 0.102.
         for (text, days, cosine) in
             [("The kettle is old", 0, 0.502 + better), ("The kettle is new", 200, 0.5)]
         {
@@ -112,14 +112,15 @@ fn of_two_nearly_equal_results_the_newer_comes_first_and_a_better_one_stays_firs
         }
         let arguments = json!({"query": "kettle"});
         let asked = asked("kettle", crate::tests::fixture::axis(0));
-        let found = test_store.recall_asked("a", arguments, Some(&asked)).reply.results;
+        let found = test_store.recall_encoded("a", arguments, Some(&asked)).reply.results;
         assert_eq!(found[0].content.as_deref(), Some(first), "{found:?}");
-        // Later, when both are old, the order is the same: age counts relative to the newest.
+        // Later the order is the same: age is relative to the newest memory.
         test_store.now = now.plus(205 * DAY);
         assert_eq!(
-            test_store.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0]
-                .content
-                .as_deref(),
+            test_store.recall_encoded("a", json!({"query": "kettle"}), Some(&asked)).reply.results
+                [0]
+            .content
+            .as_deref(),
             Some(first)
         );
     }

@@ -27,31 +27,48 @@ const WORDS: [&str; 14] = [
     "the",
 ];
 
-/// One text: speaker, day of the month, words, whether it is a question.
-type GeneratedText = (u8, u32, Vec<usize>, bool);
+/// A generated text of May 2023.
+#[derive(Debug, Clone)]
+struct GeneratedText {
+    /// No speaker, Marta or Olek.
+    speaker: u8,
+    day: u32,
+    /// Indices in [`WORDS`].
+    words: Vec<usize>,
+    is_question: bool,
+}
+
+impl GeneratedText {
+    fn new(speaker: u8, day: u32, words: Vec<usize>) -> Self {
+        Self { speaker, day, words, is_question: false }
+    }
+
+    fn to_text(&self) -> String {
+        let speaker = ["", "Marta: ", "Olek: "][usize::from(self.speaker)];
+        let words: Vec<&str> = self.words.iter().map(|word| WORDS[*word]).collect();
+        let mark = if self.is_question { "?" } else { "" };
+        format!("[2023-05-{:02}] {speaker}{}{mark}", self.day, words.join(" "))
+    }
+}
 
 fn texts() -> impl Strategy<Value = Vec<GeneratedText>> {
-    prop::collection::vec(
-        (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()),
-        1..14,
-    )
+    let text =
+        (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()).prop_map(
+            |(speaker, day, words, is_question)| GeneratedText { speaker, day, words, is_question },
+        );
+    prop::collection::vec(text, 1..14)
 }
 
-fn text((who, day, words, asks): &GeneratedText) -> String {
-    let name = ["", "Marta: ", "Olek: "][usize::from(*who)];
-    let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
-    format!("[2023-05-{day:02}] {name}{}{}", words.join(" "), if *asks { "?" } else { "" })
-}
-
-/// A store of these texts. Every third is compacted, into an extractive summary if one is given.
-fn store_holding(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>) -> TestStore {
+/// Returns a store of these texts. Every third is compacted, into an extractive summary if one is
+/// given.
+fn store_of(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>) -> TestStore {
     let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
         test_store.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
     });
     for (number, generated) in texts.iter().enumerate() {
-        let text = text(generated);
+        let text = generated.to_text();
         let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
         let stored = test_store.store_coded(
             "a",
@@ -59,7 +76,7 @@ fn store_holding(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>)
             &coded(&text, vector),
         );
         if number % 3 == 2 {
-            crate::tests::fixture::compacted(&mut test_store, &stored.id, summary.as_ref());
+            crate::tests::fixture::mark_compacted(&mut test_store, &stored.id, summary.as_ref());
         }
     }
     test_store
@@ -67,7 +84,7 @@ fn store_holding(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>)
 
 fn recall(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallReply {
     arguments["query"] = json!(query);
-    test_store.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
+    test_store.recall_encoded("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
 }
 
 fn sum(why: &ScoreBreakdown) -> f64 {
@@ -78,27 +95,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn the_parts_add_up_to_the_score_and_explaining_changes_no_result(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
+    fn the_parts_add_up_to_the_score_and_explaining_changes_no_result(texts in texts(), ranking in 0..4_usize, has_summary in any::<bool>(), query_words in prop::collection::vec(0..WORDS.len(), 1..16)) {
         let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
-        let test_store = store_holding(fusion, &said, summed.then_some("a summary of the kettle"));
-        let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
+        let test_store = store_of(fusion, &texts, has_summary.then_some("a summary of the kettle"));
+        let query = query_words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
         for query in [query.clone(), format!("when did {query} happen in May 2023")] {
             let plain = recall(&test_store, json!({"max_results": 6}), &query);
             let reply = recall(&test_store, json!({"max_results": 6, "explain": true}), &query);
-            let explained = reply.explain.clone().expect("is explained");
+            let explained = reply.explain.clone().expect("the result is explained");
             prop_assert_eq!(explained.ranking.as_str(), ["soft", "soft", "weighted", "rrf"][ranking]);
-            let given = reply.results.len() + explained.collapsed;
-            prop_assert_eq!(explained.ranked, given + explained.over_limit + explained.cut_by_budget);
+            let returned = reply.results.len() + explained.collapsed;
+            prop_assert_eq!(explained.ranked, returned + explained.over_limit + explained.cut_by_budget);
             prop_assert_eq!(explained.collapsed, reply.results.iter().map(|result| result.also.len()).sum::<usize>());
             prop_assert!(explained.in_store >= explained.visible && explained.visible >= explained.admitted);
             prop_assert!(explained.admitted >= explained.matched.max(explained.ranked));
-            let mut bare = reply.clone();
-            bare.results.iter_mut().for_each(|result| result.why = None);
-            prop_assert_eq!(&bare.results, &plain.results);
-            let sums: Vec<f64> = reply.results.iter().map(|result| sum(result.why.as_ref().expect("is explained"))).collect();
+            let mut without_why = reply.clone();
+            without_why.results.iter_mut().for_each(|result| result.why = None);
+            prop_assert_eq!(&without_why.results, &plain.results);
+            let sums: Vec<f64> = reply.results.iter().map(|result| sum(result.why.as_ref().expect("the result is explained"))).collect();
             prop_assert!(sums.windows(2).all(|pair| pair[0] >= pair[1] - 1e-5), "{sums:?}");
             for (result, sum) in reply.results.iter().zip(sums) {
-                prop_assert!((result.score.expect("is ranked") - sum).abs() < 1e-4, "{sum}: {result:?}");
+                prop_assert!((result.score.expect("the result has a score") - sum).abs() < 1e-4, "{sum}: {result:?}");
             }
         }
     }
@@ -110,46 +127,57 @@ fn steps(why: &ScoreBreakdown) -> Vec<&str> {
 
 #[test]
 fn each_step_is_listed_by_its_name() {
-    let said = [
-        (1, 8, vec![4], true),
-        (2, 8, vec![5, 0, 6, 7], false),
-        (0, 20, vec![12, 10, 11], false),
-        (0, 9, vec![8], false),
+    let texts = [
+        GeneratedText { is_question: true, ..GeneratedText::new(1, 8, vec![4]) },
+        GeneratedText::new(2, 8, vec![5, 0, 6, 7]),
+        GeneratedText::new(0, 20, vec![12, 10, 11]),
+        GeneratedText::new(0, 9, vec![8]),
     ];
-    let test_store = store_holding(Fusion::Soft, &said, None);
+    let test_store = store_of(Fusion::Soft, &texts, None);
     let reply =
         recall(&test_store, json!({"explain": true}), "When was Olek at the kettle in May 2023");
-    let best = reply.results[0].why.clone().expect("is explained");
+    let best = reply.results[0].why.clone().expect("the result is explained");
     let expected =
         ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
     assert!(expected.iter().all(|step| steps(&best).contains(step)), "{best:?}");
-    let legs: Vec<_> =
+    let keyword_scores: Vec<_> =
         reply.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
-    let better = |score: f64| legs.iter().filter(|leg| leg.score > score).count();
-    assert!(legs.len() > 1 && legs.iter().all(|leg| leg.rank == better(leg.score) + 1), "{legs:?}");
+    let better = |score: f64| keyword_scores.iter().filter(|other| other.score > score).count();
+    assert!(
+        keyword_scores.len() > 1
+            && keyword_scores.iter().all(|entry| entry.rank == better(entry.score) + 1),
+        "{keyword_scores:?}"
+    );
     let compacted = reply
         .results
         .iter()
         .filter_map(|result| result.why.as_ref())
         .find(|why| steps(why).contains(&"compacted"));
-    let halved = compacted.expect("is compacted");
+    let compacted = compacted.expect("a result is compacted");
     assert!(
-        (halved.parts.last().expect("is listed").adds + sum(halved)).abs() < 1e-5,
-        "it removes half of the score: {halved:?}"
+        (compacted.parts.last().expect("the result has parts").adds + sum(compacted)).abs() < 1e-5,
+        "the step removes half of the score: {compacted:?}"
     );
 }
 
 #[test]
 fn a_summary_that_takes_over_a_score_is_explained() {
-    let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
+    let texts = [
+        GeneratedText::new(0, 8, vec![4, 5]),
+        GeneratedText::new(0, 9, vec![8, 9]),
+        GeneratedText::new(0, 20, vec![0, 1]),
+    ];
     for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
         let reply = recall(
-            &store_holding(fusion, &said, Some("told in short")),
+            &store_of(fusion, &texts, Some("told in short")),
             json!({"explain": true}),
             "kettle boiler",
         );
         assert_eq!(reply.results[0].content.as_deref(), Some("told in short"), "{reply:?}");
-        assert_eq!(steps(reply.results[0].why.as_ref().expect("is explained")), ["summary"]);
+        assert_eq!(
+            steps(reply.results[0].why.as_ref().expect("the result is explained")),
+            ["summary"]
+        );
         assert_eq!(
             reply.results[1].why.as_ref().map(|why| steps(why).last().copied()),
             Some(Some("compacted"))
@@ -164,13 +192,14 @@ fn the_results_that_each_filter_removed_are_counted() {
         test_store.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
     }
     test_store.store("b", json!({"content": "another note", "type": "episodic"}), None);
-    let gone =
+    let forgotten =
         test_store.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
-    test_store.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
+    test_store.forget("a", json!({"memory_id": forgotten.id})).expect("the memory is forgotten");
     test_store.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
-    let asked = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
-    let reply = test_store.recall("a", asked, None).reply.explain.expect("is explained");
-    let found = [
+    let request = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
+    let reply =
+        test_store.recall("a", request, None).reply.explain.expect("the reply is explained");
+    let counts = [
         reply.in_store,
         reply.visible,
         reply.admitted,
@@ -179,20 +208,20 @@ fn the_results_that_each_filter_removed_are_counted() {
         reply.over_limit,
         reply.cut_by_budget,
     ];
-    assert_eq!((found, reply.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
+    assert_eq!((counts, reply.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
 }
 
 #[test]
 fn a_dry_run_records_no_access_and_returns_the_same_results() {
     let mut test_store = TestStore::new();
     test_store.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
-    let used = test_store.recall("a", json!({"query": "kettle"}), None);
+    let counted = test_store.recall("a", json!({"query": "kettle"}), None);
     let dry = test_store.recall("a", json!({"query": "kettle", "dry_run": true}), None);
-    assert_eq!((used.given.len(), dry.given.len()), (1, 0));
-    assert_eq!(used.reply, dry.reply);
+    assert_eq!((counted.given.len(), dry.given.len()), (1, 0));
+    assert_eq!(counted.reply, dry.reply);
     let by_id = test_store.recall(
         "a",
-        json!({"ids": [used.reply.results[0].id], "dry_run": true, "explain": true}),
+        json!({"ids": [counted.reply.results[0].id], "dry_run": true, "explain": true}),
         None,
     );
     assert!(

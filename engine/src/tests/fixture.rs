@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
+//! A store in a temporary folder, and vectors with chosen cosines, for tests of the engine.
 
 use crate::db::memories;
 use crate::db::memories::StatusChange;
@@ -29,10 +29,12 @@ use tempfile::TempDir;
 /// A moment for tests: 2026-02-01T00:00:00Z.
 pub(crate) const T0: Timestamp = Timestamp(1_769_904_000_000);
 
+/// A store with one writer and one reader.
 pub(crate) struct TestStore {
     pub folder: TempDir,
     pub writer: Writer,
     pub reader: Reader,
+    /// The time of the next call.
     pub now: Timestamp,
 }
 
@@ -42,9 +44,9 @@ impl TestStore {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let writer = open(&folder.path().join("memory.db"), settings, T0).expect("opens");
-        let reader = writer.reader().expect("opens");
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let writer = open(&folder.path().join("memory.db"), settings, T0).expect("the store opens");
+        let reader = writer.reader().expect("the reader opens");
         Self { folder, writer, reader, now: T0 }
     }
 
@@ -52,13 +54,14 @@ impl TestStore {
     pub(crate) fn reopened(self) -> Self {
         let Self { folder, writer, reader, now } = self;
         drop(reader);
-        writer.close().expect("closes");
+        writer.close().expect("the store closes");
         let writer = open(&folder.path().join("memory.db"), Settings::for_model("test"), now)
-            .expect("opens");
-        let reader = writer.reader().expect("opens");
+            .expect("the store opens");
+        let reader = writer.reader().expect("the reader opens");
         Self { folder, writer, reader, now }
     }
 
+    /// Stores a text with an optional vector and without sign codes.
     pub(crate) fn try_store(
         &mut self,
         group: &str,
@@ -66,30 +69,32 @@ impl TestStore {
         vector: Option<&Embedding>,
     ) -> Result<StoreReply> {
         let draft = Draft::new(parse::<StoreRequest>(arguments))?;
-        let text = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
-        self.writer.store(&self.call(group, None), &draft, &text)
+        let encoding = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
+        self.writer.store(&self.call(group, None), &draft, &encoding)
     }
 
-    /// Stores a text whose words have been read.
+    /// Stores a text with a whole encoding.
     pub(crate) fn store_coded(
         &mut self,
         group: &str,
         arguments: Value,
-        text: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> StoreReply {
-        let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("is fine");
-        self.writer.store(&self.call(group, None), &draft, text).expect("is stored")
+        let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("the request is valid");
+        self.writer.store(&self.call(group, None), &draft, encoding).expect("the memory is stored")
     }
 
+    /// As [`Self::try_store`], for a valid request.
     pub(crate) fn store(
         &mut self,
         group: &str,
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> StoreReply {
-        self.try_store(group, arguments, vector).expect("is stored")
+        self.try_store(group, arguments, vector).expect("the memory is stored")
     }
 
+    /// Returns the context of a call of a group, with an optional idempotency key.
     pub(crate) fn call(&self, group: &str, key: Option<&str>) -> CallContext {
         let actor = Actor {
             client: Some("test".to_owned()),
@@ -99,53 +104,54 @@ impl TestStore {
         CallContext { now: self.now, actor, key: key.map(str::to_owned) }
     }
 
+    /// Recalls with an optional vector and without sign codes.
     pub(crate) fn recall(
         &self,
         group: &str,
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Answer {
-        let asked =
+        let encoding =
             vector.map(|vector| QueryEncoding { vector: vector.clone(), words: Vec::new() });
-        self.recall_asked(group, arguments, asked.as_ref())
+        self.recall_encoded(group, arguments, encoding.as_ref())
     }
 
-    /// A recall by a question whose words have been read.
-    pub(crate) fn recall_asked(
+    /// Recalls with a whole encoding of the query.
+    pub(crate) fn recall_encoded(
         &self,
         group: &str,
         arguments: Value,
-        asked: Option<&QueryEncoding>,
+        encoding: Option<&QueryEncoding>,
     ) -> Answer {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
             .recall(
-                &prepare(request).expect("is valid"),
+                &prepare(request).expect("the request is valid"),
                 RecallContext {
                     group: &named(group),
-                    encoding: asked,
+                    encoding,
                     now: self.now,
                     degraded: &degraded,
                     fusion: None,
                 },
             )
-            .expect("is answered")
+            .expect("the recall is answered")
     }
 
-    /// Every row that a person could miss, as text: equal dumps are equal stores.
+    /// Dumps the store as text, so that tests can compare stores. Checks the graph of the index.
     pub(crate) fn dump(&self) -> String {
         let mut graph = crate::index::Graph::default();
         crate::db::entity_links::all(&self.writer.conn)
-            .expect("are read")
+            .expect("the links are readable")
             .into_iter()
             .for_each(|link| graph.set(link));
         assert_eq!(
             self.writer.shared.index().graph().sorted(),
             graph.sorted(),
-            "what is kept in memory is what the store says"
+            "the graph of the index equals that of the database"
         );
-        crate::db::dump::all(&self.writer.conn).expect("is read")
+        crate::db::dump::all(&self.writer.conn).expect("the tables are readable")
     }
 
     pub(crate) fn forget(&mut self, group: &str, arguments: Value) -> Result<ForgetReply> {
@@ -164,7 +170,7 @@ impl TestStore {
         self.writer.undo(&self.call("a", None), &parse(serde_json::json!({"last": true})))
     }
 
-    /// The contents found, best first.
+    /// Returns the contents of the results, best first.
     pub(crate) fn found(
         &self,
         group: &str,
@@ -180,44 +186,51 @@ impl TestStore {
     }
 }
 
+/// Returns the group of this name.
 pub(crate) fn named(group: &str) -> Group {
-    Group::named(&group.parse::<GroupName>().expect("is a name"))
+    Group::named(&group.parse::<GroupName>().expect("the name is valid"))
 }
 
+/// Parses the arguments of a call.
 pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(
     arguments: Value,
 ) -> T {
-    let map: Map<String, Value> = serde_json::from_value(arguments).expect("is an object");
-    loci_proto::mcp::arguments::parse(map).expect("are arguments")
+    let map: Map<String, Value> =
+        serde_json::from_value(arguments).expect("the arguments are an object");
+    loci_proto::mcp::arguments::parse(map).expect("the arguments are valid")
 }
 
-/// A summary stands for this memory from now on.
-pub(crate) fn compacted(test_store: &mut TestStore, id: &MemoryId, summary: Option<&MemoryId>) {
+/// Sets the status of a memory to compacted, into `summary` if one is given.
+pub(crate) fn mark_compacted(
+    test_store: &mut TestStore,
+    id: &MemoryId,
+    summary: Option<&MemoryId>,
+) {
     let call = test_store.call("a", None);
-    let standing =
+    let change_to =
         StatusChange { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
-    let compact = test_store.writer.run_idempotent(&call, |change| {
-        let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
+    let outcome = test_store.writer.run_idempotent(&call, |change| {
+        let seq = memories::by_id(change.conn, id)?.expect("the memory exists").seq;
         change.touch(seq);
-        memories::set_status(change.conn, seq, standing, call.now)
+        memories::set_status(change.conn, seq, change_to, call.now)
     });
-    compact.expect("is compacted");
+    outcome.expect("the memory is compacted");
 }
 
-/// A unit vector along one axis.
+/// Returns the unit vector along one axis.
 pub(crate) fn axis(number: usize) -> Embedding {
     leaning(number, number, 1.0)
 }
 
-/// A unit vector with this cosine to axis `a`, leaning towards axis `b`.
+/// Returns the unit vector with this cosine to axis `a` and the rest along axis `b`.
 pub(crate) fn leaning(a: usize, b: usize, cosine: f32) -> Embedding {
     let mut values = vec![0.0; DIMENSIONS];
     values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
     values[a] += cosine;
-    Embedding::new(values).expect("has a direction")
+    Embedding::new(values).expect("the vector is not zero")
 }
 
-/// A code for a word that is as good as any: the same for the same word, and half of its signs differ from any other's.
+/// Returns the sign code of a word: a hash, so that about half of the signs of two words differ.
 pub(crate) fn code(word: &str) -> SignCode {
     let mut hash = blake3::Hasher::new().update(word.as_bytes()).finalize_xof();
     let mut bytes = [0; crate::model::encoding::SIGN_CODE_BYTES];
@@ -225,7 +238,7 @@ pub(crate) fn code(word: &str) -> SignCode {
     SignCode::from_bytes(&bytes)
 }
 
-/// What a model would read in a text: a vector, and the codes of all its words.
+/// Returns the encoding of a text: the given vector, and the sign codes of all words.
 pub(crate) fn coded(text: &str, vector: Embedding) -> DocumentEncoding {
     DocumentEncoding {
         pieces: vec![vector],
@@ -233,7 +246,7 @@ pub(crate) fn coded(text: &str, vector: Embedding) -> DocumentEncoding {
     }
 }
 
-/// What a model would read in a question.
+/// Returns the encoding of a query: the given vector, and all words with their sign codes.
 pub(crate) fn asked(text: &str, vector: Embedding) -> QueryEncoding {
     QueryEncoding {
         vector,
@@ -244,6 +257,7 @@ pub(crate) fn asked(text: &str, vector: Embedding) -> QueryEncoding {
     }
 }
 
+/// Returns the id of the stored memory.
 pub(crate) fn id(reply: &StoreReply) -> &MemoryId {
     &reply.id
 }

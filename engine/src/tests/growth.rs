@@ -1,4 +1,5 @@
-//! The cost of an operation does not grow with the store. It is counted in virtual machine steps of SQLite.
+//! The cost of an operation, counted in virtual machine steps of SQLite, does not grow with the
+//! store.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
 use crate::tests::fixture::{TestStore, axis, coded, parse};
@@ -11,14 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FEW: usize = 150;
 const MANY: usize = 10 * FEW;
 
-/// An act and what it is called; it is given a memory that nothing else refers to.
-type Act = (&'static str, fn(&mut TestStore, &MemoryId));
+/// The name of an operation and the operation. It gets a memory to which no other row refers.
+type Operation = (&'static str, fn(&mut TestStore, &MemoryId));
 
-const ACTS: [Act; 13] = [
+const OPERATIONS: [Operation; 13] = [
     ("store", |test_store, _| {
         drop(store(test_store, "The ferry to the island leaves at seven", 377));
     }),
-    ("store what is known", |test_store, _| drop(store(test_store, &text(7), 7))),
+    ("store a duplicate", |test_store, _| drop(store(test_store, &text(7), 7))),
     ("supersede", |test_store, id| {
         let arguments =
             json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
@@ -31,7 +32,7 @@ const ACTS: [Act; 13] = [
         });
         test_store
             .relate("a", json!({"subject_id": subject, "predicate": "knows", "object_id": object}))
-            .expect("is told");
+            .expect("the relation is stored");
     }),
     ("edit", |test_store, id| {
         let (call, request) = (
@@ -41,31 +42,31 @@ const ACTS: [Act; 13] = [
         test_store
             .writer
             .edit(&call, &request, &coded("It opens at eight", axis(379)))
-            .expect("is edited");
+            .expect("the memory is edited");
     }),
     ("pin", |test_store, id| {
         let (call, request) = (
             test_store.call("a", None),
             PinRequest { memory_id: id.clone(), pinned: true, group: None },
         );
-        test_store.writer.pin(&call, &request).expect("is pinned");
+        test_store.writer.pin(&call, &request).expect("the memory is pinned");
     }),
-    ("give a vector", |test_store, _| {
-        test_store.writer.fill(9, &coded("anew", axis(380))).expect("is given");
+    ("store an encoding", |test_store, _| {
+        test_store.writer.fill(9, &coded("new", axis(380))).expect("the encoding is stored");
     }),
     ("forget", |test_store, id| {
-        drop(test_store.forget("a", json!({"memory_id": id})).expect("is forgotten"));
+        drop(test_store.forget("a", json!({"memory_id": id})).expect("the memory is forgotten"));
     }),
-    ("undo", |test_store, _| drop(test_store.undo_last().expect("is undone"))),
-    ("forget for good", |test_store, id| {
+    ("undo", |test_store, _| drop(test_store.undo_last().expect("the last act is undone"))),
+    ("hard-delete", |test_store, id| {
         drop(
             test_store
                 .forget("a", json!({"memory_id": id, "hard_delete": true}))
-                .expect("is removed"),
+                .expect("the memory is hard-deleted"),
         );
     }),
     ("inspect", |test_store, id| {
-        drop(test_store.inspect("a", json!({"memory_id": id})).expect("is shown"));
+        drop(test_store.inspect("a", json!({"memory_id": id})).expect("the memory is shown"));
     }),
     ("recall", |test_store, _| {
         drop(test_store.recall(
@@ -75,7 +76,7 @@ const ACTS: [Act; 13] = [
         ));
     }),
     ("history", |test_store, _| {
-        drop(test_store.reader.history(&parse(json!({}))).expect("is told"));
+        drop(test_store.reader.history(&parse(json!({}))).expect("the history is readable"));
     }),
 ];
 
@@ -88,22 +89,22 @@ fn text(number: usize) -> String {
     )
 }
 
-fn store(test_store: &mut TestStore, text: &str, direction: usize) -> MemoryId {
+fn store(test_store: &mut TestStore, text: &str, number: usize) -> MemoryId {
     test_store
         .store_coded(
             "a",
             json!({"content": text, "type": "semantic"}),
-            &coded(text, towards(direction)),
+            &coded(text, distinct_vector(number)),
         )
         .id
 }
 
-/// Directions that are not near one another.
-fn towards(number: usize) -> Embedding {
+/// Returns a vector; those of different numbers are not similar.
+fn distinct_vector(number: usize) -> Embedding {
     let mut values = vec![0.0; DIMENSIONS];
     values[number % DIMENSIONS] = 1.0;
     values[(number * 31 + number / DIMENSIONS * 7 + 1) % DIMENSIONS] += 0.9;
-    Embedding::new(values).expect("has a direction")
+    Embedding::new(values).expect("the vector is not zero")
 }
 
 /// Counts the steps of each operation in a store of this many memories.
@@ -112,31 +113,32 @@ fn steps(memories: usize) -> Vec<u64> {
     for number in 0..memories {
         store(&mut test_store, &text(number), number);
     }
-    let taken = Arc::new(AtomicU64::new(0));
+    let step_count = Arc::new(AtomicU64::new(0));
     for conn in [&mut test_store.writer.conn, &mut test_store.reader.conn] {
-        let taken = Arc::clone(&taken);
+        let step_count = Arc::clone(&step_count);
         let count = move || {
-            taken.fetch_add(1, Ordering::Relaxed);
+            step_count.fetch_add(1, Ordering::Relaxed);
             false
         };
-        conn.progress_handler(1, Some(count)).expect("counts");
+        conn.progress_handler(1, Some(count)).expect("the handler is installed");
     }
-    let measured = |(at, (_, act)): (usize, &Act)| {
-        let id = store(&mut test_store, &format!("Made to be used by act {at}"), 300 + at);
-        taken.store(0, Ordering::Relaxed);
-        act(&mut test_store, &id);
-        taken.load(Ordering::Relaxed)
+    let measure = |(number, (_, operation)): (usize, &Operation)| {
+        let text = format!("Made to be used by act {number}");
+        let id = store(&mut test_store, &text, 300 + number);
+        step_count.store(0, Ordering::Relaxed);
+        operation(&mut test_store, &id);
+        step_count.load(Ordering::Relaxed)
     };
-    ACTS.iter().enumerate().map(measured).collect()
+    OPERATIONS.iter().enumerate().map(measure).collect()
 }
 
 #[test]
 fn no_operation_scans_every_memory() {
-    for (((name, _), few), many) in ACTS.iter().zip(steps(FEW)).zip(steps(MANY)) {
-        // To look at a row takes three steps or more.
-        let further = u64::try_from(MANY - FEW).expect("is a number");
+    for (((name, _), few), many) in OPERATIONS.iter().zip(steps(FEW)).zip(steps(MANY)) {
+        // Reading a row takes at least three steps, so a scan would exceed one step per memory.
+        let more_memories = u64::try_from(MANY - FEW).expect("the difference fits");
         assert!(
-            many < few + further,
+            many < few + more_memories,
             "{name} takes {few} steps among {FEW} memories, and {many} among {MANY}"
         );
     }

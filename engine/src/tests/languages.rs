@@ -1,7 +1,7 @@
 //! Keyword search in several languages: how often the answer is first, and among the first five.
 //!
-//! The sets are tests/data/languages; `bench/finding.py` runs them with the model too, and
-//! docs/retrieval.md has its figures.
+//! The sets are in tests/data/languages. `bench/finding.py` also runs them with the model; its
+//! figures are in docs/retrieval.md.
 
 use crate::tests::fixture::TestStore;
 use serde::Deserialize;
@@ -13,46 +13,60 @@ struct Pair {
     question: String,
 }
 
-/// Each set, and how many answers must be first, and among the first five.
-const SETS: [(&str, &str, usize, usize); 8] = [
-    ("de", include_str!("../../../tests/data/languages/de.jsonl"), 19, 20),
-    ("en", include_str!("../../../tests/data/languages/en.jsonl"), 20, 20),
-    ("es", include_str!("../../../tests/data/languages/es.jsonl"), 18, 19),
-    ("fr", include_str!("../../../tests/data/languages/fr.jsonl"), 16, 17),
-    ("ja", include_str!("../../../tests/data/languages/ja.jsonl"), 9, 10),
-    ("ko", include_str!("../../../tests/data/languages/ko.jsonl"), 6, 6),
-    ("pl", include_str!("../../../tests/data/languages/pl.jsonl"), 19, 20),
-    ("zh", include_str!("../../../tests/data/languages/zh.jsonl"), 9, 10),
+/// A test set and the least numbers of answers found.
+struct LanguageSet {
+    language: &'static str,
+    jsonl: &'static str,
+    min_first: usize,
+    min_in_five: usize,
+}
+
+const fn set(
+    language: &'static str,
+    jsonl: &'static str,
+    min_first: usize,
+    min_in_five: usize,
+) -> LanguageSet {
+    LanguageSet { language, jsonl, min_first, min_in_five }
+}
+
+const SETS: [LanguageSet; 8] = [
+    set("de", include_str!("../../../tests/data/languages/de.jsonl"), 19, 20),
+    set("en", include_str!("../../../tests/data/languages/en.jsonl"), 20, 20),
+    set("es", include_str!("../../../tests/data/languages/es.jsonl"), 18, 19),
+    set("fr", include_str!("../../../tests/data/languages/fr.jsonl"), 16, 17),
+    set("ja", include_str!("../../../tests/data/languages/ja.jsonl"), 9, 10),
+    set("ko", include_str!("../../../tests/data/languages/ko.jsonl"), 6, 6),
+    set("pl", include_str!("../../../tests/data/languages/pl.jsonl"), 19, 20),
+    set("zh", include_str!("../../../tests/data/languages/zh.jsonl"), 9, 10),
 ];
 
 fn pairs(text: &str) -> Vec<Pair> {
-    text.lines().map(|line| serde_json::from_str(line).expect("is a pair")).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("the line is a pair")).collect()
 }
 
 #[test]
 fn inflected_forms_find_the_note_in_every_language() {
     let mut test_store = TestStore::new();
-    for (_, text, ..) in SETS {
-        for pair in pairs(text) {
+    for set in SETS {
+        for pair in pairs(set.jsonl) {
             test_store.store("a", json!({"content": pair.note, "type": "semantic"}), None);
         }
     }
-    for (name, text, first, among) in SETS {
-        let place = |pair: &Pair| {
+    for LanguageSet { language, jsonl, min_first, min_in_five } in SETS {
+        let rank = |pair: &Pair| {
             test_store
                 .found("a", json!({"query": pair.question, "max_results": 5}), None)
                 .iter()
                 .position(|text| *text == pair.note)
         };
-        let places: Vec<Option<usize>> = pairs(text).iter().map(place).collect();
-        let found = (
-            places.iter().filter(|place| **place == Some(0)).count(),
-            places.iter().flatten().count(),
-        );
+        let ranks: Vec<Option<usize>> = pairs(jsonl).iter().map(rank).collect();
+        let first = ranks.iter().filter(|rank| **rank == Some(0)).count();
+        let in_five = ranks.iter().flatten().count();
         assert!(
-            found.0 >= first && found.1 >= among,
-            "{name}: {found:?} of {}: {places:?}",
-            places.len()
+            first >= min_first && in_five >= min_in_five,
+            "{language}: {first} first, {in_five} in five, of {}: {ranks:?}",
+            ranks.len()
         );
     }
 }
@@ -68,7 +82,7 @@ fn one_character_finds_only_the_sentence_that_contains_it() {
     assert_eq!(
         test_store.found("a", json!({"query": "３階"}), None),
         ["会議室は三階"],
-        "a digit of another script is another, the storey is the same"
+        "a digit does not match its character, the word for storey does"
     );
 }
 

@@ -1,11 +1,14 @@
-//! Tests.
+//! Tests of the engine's operations, one file for each behaviour, and the store that they share.
 
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
+mod dates;
 pub(crate) mod explain;
 pub(crate) mod fallback_search;
 pub(crate) mod fixture;
+mod forget;
 pub(crate) mod graph;
+mod graph_boost;
 pub(crate) mod growth;
 mod idempotency;
 pub(crate) mod languages;

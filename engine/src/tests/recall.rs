@@ -1,4 +1,4 @@
-//! Recall as a caller sees it: what is found, what is visible, and what the reply contains.
+//! Recall as a caller sees it: matches, visibility, and the content of the reply.
 //!
 //! Not here: exact scores (`search`).
 
@@ -16,7 +16,7 @@ fn note(content: &str) -> Value {
 }
 
 #[test]
-fn vectors_and_keywords_both_find() {
+fn a_memory_is_found_by_its_vector_or_by_its_keywords() {
     let mut test_store = TestStore::new();
     test_store.store("a", note("The kettle is in the kitchen"), Some(&axis(0)));
     test_store.store("a", note("Invoices are paid on Mondays"), Some(&axis(1)));
@@ -50,7 +50,7 @@ fn a_small_project_next_to_a_large_one_is_not_starved() {
 }
 
 #[test]
-fn a_project_sees_its_own_and_the_global_ones() {
+fn a_project_sees_its_own_and_the_global_memories() {
     let mut test_store = TestStore::new();
     test_store.store("a", note("plan of a"), None);
     test_store.store("b", note("plan of b"), None);
@@ -96,9 +96,9 @@ fn a_recall_by_id_keeps_the_order_and_lists_missing_ids() {
     let two = test_store.store("a", note("two"), None);
     let foreign = test_store.store("b", note("three"), None);
     let unknown = "01953a2b-7c1e-7000-8000-0123456789ab";
-    let asked =
+    let request =
         json!({"ids": [id(&two), unknown, id(&one), id(&two), id(&foreign)], "query": "ignored"});
-    let answer = test_store.recall("a", asked, None);
+    let answer = test_store.recall("a", request, None);
     let contents: Vec<_> =
         answer.reply.results.iter().filter_map(|r| r.content.as_deref()).collect();
     assert_eq!(contents, ["two", "one"]);
@@ -106,7 +106,7 @@ fn a_recall_by_id_keeps_the_order_and_lists_missing_ids() {
         answer.reply.missing.iter().map(loci_proto::memory::MemoryId::as_str).collect::<Vec<_>>(),
         [unknown, foreign.id.as_str()]
     );
-    assert!(answer.reply.note.expect("says so").contains("query was ignored"));
+    assert!(answer.reply.note.expect("the reply has a note").contains("query was ignored"));
     assert_eq!(answer.given.len(), 2);
 }
 
@@ -150,19 +150,19 @@ fn any_word_of_a_query_finds_and_a_rare_word_ranks_best() {
     assert_eq!(
         found.first().map(String::as_str),
         Some("The user keeps bees in Lublin"),
-        "B3: no text has all the words"
+        "no text has all words of the query"
     );
 }
 
 #[test]
 fn a_request_without_query_and_ids_is_rejected() {
-    let test_store = TestStore::new();
-    for nothing in [json!({}), json!({"query": "  "}), json!({"ids": []})] {
-        let request = crate::tests::fixture::parse(nothing);
-        let said = crate::operations::recall::prepare(request).expect_err("is refused").to_string();
-        assert!(said.starts_with("invalid: query is missing"), "{said}");
+    for arguments in [json!({}), json!({"query": "  "}), json!({"ids": []})] {
+        let request = crate::tests::fixture::parse(arguments);
+        let refusal = crate::operations::recall::prepare(request)
+            .expect_err("the request is refused")
+            .to_string();
+        assert!(refusal.starts_with("invalid: query is missing"), "{refusal}");
     }
-    drop(test_store);
 }
 
 #[test]
@@ -176,19 +176,22 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
     let confidence = |test_store: &TestStore| {
         test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
             .confidence
-            .expect("is full")
+            .expect("the reply has a confidence")
             .get()
     };
     let seq = test_store.recall("a", json!({"ids": [id(&stored)]}), None).given[0];
     for _ in 0..3 {
-        test_store.writer.touch(&HashMap::from([(seq, 1)]), T0, Boosting::On).expect("is counted");
+        test_store
+            .writer
+            .touch(&HashMap::from([(seq, 1)]), T0, Boosting::On)
+            .expect("the access is counted");
     }
     assert!((confidence(&test_store) - 0.55).abs() < 1e-9);
     test_store.now = T0.plus(HOUR);
     test_store
         .writer
         .touch(&HashMap::from([(seq, 2)]), test_store.now, Boosting::On)
-        .expect("is counted");
+        .expect("the access is counted");
     assert!((confidence(&test_store) - 0.60).abs() < 1e-4);
 }
 
@@ -200,20 +203,24 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
         test_store
             .reader
             .stats(&crate::tests::fixture::parse(json!({})), &crate::tests::fixture::named("a"), T0)
-            .expect("counts")
+            .expect("the statistics are counted")
             .without_vector,
         1
     );
-    let waiting = test_store.reader.without_vector(10).expect("lists");
+    let waiting = test_store.reader.without_vector(10).expect("the memories are listed");
     assert!(
-        test_store.reader.without_vector_after(waiting[0].0, 10).expect("lists").is_empty(),
-        "none is behind it"
+        test_store
+            .reader
+            .without_vector_after(waiting[0].0, 10)
+            .expect("the memories are listed")
+            .is_empty(),
+        "no other memory waits for a vector"
     );
     test_store
         .writer
         .fill(waiting[0].0, &DocumentEncoding { pieces: vec![axis(4)], words: Some(Vec::new()) })
-        .expect("is filled");
-    assert!(test_store.reader.without_vector(10).expect("lists").is_empty());
+        .expect("the encoding is stored");
+    assert!(test_store.reader.without_vector(10).expect("the memories are listed").is_empty());
     assert_eq!(
         test_store.found("a", json!({"query": "zzz"}), Some(&axis(4))),
         ["kept without a vector"]
@@ -224,9 +231,9 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
 fn a_long_text_is_found_by_its_best_chunk() {
     let mut test_store = TestStore::new();
     let draft = crate::operations::store::Draft::new(crate::tests::fixture::parse(note(
-        "a long text of two pieces",
+        "a long text of two chunks",
     )))
-    .expect("is fine");
+    .expect("the request is valid");
     test_store
         .writer
         .store(
@@ -234,10 +241,10 @@ fn a_long_text_is_found_by_its_best_chunk() {
             &draft,
             &DocumentEncoding::from(vec![axis(10), axis(11)]),
         )
-        .expect("is stored");
+        .expect("the memory is stored");
     let test_store = test_store.reopened();
     let answer = test_store.recall("a", json!({"query": "zzz"}), Some(&axis(11)));
-    assert!((answer.reply.results[0].score.expect("is ranked") - 0.5).abs() < 1e-4);
+    assert!((answer.reply.results[0].score.expect("the result has a score") - 0.5).abs() < 1e-4);
 }
 
 #[test]
@@ -253,7 +260,7 @@ fn stats_count_active_and_superseded() {
     let all = test_store
         .reader
         .stats(&crate::tests::fixture::parse(json!({})), &crate::tests::fixture::named("a"), T0)
-        .expect("counts");
+        .expect("the statistics are counted");
     assert_eq!((all.total_memories, all.active_memories, all.superseded_memories), (3, 2, 1));
     assert_eq!(
         (all.by_type["semantic"], all.by_type["episodic"], all.by_type["entity"]),
@@ -266,7 +273,7 @@ fn stats_count_active_and_superseded() {
             &crate::tests::fixture::named("a"),
             T0,
         )
-        .expect("counts");
+        .expect("the statistics are counted");
     assert_eq!((of_a.total_memories, of_a.active_memories), (1, 0));
 }
 

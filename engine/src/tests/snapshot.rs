@@ -1,4 +1,5 @@
-//! The index from a stop to the next start: used when nothing has changed, and never otherwise.
+//! The index snapshot: written at a clean stop, loaded at the next start if nothing has changed,
+//! and never otherwise.
 
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
@@ -18,7 +19,8 @@ fn settings() -> Settings {
     Settings { snapshot_from: 1, ..Settings::for_model("test") }
 }
 
-fn store_holding() -> TestStore {
+/// Returns a store with three memories and an entity.
+fn small_store() -> TestStore {
     let mut test_store = TestStore::with(settings());
     let texts = [
         "Anna: The zebra crossing is closed",
@@ -40,117 +42,125 @@ fn store_holding() -> TestStore {
     test_store
 }
 
-fn closed(test_store: TestStore) -> TempDir {
+/// Closes the store; returns its folder.
+fn close(test_store: TestStore) -> TempDir {
     let TestStore { folder, writer, reader, .. } = test_store;
     drop(reader);
-    writer.close().expect("closes");
+    writer.close().expect("the store closes");
     folder
 }
 
-fn opened(folder: TempDir) -> TestStore {
-    let writer = open(&folder.path().join("memory.db"), settings(), T0).expect("opens");
-    let reader = writer.reader().expect("opens");
+fn reopen(folder: TempDir) -> TestStore {
+    let writer = open(&folder.path().join("memory.db"), settings(), T0).expect("the store opens");
+    let reader = writer.reader().expect("the reader opens");
     TestStore { folder, writer, reader, now: T0 }
 }
 
-fn file(folder: &TempDir) -> PathBuf {
+/// Returns the path of the index snapshot.
+fn snapshot_path(folder: &TempDir) -> PathBuf {
     snapshot::path(&folder.path().join("memory.db"))
 }
 
+/// Returns how the index was loaded.
 fn origin(test_store: &TestStore) -> &'static str {
-    test_store.writer.warmup().origin().expect("stands")
+    test_store.writer.warmup().origin().expect("the index is loaded")
 }
 
-/// Everything that the index of a house answers.
-fn reported(test_store: &TestStore) -> String {
-    let found = test_store.recall_asked(
+/// Returns all data of the index and the reply to a recall as text.
+fn index_and_reply(test_store: &TestStore) -> String {
+    let answer = test_store.recall_encoded(
         "a",
         json!({"query": "where is the kettle of Anna"}),
         Some(&asked("kettle anna", leaning(1, 9, 0.9))),
     );
-    format!("{}\n{:?}", answers(&test_store.writer.shared.index()), found.reply)
+    format!("{}\n{:?}", answers(&test_store.writer.shared.index()), answer.reply)
 }
 
 fn contains(file: &Path, needle: &[u8]) -> bool {
-    fs::read(file).expect("is readable").windows(needle.len()).any(|window| window == needle)
+    fs::read(file)
+        .expect("the file is readable")
+        .windows(needle.len())
+        .any(|window| window == needle)
 }
 
-const READ: &str = "loaded from the snapshot";
+const LOADED: &str = "loaded from the snapshot";
 
 #[test]
-fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
-    let test_store = store_holding();
-    let before = reported(&test_store);
-    let folder = closed(test_store);
-    let mode = file(&folder).metadata().expect("is there").permissions().mode();
+fn a_start_loads_the_snapshot_of_the_last_stop_and_answers_the_same() {
+    let test_store = small_store();
+    let before = index_and_reply(&test_store);
+    let folder = close(test_store);
+    let mode = snapshot_path(&folder).metadata().expect("the file exists").permissions().mode();
     assert_eq!(
-        (mode & 0o777, fs::read_dir(folder.path()).expect("is readable").count()),
+        (mode & 0o777, fs::read_dir(folder.path()).expect("the folder is readable").count()),
         (0o600, 2),
-        "and no draft is left"
+        "the folder has the database and the snapshot, and no temporary file"
     );
-    let test_store = opened(folder);
-    assert_eq!((origin(&test_store), reported(&test_store) == before), (READ, true));
-    assert!(!file(&test_store.folder).exists(), "while the store is open there is none");
-    let findings = test_store.reader.examine().expect("looks");
+    let test_store = reopen(folder);
+    assert_eq!((origin(&test_store), index_and_reply(&test_store) == before), (LOADED, true));
+    assert!(!snapshot_path(&test_store.folder).exists(), "an open store has no snapshot");
+    let findings = test_store.reader.examine().expect("the checks run");
     assert!(
-        findings.iter().any(|finding| finding.found.contains(READ))
+        findings.iter().any(|finding| finding.found.contains(LOADED))
             && findings.iter().all(|f| f.verdict == loci_proto::requests::doctor::Verdict::Ok)
     );
-    // And so on.
-    let test_store = opened(closed(test_store));
-    assert_eq!((origin(&test_store), reported(&test_store) == before), (READ, true));
+    // The same after another restart.
+    let test_store = reopen(close(test_store));
+    assert_eq!((origin(&test_store), index_and_reply(&test_store) == before), (LOADED, true));
 }
 
 #[test]
-fn a_small_store_keeps_none() {
-    let folder = closed(TestStore::new());
-    assert!(!file(&folder).exists());
-    assert_eq!(origin(&opened(folder)), "built from the database");
+fn a_small_store_writes_no_snapshot() {
+    let folder = close(TestStore::new());
+    assert!(!snapshot_path(&folder).exists());
+    assert_eq!(origin(&reopen(folder)), "built from the database");
 }
 
 #[test]
-fn what_is_of_another_state_of_the_database_is_not_used() {
-    let mut test_store = opened(closed(store_holding()));
-    let folder = closed(test_store);
-    let old = fs::read(file(&folder)).expect("is there");
+fn a_snapshot_of_another_database_state_is_not_used() {
+    let mut test_store = reopen(close(small_store()));
+    let folder = close(test_store);
+    let old_snapshot = fs::read(snapshot_path(&folder)).expect("the file is readable");
     let database = folder.path().join("memory.db");
-    let copy = fs::read(&database).expect("is there");
-    test_store = opened(folder);
+    let database_copy = fs::read(&database).expect("the file is readable");
+    test_store = reopen(folder);
     test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
-    let folder = closed(test_store);
-    let new = fs::read(file(&folder)).expect("is there");
+    let folder = close(test_store);
+    let new_snapshot = fs::read(snapshot_path(&folder)).expect("the file is readable");
 
     // An older snapshot next to a newer database.
-    fs::write(file(&folder), &old).expect("is written");
-    test_store = opened(folder);
+    fs::write(snapshot_path(&folder), &old_snapshot).expect("the file is written");
+    test_store = reopen(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     assert_eq!(test_store.writer.shared.index().held().0, 5);
     // A newer snapshot next to an older database, as after a restored copy.
-    let folder = closed(test_store);
-    fs::write(&database, &copy).expect("is written");
-    fs::write(file(&folder), &new).expect("is written");
-    test_store = opened(folder);
+    let folder = close(test_store);
+    fs::write(&database, &database_copy).expect("the file is written");
+    fs::write(snapshot_path(&folder), &new_snapshot).expect("the file is written");
+    test_store = reopen(folder);
     assert!(
         origin(&test_store).contains("belongs to another state")
             && test_store.writer.shared.index().held().0 == 4
     );
-    // A copy of the very state, that lies elsewhere.
-    let folder = closed(test_store);
-    let copy = fs::read(&database).expect("is there");
-    fs::remove_file(&database).expect("is removed");
-    fs::write(&database, copy).expect("is written");
-    test_store = opened(folder);
+    // A copy of the same state in another file.
+    let folder = close(test_store);
+    let database_copy = fs::read(&database).expect("the file is readable");
+    fs::remove_file(&database).expect("the file is removed");
+    fs::write(&database, database_copy).expect("the file is written");
+    test_store = reopen(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
-    // Another program has written into it.
-    let folder = closed(test_store);
-    crate::db::integrity::spoil_words(&crate::db::connection::writer(&database).expect("opens"))
-        .expect("is spoilt");
-    test_store = opened(folder);
+    // A database that another program has changed.
+    let folder = close(test_store);
+    crate::db::integrity::spoil_words(
+        &crate::db::connection::writer(&database).expect("the database opens"),
+    )
+    .expect("the keyword index is damaged");
+    test_store = reopen(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
-    // Another model.
-    let folder = closed(test_store);
+    // The snapshot of another model.
+    let folder = close(test_store);
     let other = open(&database, Settings { snapshot_from: 1, ..Settings::for_model("other") }, T0)
-        .expect("opens");
+        .expect("the store opens");
     assert!(
         other.warmup().origin().is_some_and(|origin| origin.contains("belongs to another state"))
     );
@@ -158,87 +168,91 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
 }
 
 #[test]
-fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_for() {
-    let mut test_store = opened(closed(store_holding()));
+fn a_store_that_was_not_closed_has_no_snapshot_and_a_device_in_its_place_is_not_read() {
+    let mut test_store = reopen(close(small_store()));
     test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
     let TestStore { folder, writer, reader, .. } = test_store;
     drop((writer, reader));
-    assert!(!file(&folder).exists());
-    let test_store = opened(folder);
+    assert!(!snapshot_path(&folder).exists());
+    let test_store = reopen(folder);
     assert_eq!(
         (origin(&test_store), test_store.writer.shared.index().held().0),
         ("built from the database", 5)
     );
-    let folder = closed(test_store);
-    fs::remove_file(file(&folder)).expect("is there");
-    std::os::unix::fs::symlink("/dev/zero", file(&folder)).expect("is linked");
-    assert_eq!(origin(&opened(folder)), "built from the database: the snapshot cannot be read");
+    let folder = close(test_store);
+    fs::remove_file(snapshot_path(&folder)).expect("the file is removed");
+    std::os::unix::fs::symlink("/dev/zero", snapshot_path(&folder)).expect("the link is created");
+    assert_eq!(origin(&reopen(folder)), "built from the database: the snapshot cannot be read");
 }
 
 #[test]
 fn a_folder_in_place_of_the_snapshot_blocks_neither_start_nor_checkpoint() {
-    let folder = closed(store_holding());
-    fs::remove_file(file(&folder)).expect("is there");
-    fs::create_dir(file(&folder)).expect("is made");
-    let mut test_store = opened(folder);
+    let folder = close(small_store());
+    fs::remove_file(snapshot_path(&folder)).expect("the file is removed");
+    fs::create_dir(snapshot_path(&folder)).expect("the folder is created");
+    let mut test_store = reopen(folder);
     assert_eq!(origin(&test_store), "built from the database: the snapshot cannot be read");
     let secret = "The passphrase is quagmire";
     let id = test_store.store("a", json!({"content": secret, "type": "semantic"}), None).id;
-    test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    test_store
+        .forget("a", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the memory is hard-deleted");
     assert!(!contains(&test_store.folder.path().join("memory.db-wal"), b"quagmire"));
 }
 
 #[test]
-fn an_index_that_a_check_has_found_wrong_is_not_kept() {
-    let test_store = store_holding();
+fn an_index_with_a_known_fault_is_not_written_to_a_snapshot() {
+    let test_store = small_store();
     test_store.writer.shared.index_mut().set_codes(1, None);
-    let findings = test_store.reader.examine().expect("looks");
+    let findings = test_store.reader.examine().expect("the checks run");
     assert!(
         findings
             .iter()
             .any(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Fail)
     );
-    let test_store = opened(closed(test_store));
+    let test_store = reopen(close(test_store));
     assert_eq!(origin(&test_store), "built from the database");
     assert!(
         test_store
             .reader
             .examine()
-            .expect("looks")
+            .expect("the checks run")
             .iter()
             .all(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Ok)
     );
 }
 
 #[test]
-fn an_index_that_may_have_missed_a_change_is_not_kept() {
-    let mut test_store = store_holding();
+fn a_suspect_index_is_not_written_to_a_snapshot() {
+    let mut test_store = small_store();
     test_store.writer.shared.suspect();
     test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
     assert_eq!(
-        origin(&opened(closed(test_store))),
+        origin(&reopen(close(test_store))),
         "built from the database",
-        "a change that went well says nothing of the one before it"
+        "a later successful change does not clear the suspicion"
     );
 }
 
 #[test]
 fn a_link_to_the_database_uses_the_snapshot_next_to_the_database() {
-    let folder = closed(store_holding());
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let link = elsewhere.path().join("memory.db");
-    std::os::unix::fs::symlink(folder.path().join("memory.db"), &link).expect("is linked");
-    let writer = open(&link, settings(), T0).expect("opens");
-    assert_eq!(writer.warmup().origin(), Some(READ));
-    writer.close().expect("closes");
+    let folder = close(small_store());
+    let link_folder = tempfile::tempdir().expect("the folder is created");
+    let link = link_folder.path().join("memory.db");
+    std::os::unix::fs::symlink(folder.path().join("memory.db"), &link)
+        .expect("the link is created");
+    let writer = open(&link, settings(), T0).expect("the store opens");
+    assert_eq!(writer.warmup().origin(), Some(LOADED));
+    writer.close().expect("the store closes");
     assert!(
-        file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1
+        snapshot_path(&folder).exists()
+            && fs::read_dir(link_folder.path()).expect("the folder is readable").count() == 1
     );
 }
 
 #[test]
 fn a_hard_deleted_text_is_in_no_snapshot() {
-    let mut test_store = store_holding();
+    let mut test_store = small_store();
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
     let id = test_store
@@ -253,36 +267,43 @@ fn a_hard_deleted_text_is_in_no_snapshot() {
         .map(|byte| byte.cast_unsigned())
         .collect();
     let code = crate::tests::fixture::code("quagmire").bytes();
-    let folder = closed(test_store);
+    let folder = close(test_store);
     let traces =
         |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];
-    assert_eq!(traces(&file(&folder)), [true; 3], "else nothing would be shown below");
-    let kept = fs::read(file(&folder)).expect("is there");
-    test_store = opened(folder);
-    // Whatever has put it there: it is gone before the answer is.
-    fs::write(file(&test_store.folder), &kept).expect("is written");
-    test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-    assert!(!file(&test_store.folder).exists());
-    let folder = closed(test_store);
-    assert_eq!(traces(&file(&folder)), [false; 3]);
-    test_store = opened(folder);
-    assert_eq!(origin(&test_store), READ);
-    fs::write(file(&test_store.folder), &kept).expect("is written");
+    assert_eq!(
+        traces(&snapshot_path(&folder)),
+        [true; 3],
+        "the snapshot before the deletion contains text, vector and sign code"
+    );
+    let snapshot_bytes = fs::read(snapshot_path(&folder)).expect("the file is readable");
+    test_store = reopen(folder);
+    // The deletion also removes a snapshot that another program has put there.
+    fs::write(snapshot_path(&test_store.folder), &snapshot_bytes).expect("the file is written");
+    test_store
+        .forget("a", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the memory is hard-deleted");
+    assert!(!snapshot_path(&test_store.folder).exists());
+    let folder = close(test_store);
+    assert_eq!(traces(&snapshot_path(&folder)), [false; 3]);
+    test_store = reopen(folder);
+    assert_eq!(origin(&test_store), LOADED);
+    fs::write(snapshot_path(&test_store.folder), &snapshot_bytes).expect("the file is written");
     let (call, backups) = (test_store.call("a", None), test_store.folder.path().join("backups"));
-    test_store.writer.reset(&call, &ResetRequest::default(), &backups).expect("is emptied");
+    test_store.writer.reset(&call, &ResetRequest::default(), &backups).expect("the store is reset");
     assert!(
-        !file(&test_store.folder).exists() && fs::read_dir(backups).expect("is there").count() == 1
+        !snapshot_path(&test_store.folder).exists()
+            && fs::read_dir(backups).expect("the folder is readable").count() == 1
     );
 }
 
-/// What becomes of a file.
+/// A change of a file.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(prop::sample::Index),
     Flip(prop::sample::Index, u8),
     Zero(prop::sample::Index, usize),
-    Longer(Vec<u8>),
-    Doubled,
+    Append(Vec<u8>),
+    Double,
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
@@ -291,19 +312,19 @@ fn damage() -> impl Strategy<Value = Damage> {
         (any::<prop::sample::Index>(), 0..8_u8).prop_map(|(at, bit)| Damage::Flip(at, bit)),
         (any::<prop::sample::Index>(), 1..600_usize)
             .prop_map(|(at, count)| Damage::Zero(at, count)),
-        prop::collection::vec(any::<u8>(), 1..80).prop_map(Damage::Longer),
-        Just(Damage::Doubled),
+        prop::collection::vec(any::<u8>(), 1..80).prop_map(Damage::Append),
+        Just(Damage::Double),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn a_file_that_is_not_as_it_was_written_is_never_used(damage in damage()) {
-        let before = store_holding();
-        let expected = reported(&before);
-        let folder = closed(before);
-        let whole = fs::read(file(&folder)).expect("is there");
+    fn a_changed_snapshot_is_never_used(damage in damage()) {
+        let before = small_store();
+        let expected = index_and_reply(&before);
+        let folder = close(before);
+        let whole = fs::read(snapshot_path(&folder)).expect("the file is readable");
         let mut bytes = whole.clone();
         match damage {
             Damage::Cut(at) => bytes.truncate(at.index(bytes.len())),
@@ -316,14 +337,14 @@ proptest! {
                 let end = bytes.len().min(at + count);
                 bytes[at..end].fill(0);
             }
-            Damage::Longer(more) => bytes.extend(more),
-            Damage::Doubled => bytes.extend(&whole),
+            Damage::Append(more) => bytes.extend(more),
+            Damage::Double => bytes.extend(&whole),
         }
         let changed = bytes != whole;
-        fs::write(file(&folder), bytes).expect("is written");
-        let test_store = opened(folder);
+        fs::write(snapshot_path(&folder), bytes).expect("the file is written");
+        let test_store = reopen(folder);
         prop_assert_eq!(origin(&test_store).contains("is damaged"), changed, "{}", origin(&test_store));
-        prop_assert_eq!(reported(&test_store), expected);
-        prop_assert!(!file(&test_store.folder).exists());
+        prop_assert_eq!(index_and_reply(&test_store), expected);
+        prop_assert!(!snapshot_path(&test_store.folder).exists());
     }
 }

@@ -1,4 +1,4 @@
-//! The write path as a caller sees it.
+//! Storing: duplicates, supersession, group commits, restarts, a full disk.
 
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
@@ -13,7 +13,7 @@ fn fact(content: &str) -> Value {
 }
 
 #[test]
-fn a_near_text_that_says_the_same_is_merged_and_keeps_its_wording() {
+fn a_similar_text_with_the_same_fact_is_merged_into_the_first_wording() {
     let mut test_store = TestStore::new();
     let first = test_store.store(
         "a",
@@ -23,12 +23,15 @@ fn a_near_text_that_says_the_same_is_merged_and_keeps_its_wording() {
     let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id && again.similar.is_empty());
     let shown = test_store.recall("a", json!({"ids": [id(&first)]}), None);
-    assert!((shown.reply.results[0].confidence.expect("is full").get() - 0.6).abs() < 1e-9);
+    assert!(
+        (shown.reply.results[0].confidence.expect("the reply has a confidence").get() - 0.6).abs()
+            < 1e-9
+    );
     assert_eq!(shown.reply.results[0].content.as_deref(), Some("The user prefers tea"));
 }
 
 #[test]
-fn a_similar_text_with_another_fact_is_stored_and_the_similar_one_named() {
+fn a_similar_text_with_another_fact_is_stored_and_names_the_similar_memory() {
     let mut test_store = TestStore::new();
     let limit = test_store.store("a", fact("The rate limit is 100 requests"), Some(&axis(0)));
     let raised =
@@ -38,24 +41,24 @@ fn a_similar_text_with_another_fact_is_stored_and_the_similar_one_named() {
 }
 
 #[test]
-fn the_same_words_are_merged_from_farther_off_and_other_words_are_not() {
+fn texts_with_the_same_words_are_merged_at_a_lower_cosine_than_others() {
     let mut test_store = TestStore::new();
     let first = test_store.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));
     let passive = "The migrations are reviewed by Anna";
     let far = test_store.store("a", fact(passive), Some(&leaning(0, 1, 0.83)));
-    assert!(!far.deduplicated && far.similar.is_empty(), "below twice the distance");
+    assert!(!far.deduplicated && far.similar.is_empty(), "the cosine is below the lower threshold");
     let again = test_store.store(
         "a",
         fact("Migrations are being reviewed by Anna"),
         Some(&leaning(0, 2, 0.85)),
     );
     assert!(again.deduplicated && again.id == first.id);
-    let turned = test_store.store(
+    let swapped_roles = test_store.store(
         "a",
         fact("Anna is reviewed by the migrations"),
         Some(&leaning(0, 3, 0.85)),
     );
-    assert!(!turned.deduplicated && turned.similar.is_empty(), "the roles exchanged");
+    assert!(!swapped_roles.deduplicated && swapped_roles.similar.is_empty(), "swapped roles");
     test_store.store("a", fact("A man slices bread"), Some(&axis(4)));
     assert!(
         !test_store.store("a", fact("A man cuts bread"), Some(&leaning(4, 5, 0.91))).deduplicated,
@@ -101,12 +104,12 @@ fn groups_scopes_and_types_do_not_merge_into_each_other() {
     );
     assert!(
         test_store.store("c", fact("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
-        "global is one place"
+        "a global memory merges with that of another group"
     );
 }
 
 #[test]
-fn equal_texts_merge_without_any_model() {
+fn equal_texts_are_merged_without_vectors() {
     let mut test_store = TestStore::new();
     let first = test_store.store("a", fact("The  door code\nis known to Ola"), None);
     let again = test_store.store("a", fact("The door code is known to Ola"), None);
@@ -114,7 +117,7 @@ fn equal_texts_merge_without_any_model() {
 }
 
 #[test]
-fn supersession_takes_the_old_one_out_of_recall() {
+fn a_superseded_memory_is_not_recalled() {
     let mut test_store = TestStore::new();
     let old = test_store.store("a", fact("Lunch is at noon"), Some(&axis(0)));
     let new = test_store.store(
@@ -143,7 +146,7 @@ fn supersedes_is_honoured_when_the_new_text_is_merged() {
 }
 
 #[test]
-fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing_is_stored() {
+fn an_invalid_supersedes_is_refused_and_nothing_is_stored() {
     let mut test_store = TestStore::new();
     let old = test_store.store("a", fact("Version one"), None);
     let new = test_store.store(
@@ -159,34 +162,40 @@ fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing
         (foreign.id.as_str(), "not_found: supersedes"),
         (old.id.as_str(), "conflict: supersedes names a memory that is already superseded by"),
     ] {
-        let said =
-            test_store.try_store("a", replace(target), None).expect_err("is refused").to_string();
-        assert!(said.starts_with(expected), "{said}");
+        let refusal = test_store
+            .try_store("a", replace(target), None)
+            .expect_err("the memory is refused")
+            .to_string();
+        assert!(refusal.starts_with(expected), "{refusal}");
     }
     assert_eq!(test_store.found("a", json!({"query": "version"}), None), ["Version two"]);
     assert!(
         test_store.store("a", replace(new.id.as_str()), None).superseded.is_some(),
-        "the chain goes on at its end"
+        "the newest version can be superseded"
     );
 }
 
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut test_store = TestStore::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
+    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("the request is valid");
     let call = test_store.call("a", Some("s1:7"));
-    let first =
-        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
-    let again =
-        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is answered");
+    let first = test_store
+        .writer
+        .store(&call, &draft, &DocumentEncoding::default())
+        .expect("the memory is stored");
+    let again = test_store
+        .writer
+        .store(&call, &draft, &DocumentEncoding::default())
+        .expect("the repeated call is answered");
     assert_eq!(first, again);
-    assert!(!again.deduplicated, "the same answer, not a second store");
+    assert!(!again.deduplicated, "the stored answer is returned");
 }
 
 #[test]
-fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
+fn stores_of_a_group_commit_see_earlier_ones_and_are_committed_together() {
     let mut test_store = TestStore::new();
-    test_store.writer.begin_group().expect("begins");
+    test_store.writer.begin_group().expect("the group commit begins");
     let first = test_store.store("a", fact("The user prefers tea"), Some(&axis(0)));
     let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id);
@@ -196,32 +205,36 @@ fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
     let note = test_store.store("a", fact("Ask Anna about the order"), Some(&axis(2)));
     assert!(
         test_store.try_store("a", fact(""), None).is_err(),
-        "what is refused takes nothing else with it"
+        "a refused store does not roll back the others"
     );
     assert!(
         test_store.found("a", json!({"query": "tea"}), Some(&axis(0))).is_empty(),
-        "nobody sees it before it is on the disk"
+        "a recall does not see uncommitted memories"
     );
-    test_store.writer.commit_group().expect("commits");
+    test_store.writer.commit_group().expect("the group commits");
     assert_eq!(
         test_store.found("a", json!({"query": "tea"}), Some(&axis(0)))[0],
         "The user prefers tea"
     );
     assert_eq!(
-        test_store.inspect("a", json!({"memory_id": note.id})).expect("is shown").mentions[0].id,
+        test_store
+            .inspect("a", json!({"memory_id": note.id}))
+            .expect("the memory is shown")
+            .mentions[0]
+            .id,
         anna.id
     );
     assert_eq!(test_store.reopened().found("a", json!({"query": "tea order"}), None).len(), 2);
 }
 
 #[test]
-fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
+fn a_group_commit_rolled_back_by_a_full_disk_leaves_no_changes() {
     let mut test_store = TestStore::new();
     test_store.store("a", fact("Apples are red"), Some(&axis(0)));
-    test_store.writer.begin_group().expect("begins");
+    test_store.writer.begin_group().expect("the group commit begins");
     test_store.store("a", fact("A group of plums"), Some(&axis(1)));
-    // What SQLite does by itself when the disk is full.
-    test_store.writer.conn.execute_batch("ROLLBACK").expect("is open");
+    // SQLite itself rolls back when the disk is full.
+    test_store.writer.conn.execute_batch("ROLLBACK").expect("the transaction is open");
     assert!(!test_store.writer.is_group_open());
     assert!(test_store.writer.commit_group().is_err());
     assert!(test_store.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
@@ -230,7 +243,7 @@ fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_was_stored_is_there_after_a_restart() {
+fn stored_memories_survive_a_restart() {
     let mut test_store = TestStore::new();
     test_store.store("a", fact("Kept for good"), Some(&axis(3)));
     let test_store = test_store.reopened();
@@ -242,26 +255,26 @@ fn what_was_stored_is_there_after_a_restart() {
 }
 
 #[test]
-fn confidence_fades_with_time_and_a_repeated_fact_starts_from_what_is_left() {
+fn confidence_decays_and_a_repeated_store_raises_the_decayed_value() {
     let mut test_store = TestStore::new();
     let event = json!({"content": "A meeting was held", "type": "episodic"});
     let stored = test_store.store("a", event.clone(), None);
     test_store.now = T0.plus(70 * DAY);
-    let left = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
+    let decayed = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
-        .expect("is full")
+        .expect("the reply has a confidence")
         .get();
-    assert!((left - 0.95_f64.powi(10)).abs() < 1e-9);
+    assert!((decayed - 0.95_f64.powi(10)).abs() < 1e-9);
     test_store.store("a", event, None);
-    let again = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
+    let raised = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
-        .expect("is full")
+        .expect("the reply has a confidence")
         .get();
-    assert!((again - (left + 0.1)).abs() < 1e-9);
+    assert!((raised - (decayed + 0.1)).abs() < 1e-9);
 }
 
 #[test]
-fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_it_can() {
+fn a_full_disk_refuses_stores_without_loss_until_there_is_space() {
     let mut test_store = TestStore::new();
     let long = |n: usize| fact(&format!("{n} {}", "of some length ".repeat(500)));
     test_store.store("a", long(0), None);
@@ -270,13 +283,17 @@ fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_i
             .writer
             .conn
             .pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))
-            .expect("is known")
+            .expect("the pragma is readable")
     };
-    let room = pages(&test_store);
-    test_store.writer.conn.pragma_update(None, "max_page_count", room).expect("is set");
+    let page_count = pages(&test_store);
+    test_store
+        .writer
+        .conn
+        .pragma_update(None, "max_page_count", page_count)
+        .expect("the pragma is set");
     for n in 1..4 {
         let refused =
-            Failure::from(test_store.try_store("a", long(n), None).expect_err("there is no room"));
+            Failure::from(test_store.try_store("a", long(n), None).expect_err("the disk is full"));
         assert_eq!(refused.code, Code::StorageFailed);
         assert!(
             refused.to_string().contains("the disk is full; nothing was stored. Free some space"),
@@ -286,9 +303,13 @@ fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_i
     assert_eq!(
         test_store.recall("a", json!({"query": "length"}), None).reply.total_matched,
         1,
-        "nothing of it is half there"
+        "no refused memory is stored in part"
     );
-    test_store.writer.conn.pragma_update(None, "max_page_count", 2 * room + 100).expect("is set");
+    test_store
+        .writer
+        .conn
+        .pragma_update(None, "max_page_count", 2 * page_count + 100)
+        .expect("the pragma is set");
     test_store.store("a", long(1), None);
     assert_eq!(test_store.recall("a", json!({"query": "length"}), None).reply.total_matched, 2);
 }

@@ -1,4 +1,4 @@
-//! Acts taken back: one by one, out of order, and any number of them.
+//! Undo: of the last act, of a given act, of all acts since a time, and of any sequence of acts.
 
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::HOUR;
@@ -12,26 +12,28 @@ fn fact(test_store: &mut TestStore, text: &str) -> MemoryId {
 }
 
 #[test]
-fn the_newest_act_is_taken_back_first_and_each_once() {
+fn acts_are_undone_newest_first_and_only_once() {
     let mut test_store = TestStore::new();
     let id = fact(&mut test_store, "The code is 4711");
     let start = test_store.dump();
     test_store.now = test_store.now.plus(HOUR);
-    test_store.forget("a", json!({"memory_id": id})).expect("is forgotten");
-    let undone = test_store.undo_last().expect("is undone").undone;
+    test_store.forget("a", json!({"memory_id": id})).expect("the memory is forgotten");
+    let undone = test_store.undo_last().expect("the last act is undone").undone;
     assert_eq!((undone.len(), undone[0].act.as_str()), (1, "forget"));
     assert_eq!(test_store.dump(), start);
     assert_eq!(test_store.found("a", json!({"query": "code"}), None), ["The code is 4711"]);
-    assert!(test_store.undo_last().expect_err("is none").to_string().starts_with("not_found"));
+    assert!(
+        test_store.undo_last().expect_err("no act is left").to_string().starts_with("not_found")
+    );
     let again = test_store
         .writer
         .undo(&test_store.call("a", None), &parse(json!({"id": undone[0].id})))
-        .expect_err("is undone already");
+        .expect_err("a second undo of the act is refused");
     assert!(again.to_string().starts_with("conflict"), "{again}");
 }
 
 #[test]
-fn undoing_a_superseding_store_takes_the_new_memory_back() {
+fn undoing_a_superseding_store_removes_the_new_memory() {
     let mut test_store = TestStore::new();
     let old = fact(&mut test_store, "The limit is 100");
     let start = test_store.dump();
@@ -42,7 +44,7 @@ fn undoing_a_superseding_store_takes_the_new_memory_back() {
             Some(&axis(0)),
         )
         .id;
-    test_store.undo_last().expect("is undone");
+    test_store.undo_last().expect("the last act is undone");
     assert_eq!(test_store.dump(), start);
     assert_eq!(test_store.recall("a", json!({"ids": [new]}), None).reply.missing.len(), 1);
     assert_eq!(
@@ -60,19 +62,20 @@ fn an_act_with_later_dependents_is_not_undone_alone() {
         json!({"content": "Anna is a sculptor", "type": "semantic", "supersedes": old}),
         None,
     );
-    let supersede = test_store.reader.history(&parse(json!({}))).expect("is read").acts[0].id;
-    test_store.forget("a", json!({"memory_id": old})).expect("is forgotten");
-    let said = test_store
+    let supersede =
+        test_store.reader.history(&parse(json!({}))).expect("the history is readable").acts[0].id;
+    test_store.forget("a", json!({"memory_id": old})).expect("the memory is forgotten");
+    let refusal = test_store
         .writer
         .undo(&test_store.call("a", None), &parse(json!({"id": supersede})))
-        .expect_err("is refused")
+        .expect_err("the undo is refused")
         .to_string();
     assert!(
-        said.starts_with("conflict: act") && said.contains("Undo the later acts first"),
-        "{said}"
+        refusal.starts_with("conflict: act") && refusal.contains("Undo the later acts first"),
+        "{refusal}"
     );
-    test_store.undo_last().expect("the later one");
-    test_store.undo_last().expect("now this one too");
+    test_store.undo_last().expect("the later act is undone");
+    test_store.undo_last().expect("the earlier act is undone");
     assert_eq!(test_store.found("a", json!({"query": "Anna"}), None), ["Anna is a painter"]);
 }
 
@@ -88,7 +91,7 @@ fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
             &parse(edit),
             &DocumentEncoding::from(vec![leaning(0, 1, 0.5)]),
         )
-        .expect("is edited");
+        .expect("the memory is edited");
     test_store
         .writer
         .touch(
@@ -96,34 +99,36 @@ fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
             test_store.now,
             crate::transaction::access::Boosting::On,
         )
-        .expect("is counted");
-    test_store.undo_last().expect("is undone");
-    let shown = test_store.inspect("a", json!({"memory_id": id})).expect("is shown").memory;
+        .expect("the access is counted");
+    test_store.undo_last().expect("the last act is undone");
+    let shown =
+        test_store.inspect("a", json!({"memory_id": id})).expect("the memory is shown").memory;
     assert_eq!((shown.content.as_str(), shown.access_count), ("Tea at four", 3));
     assert_eq!(
-        test_store.reader.without_vector(9).expect("is read").len(),
+        test_store.reader.without_vector(9).expect("the memories are listed").len(),
         1,
-        "its vector was that of the other text"
+        "the vector of the edited text is removed"
     );
 }
 
 #[test]
-fn acts_since_a_moment_are_taken_back_together() {
+fn acts_since_a_time_are_undone_together() {
     let mut test_store = TestStore::new();
     let (a, b) = (fact(&mut test_store, "First fact"), fact(&mut test_store, "Second thing"));
-    test_store.forget("a", json!({"memory_id": a})).expect("is forgotten");
+    test_store.forget("a", json!({"memory_id": a})).expect("the memory is forgotten");
     test_store.now = T0.plus(3 * HOUR);
-    test_store.forget("a", json!({"memory_id": b})).expect("is forgotten");
+    test_store.forget("a", json!({"memory_id": b})).expect("the memory is forgotten");
     let undone = test_store
         .writer
         .undo(&test_store.call("a", None), &parse(json!({"since_seconds": 7200})))
-        .expect("is undone")
+        .expect("the acts are undone")
         .undone;
     assert_eq!(undone.len(), 1);
     assert_eq!(test_store.found("a", json!({"query": "fact thing"}), None), ["Second thing"]);
 }
 
-/// One thing that a person or an agent does; numbers choose among the memories that there are.
+/// An operation that can be undone. A `usize` selects one of the memories, modulo their count; a
+/// `u8` makes texts differ.
 #[derive(Debug, Clone)]
 enum Act {
     Supersede(usize, u8),
@@ -148,12 +153,12 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Applies an operation if it is valid; a refused one changes nothing.
+/// Applies an operation, and checks that it changes nothing if it is refused.
 fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
     let id = |i: usize| ids[i % ids.len()].clone();
     let call = test_store.call("a", None);
     let before = test_store.dump();
-    let refused = match act {
+    let is_refused = match act {
         Act::Supersede(i, n) => {
             let arguments = json!({"content": format!("Version {n} of the matter"), "type": "entity", "supersedes": id(*i), "metadata": {"name": format!("Matter {n}")}});
             test_store.try_store("a", arguments, None).map(|reply| ids.push(reply.id)).is_err()
@@ -181,14 +186,16 @@ fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
             test_store.writer.relate(&call, &parse(triple)).is_err()
         }
     };
-    assert!(!refused || test_store.dump() == before, "{act:?} was refused and changed something");
+    assert!(
+        !is_refused || test_store.dump() == before,
+        "{act:?} was refused and changed something"
+    );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Any sequence of acts, then all of them taken back, gives the same store.
     #[test]
-    fn any_acts_and_then_all_of_them_undone_change_nothing(acts in prop::collection::vec(act(), 1..24)) {
+    fn undoing_every_act_restores_the_store(acts in prop::collection::vec(act(), 1..24)) {
         let mut test_store = TestStore::new();
         let mut ids: Vec<MemoryId> = (0..5).map(|n| {
             let arguments = json!({"content": format!("Entity number {n}"), "type": "entity", "metadata": {"name": format!("Number {n}")}});
@@ -200,7 +207,7 @@ proptest! {
             perform(&mut test_store, &mut ids, act);
         }
         while test_store.undo_last().is_ok() {}
-        prop_assert_eq!(test_store.undo_last().expect_err("is none").to_string(), "not_found: there is nothing to undo");
+        prop_assert_eq!(test_store.undo_last().expect_err("no act is left").to_string(), "not_found: there is nothing to undo");
         prop_assert_eq!(test_store.dump(), start);
     }
 }

@@ -25,8 +25,8 @@ use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::Connection;
 use serde_json::json;
 
-/// Number of memories of an import whose encodings stay in memory for the index update, about 40
-/// MB. Those of further memories are read again from the database.
+/// Maximum number of memories whose encodings stay in memory for the index update, about 40 MB.
+/// Those of further memories are read again from the database.
 const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 
 impl Importer<'_, '_> {
@@ -67,7 +67,7 @@ impl Importer<'_, '_> {
         {
             return self.merge_memory(seq, &line);
         }
-        let seq = self.rows.memory(&line, &hash(&line.content))?;
+        let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
         self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
         self.change.record_created(Row::Memory(seq));
@@ -77,18 +77,17 @@ impl Importer<'_, '_> {
 
     /// Returns the group in this store for a group id of the file.
     fn local_group(&mut self, group: &str) -> Result<String> {
-        if let Some(known) = self.group_ids.get(group) {
-            return Ok(known.clone());
+        if let Some(id) = self.group_ids.get(group) {
+            return Ok(id.clone());
         }
-        let found = local_group_id(self.change.conn, group)?;
-        let found = found.ok_or_else(|| {
+        let id = local_group_id(self.change.conn, group)?.ok_or_else(|| {
             Failure::invalid("group", format!("is not a group of an earlier line: {group}"))
         })?;
-        self.group_ids.insert(group.to_owned(), found.clone());
-        Ok(found)
+        self.group_ids.insert(group.to_owned(), id.clone());
+        Ok(id)
     }
 
-    /// Merges a memory of the file with the one of the same id here.
+    /// Merges a memory of the file with the memory of this store that has the same id.
     fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         let local = export_rows::memory_line(self.change.conn, seq)?;
         let merged = merge(&local, line);
@@ -109,8 +108,8 @@ impl Importer<'_, '_> {
         self.record_memory(seq, &merged, "changed")
     }
 
-    /// Records that a memory was added or changed.
-    fn record_memory(&mut self, seq: i64, line: &MemoryLine, how: &str) -> Result<()> {
+    /// Records that a memory was added or changed; `outcome` names which in the audit log.
+    fn record_memory(&mut self, seq: i64, line: &MemoryLine, outcome: &str) -> Result<()> {
         self.change.touch(seq);
         self.touched.push(seq);
         if line.superseded_by.is_some() {
@@ -123,7 +122,7 @@ impl Importer<'_, '_> {
             &mut self.rows.import_log,
             Operation::Import,
             &line.id,
-            &json!({ how: true }),
+            &json!({ outcome: true }),
         )
     }
 
@@ -158,9 +157,9 @@ impl Importer<'_, '_> {
     /// consecutive.
     pub(crate) fn apply_vector(&mut self, line: &VectorLine) -> Result<()> {
         let same_model = self.file.model.as_ref() == Some(&self.change.shared.settings().model);
-        let found = self.find("memory", &line.memory)?;
+        let memory = self.find("memory", &line.memory)?;
         let Some((seq, _)) =
-            found.filter(|(seq, _)| same_model && !self.content_differs.contains(seq))
+            memory.filter(|(seq, _)| same_model && !self.content_differs.contains(seq))
         else {
             return Ok(());
         };
@@ -184,7 +183,7 @@ impl Importer<'_, '_> {
             return Ok(());
         };
         let model = self.change.shared.settings().model.clone();
-        // A memory that this file added has vectors only if the file had them before.
+        // A memory that this import added has vectors only if an earlier line had them.
         let has_vectors = if self.is_added(seq) {
             self.encoded.contains(&seq)
         } else {
@@ -196,7 +195,7 @@ impl Importer<'_, '_> {
         match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(chunks) => {
                 let encoding = DocumentEncoding { pieces: chunks, words: codes };
-                self.rows.vectors.one(seq, &model, &encoding)?;
+                self.rows.vectors.insert(seq, &model, &encoding)?;
                 self.encoded.insert(seq);
                 let touched = &mut *self.change.touched;
                 if touched.vectors.len() < MAX_ENCODINGS_IN_MEMORY {
@@ -238,8 +237,8 @@ impl Importer<'_, '_> {
         Ok(())
     }
 
-    /// Returns the id of the relation of a line. Adds the relation if it is new; else keeps the
-    /// higher confidence.
+    /// Returns the id of the relation of a line. Adds the relation if it is new, and raises the
+    /// confidence of an existing one to that of the line if that is higher.
     fn add_or_raise_relation(&mut self, line: RelationLine) -> Result<String> {
         let conn = self.change.conn;
         let Some((id, confidence)) = import_rows::relation(conn, &line)? else {
@@ -284,7 +283,7 @@ impl Importer<'_, '_> {
             import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
         if is_new {
-            self.rows.log_line(&line)?;
+            self.rows.insert_log_line(&line)?;
             self.reply.log_lines += 1;
         }
         Ok(())
@@ -301,7 +300,7 @@ impl Importer<'_, '_> {
         Ok(())
     }
 
-    /// Returns true for a memory that was hard-deleted, here or in the store of the file.
+    /// Returns true for a memory that was hard-deleted in this store or in the store of the file.
     pub(crate) fn is_hard_deleted(&self, id: &MemoryId) -> Result<bool> {
         Ok(self.file.tombstones.contains(&id_number(id))
             || self.existing.tombstones && tombstones::has(self.change.conn, id)?)
@@ -312,13 +311,13 @@ impl Importer<'_, '_> {
     /// # Errors
     /// `invalid` if it is in neither an earlier line nor the store.
     fn find(&self, field: &str, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
-        if let Some(found) = self.memories_by_id.get(&id_number(id)) {
-            return Ok(Some(*found));
+        if let Some(added) = self.memories_by_id.get(&id_number(id)) {
+            return Ok(Some(*added));
         }
         let stored =
             if self.existing.memories { import_rows::find(self.change.conn, id)? } else { None };
         match stored {
-            Some(found) => Ok(Some(found)),
+            Some(memory) => Ok(Some(memory)),
             None if self.is_hard_deleted(id)? => Ok(None),
             None => Err(Failure::invalid(
                 field,
@@ -329,16 +328,16 @@ impl Importer<'_, '_> {
     }
 }
 
-/// Returns the id of the group here that an id or alias of the file refers to: as written, or as
-/// cleaned by an import.
+/// Returns the id of the group of this store that an id or alias of the file refers to: as written
+/// in the file, or as `clean_name` changes it.
 fn local_group_id(conn: &Connection, name: &str) -> Result<Option<String>> {
     match import_rows::group(conn, name)? {
-        Some(known) => Ok(Some(known)),
+        Some(group) => Ok(Some(group)),
         None => import_rows::group(conn, &clean_name(name)),
     }
 }
 
-/// Decodes the sign codes of a memory; `None` if they are malformed, and the memory is encoded
+/// Decodes the sign codes of a memory; `None` if they are malformed. The memory is then encoded
 /// again.
 fn decode_codes(bytes: &Base64Bytes) -> Option<Vec<SignCode>> {
     let bytes = bytes.0.as_ref()?;

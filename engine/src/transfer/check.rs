@@ -1,9 +1,9 @@
-//! The first pass over a file: checks each line except those with vectors, and what needs the whole
-//! file (duplicate ids, replacements that form a cycle, a truncated file). Writes nothing.
+//! The first pass over a file. Checks each line except those with vectors, and the file as a whole:
+//! duplicate ids, replacements that form a cycle, a missing end. Writes nothing.
 //!
-//! Vectors are most of a file and only their own memory depends on them: they are parsed when they
-//! are applied. References to other lines are resolved then too (`apply_line`). Uses about 60 bytes
-//! of memory for each memory of the file.
+//! Most of a file is vectors, and only their own memory depends on them. So vectors are parsed, and
+//! references to other lines resolved, when the lines are applied (`apply_line`). Uses about 60
+//! bytes for each memory of the file.
 
 use crate::db::memories;
 use crate::db::tombstones;
@@ -19,8 +19,8 @@ use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
 
-/// Times of past events must be before 2100-01-01, in milliseconds since 1970: a memory of the year
-/// 9999 would win over every later change and never decay.
+/// Times of past events must be before 2100-01-01, in milliseconds since 1970: with a time in the
+/// year 9999 a memory would override every later change and never decay.
 const END_OF_TIME_RANGE: i64 = 4_102_444_800_000;
 /// Operations of `memory_log` that a file may contain. Not `import`: exports skip the log lines
 /// that imports have written.
@@ -55,7 +55,7 @@ pub(crate) struct CheckedFile {
     pub memories: HashMap<u128, MemoryPosition>,
 }
 
-/// Where a memory is in the file, and the memory that replaced it.
+/// The line of a memory in the file, and the memory that replaced it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MemoryPosition {
     pub line: usize,
@@ -85,16 +85,16 @@ pub(crate) fn check_file(
     skip_bad: bool,
 ) -> Result<CheckedFile> {
     let mut lines = BoundedLineReader::new(file);
-    let first = read_header(lines.next()?)?;
+    let header = read_header(lines.next()?)?;
     let mut checker = Checker {
         file: CheckedFile {
-            model: first.vectors,
+            model: header.vectors,
             bad_lines: BTreeMap::new(),
             tombstones: HashSet::new(),
             memories: HashMap::new(),
         },
         relations: HashSet::new(),
-        ended: false,
+        has_end_line: false,
         last_line: 1,
         line_count: 1,
     };
@@ -105,14 +105,14 @@ pub(crate) fn check_file(
         }
         checker.line_count += 1;
     }
-    if !checker.ended {
+    if !checker.has_end_line {
         let failure = Failure::new(
             Code::Invalid,
             "is the last line but not an end line: the file is truncated",
         );
         checker.file.bad_lines.entry(checker.last_line).or_insert(failure);
     }
-    // Later lines may refer to a bad line, so only the first error is reliable.
+    // Later errors may only be consequences of the first one.
     checker.file.fail_on_bad_line(skip_bad)?;
     checker.check_superseded_by(conn, skip_bad)?;
     Ok(checker.file)
@@ -166,14 +166,14 @@ fn read_header(first: Option<NumberedLine<'_>>) -> Result<Header> {
 struct Checker {
     file: CheckedFile,
     relations: HashSet<String>,
-    ended: bool,
+    has_end_line: bool,
     last_line: usize,
     line_count: usize,
 }
 
 impl Checker {
     fn check_line(&mut self, number: usize, line: &mut [u8]) -> Result<(), Failure> {
-        if self.ended {
+        if self.has_end_line {
             return Err(Failure::new(Code::Invalid, "is after the end line"));
         }
         if line.starts_with(VECTOR_PREFIX) {
@@ -217,7 +217,7 @@ impl Checker {
             Record::Cluster(cluster) => check_time("made_at", cluster.made_at),
             Record::Source(_) | Record::Vector(_) => Ok(()),
             Record::End(end) => {
-                self.ended = true;
+                self.has_end_line = true;
                 if end.lines == self.line_count {
                     Ok(())
                 } else {
@@ -232,8 +232,8 @@ impl Checker {
 
     fn add_memory(&mut self, line: usize, memory: &MemoryLine) -> Result<(), Failure> {
         let id = id_number(&memory.id);
-        if let Some(seen) = self.file.memories.get(&id) {
-            return Err(Failure::invalid("id", format!("is also the id of line {}", seen.line)));
+        if let Some(earlier) = self.file.memories.get(&id) {
+            return Err(Failure::invalid("id", format!("is also the id of line {}", earlier.line)));
         }
         check_memory(memory)?;
         let superseded_by = memory.superseded_by.as_ref().map(id_number);
@@ -246,14 +246,14 @@ impl Checker {
     /// Repeats until no memory is refused: each refusal may remove the replacement of another one.
     fn check_superseded_by(&mut self, conn: &Connection, skip_bad: bool) -> Result<()> {
         loop {
-            let mut found = Vec::new();
-            for (id, seen) in &self.file.memories {
-                if let Some(by) = seen.superseded_by
+            let mut refused = Vec::new();
+            for (id, memory) in &self.file.memories {
+                if let Some(by) = memory.superseded_by
                     && !self.file.memories.contains_key(&by)
                     && !self.file.tombstones.contains(&by)
                     && !is_in_store(conn, by)?
                 {
-                    found.push((
+                    refused.push((
                         *id,
                         Failure::invalid(
                             "superseded_by",
@@ -262,15 +262,15 @@ impl Checker {
                     ));
                 }
             }
-            found.extend(self.cycles().into_iter().map(|id| {
+            refused.extend(self.cycles().into_iter().map(|id| {
                 (id, Failure::invalid("superseded_by", "leads back to the memory itself"))
             }));
-            if found.is_empty() {
+            if refused.is_empty() {
                 return Ok(());
             }
-            for (id, failure) in found {
-                if let Some(seen) = self.file.memories.remove(&id) {
-                    self.file.bad_lines.insert(seen.line, failure);
+            for (id, failure) in refused {
+                if let Some(memory) = self.file.memories.remove(&id) {
+                    self.file.bad_lines.insert(memory.line, failure);
                 }
             }
             self.file.fail_on_bad_line(skip_bad)?;
@@ -279,24 +279,24 @@ impl Checker {
 
     /// Returns the memories of the file that are in a cycle of replacements.
     fn cycles(&self) -> Vec<u128> {
-        let (mut visited, mut found) = (HashSet::new(), Vec::new());
+        let (mut visited, mut in_cycles) = (HashSet::new(), Vec::new());
         for start in self.file.memories.keys() {
-            let (mut path, mut at) = (Vec::new(), Some(*start));
-            while let Some(id) = at.filter(|id| !visited.contains(id)) {
-                if let Some(first) = path.iter().position(|seen| *seen == id) {
-                    found.extend_from_slice(&path[first..]);
+            let (mut path, mut next) = (Vec::new(), Some(*start));
+            while let Some(id) = next.filter(|id| !visited.contains(id)) {
+                if let Some(first) = path.iter().position(|earlier| *earlier == id) {
+                    in_cycles.extend_from_slice(&path[first..]);
                     break;
                 }
                 path.push(id);
-                at = self.file.memories.get(&id).and_then(|seen| seen.superseded_by);
+                next = self.file.memories.get(&id).and_then(|memory| memory.superseded_by);
             }
             visited.extend(path);
         }
-        found
+        in_cycles
     }
 }
 
-/// Returns true if the store has the memory or a tombstone of it.
+/// Returns true if the store has the memory or its tombstone.
 fn is_in_store(conn: &Connection, id: u128) -> Result<bool> {
     let id = MemoryId::from(uuid::Uuid::from_u128(id));
     Ok(memories::by_id(conn, &id)?.is_some() || tombstones::has(conn, &id)?)

@@ -1,5 +1,5 @@
 //! Converts an export that is one JSON document to lines. Reads its records one by one, whatever
-//! the layout.
+//! its white space and order of fields.
 
 use crate::error::Result;
 use crate::transfer::line_reader::read_error;
@@ -20,18 +20,18 @@ use std::rc::Rc;
 const RECORD_BYTES: usize = 2 * LINE_BYTES;
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// Returns true if a file begins as one JSON document, not as lines: it begins with an object, and
-/// the first line is an incomplete object or has the records.
+/// Returns true if a file begins as one JSON document and not as lines: the first line is the
+/// beginning of an object, or an object with the records.
 #[must_use]
 pub fn is_document(beginning: &[u8]) -> bool {
     let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
     if beginning.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return false;
     }
-    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    match serde_json::from_slice::<Map<String, Value>>(first) {
+    let first_line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match serde_json::from_slice::<Map<String, Value>>(first_line) {
         Ok(object) => object.contains_key("records"),
-        Err(error) => error.is_eof() && serde_json::from_slice::<Header>(first).is_err(),
+        Err(error) => error.is_eof() && serde_json::from_slice::<Header>(first_line).is_err(),
     }
 }
 
@@ -49,7 +49,8 @@ pub fn document_to_lines(document: &mut (impl Read + Seek), lines: &mut dyn Writ
     lines.flush().map_err(read_error)
 }
 
-/// The part that a pass over the document extracts: first the header fields, then the records.
+/// The part of the document that a pass extracts: the first pass the header fields, the second the
+/// records.
 enum Pass<'a> {
     Header(&'a mut Map<String, Value>),
     Records(&'a mut dyn Write),
@@ -74,8 +75,8 @@ fn visit_document(document: &mut impl Read, pass: Pass<'_>) -> Result<()> {
     })?)
 }
 
-/// Fails on a record that is too long, before it fills the memory. The count is of bytes that the
-/// parser has buffered.
+/// Fails on a record that is too long before all of it is in memory. Counts the bytes read from the
+/// file since the last record.
 struct BoundedReader<R> {
     inner: R,
     record_bytes: Rc<Cell<usize>>,

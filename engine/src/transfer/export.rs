@@ -1,7 +1,7 @@
-//! `export`: writes every record of the store, from one snapshot, in a fixed order.
+//! `export`: writes every record of the store in a fixed order, in one read transaction.
 //!
-//! Two exports of one store are equal byte for byte, and so is the export of an empty store after
-//! importing one.
+//! Two exports of one store are equal byte for byte. An empty store that imports a file exports the
+//! same file.
 
 use crate::db::connection;
 use crate::db::export_rows as rows;
@@ -28,7 +28,7 @@ impl Reader {
     /// # Errors
     /// `Database`, or `storage_failed` if `sink` fails.
     pub fn export(&self, request: &ExportRequest, sink: &mut dyn Write) -> Result<()> {
-        let snapshot = rows::snapshot(&self.conn)?;
+        let tx = rows::snapshot(&self.conn)?;
         let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
         let model = request.vectors.then(|| self.shared.settings().model.clone());
         out.write_header(&Header {
@@ -36,17 +36,17 @@ impl Reader {
             version: FORMAT_VERSION,
             vectors: model.clone(),
         })?;
-        rows::groups(&snapshot, |line| out.write_record(&Record::Group(line)))?;
-        rows::memories(&snapshot, |line| out.write_record(&Record::Memory(Box::new(line))))?;
-        rows::variants(&snapshot, |line| out.write_record(&Record::Variant(line)))?;
-        rows::sources(&snapshot, |line| out.write_record(&Record::Source(line)))?;
+        rows::groups(&tx, |line| out.write_record(&Record::Group(line)))?;
+        rows::memories(&tx, |line| out.write_record(&Record::Memory(Box::new(line))))?;
+        rows::variants(&tx, |line| out.write_record(&Record::Variant(line)))?;
+        rows::sources(&tx, |line| out.write_record(&Record::Source(line)))?;
         if let Some(model) = model {
-            rows::vectors(&snapshot, &model, |line| out.write_record(&Record::Vector(line)))?;
+            rows::vectors(&tx, &model, |line| out.write_record(&Record::Vector(line)))?;
         }
-        rows::relations(&snapshot, |line| out.write_record(&Record::Relation(line)))?;
-        rows::log(&snapshot, |line| out.write_record(&Record::Log(line)))?;
-        rows::tombstones(&snapshot, |line| out.write_record(&Record::Tombstone(line)))?;
-        rows::clusters(&snapshot, |line| out.write_record(&Record::Cluster(line)))?;
+        rows::relations(&tx, |line| out.write_record(&Record::Relation(line)))?;
+        rows::log(&tx, |line| out.write_record(&Record::Log(line)))?;
+        rows::tombstones(&tx, |line| out.write_record(&Record::Tombstone(line)))?;
+        rows::clusters(&tx, |line| out.write_record(&Record::Cluster(line)))?;
         out.finish()
     }
 }

@@ -59,25 +59,26 @@ pub(crate) struct Importer<'a, 'b> {
     pub rows: import_rows::RowWriter<'b>,
     pub file: CheckedFile,
     pub reply: ImportReply,
-    /// What the store had before the import. Kinds of rows that it did not have need no look-up.
+    /// The tables that had rows before the import. The others need no look-up.
     pub existing: import_rows::ExistingRows,
     /// Sequence numbers of the memories that were added or changed.
     pub touched: Vec<i64>,
-    /// Those of them that may quote other memories.
+    /// Sequence numbers of the added or changed memories that may quote other memories.
     pub may_quote: Vec<i64>,
     /// How many times each log line has occurred in the file, by its hash.
     pub log_line_counts: HashMap<[u8; 16], u32>,
     /// Sequence numbers and types of the memories that this file has added so far, by id.
     pub memories_by_id: HashMap<u128, (i64, MemoryType)>,
-    /// The first added memory: rows from this number on have no dependent rows from before.
+    /// Sequence number of the first memory that this import added.
     pub first_added: Option<i64>,
-    /// Groups of the file and their ids in this store.
+    /// Ids of groups in this store, by their ids in the file.
     pub group_ids: HashMap<String, String>,
-    /// Added or changed memories that have a replacement.
+    /// Sequence numbers of the added or changed memories that have a replacement.
     pub superseded: Vec<i64>,
-    /// Memories whose content here differs from the file's: vectors of the file do not apply.
+    /// Memories whose content differs from that in the file, so that the vectors of the file do not
+    /// apply.
     pub content_differs: HashSet<i64>,
-    /// Memories that got their vectors from this file.
+    /// Memories whose vectors this import has stored.
     pub encoded: HashSet<i64>,
     /// The encoding of the memory whose vector lines are being read.
     pub pending: Option<PendingEncoding>,
@@ -182,7 +183,7 @@ impl<'a, 'b> Importer<'a, 'b> {
     fn finish(mut self) -> Result<ImportReply> {
         self.store_pending()?;
         self.check_for_cycles()?;
-        // The texts may name any entity of the file, so all must have been added.
+        // The texts may name any entity of the file, so this follows the last line.
         maintain::remove_invalid_quotes(self.change, &self.may_quote)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
@@ -209,9 +210,9 @@ impl<'a, 'b> Importer<'a, 'b> {
                 self.kept_despite_tombstone
             ));
         }
-        let own = self.change.shared.settings().model.clone();
-        if let Some(model) = self.file.model.filter(|model| *model != own) {
-            reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own}"));
+        let own_model = self.change.shared.settings().model.clone();
+        if let Some(model) = self.file.model.filter(|model| *model != own_model) {
+            reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
@@ -221,14 +222,14 @@ impl<'a, 'b> Importer<'a, 'b> {
     fn check_for_cycles(&self) -> Result<()> {
         let mut visited: HashSet<i64> = HashSet::new();
         for start in &self.superseded {
-            let (mut path, mut at) = (HashSet::new(), Some(*start));
-            while let Some(seq) = at.filter(|seq| !visited.contains(seq)) {
+            let (mut path, mut next) = (HashSet::new(), Some(*start));
+            while let Some(seq) = next.filter(|seq| !visited.contains(seq)) {
                 if !path.insert(seq) {
                     let message =
                         "the replacements of the file and of the store together form a cycle";
                     return Err(Failure::new(loci_proto::error::Code::Conflict, message).into());
                 }
-                at = import_rows::replacement(self.change.conn, seq)?;
+                next = import_rows::replacement(self.change.conn, seq)?;
             }
             visited.extend(path);
         }

@@ -1,5 +1,4 @@
-//! Reads a file line by line, with a limit on the length of a line. Not here: the content of a
-//! line.
+//! Reads a file line by line, with a limit on the length of a line. Not here: parsing (`parse`).
 
 use crate::error::Result;
 use loci_proto::error::{Code, Failure};
@@ -12,7 +11,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 pub(crate) struct NumberedLine<'a> {
     /// The line number, from 1.
     pub number: usize,
-    /// The bytes of the line, or the reason why it cannot be used.
+    /// The bytes of the line; an error if it is too long.
     pub bytes: Result<&'a mut [u8], Failure>,
 }
 

@@ -1,12 +1,13 @@
 //! Merges two versions of one memory. Pure and symmetric, so that two stores that import from each
-//! other end with the same memories.
+//! other have the same memories afterwards.
 //!
-//! The status comes from the version whose status changed later, the content from the version that
-//! was updated later. Counts take the larger number.
+//! The status is that of the version whose status changed later, the content that of the version
+//! that was updated later. Of counts and access times the larger is used, of creation times the
+//! earlier.
 
 use crate::transfer::record::MemoryLine;
 
-/// Returns the memory that two versions of it result in.
+/// Returns the merged memory.
 pub(crate) fn merge(local: &MemoryLine, imported: &MemoryLine) -> MemoryLine {
     let content = later(local, imported, |m| (m.updated_at, m.content.clone(), details(m)));
     let status = later(local, imported, |m| {
@@ -37,8 +38,8 @@ fn later<'a, K: PartialOrd>(
     if key(imported) > key(local) { imported } else { local }
 }
 
-/// Returns all other fields that an edit can change, as text: a total order for versions with equal
-/// times.
+/// Returns the fields other than the content that an edit can change, as text. They decide between
+/// versions with equal times and contents.
 fn details(memory: &MemoryLine) -> String {
     let fields = (
         memory.kind,

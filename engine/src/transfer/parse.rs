@@ -8,7 +8,7 @@ pub(crate) const VECTOR_PREFIX: &[u8] = br#"{"kind":"vector","#;
 const MEMORY_PREFIX: &[u8] = br#"{"kind":"memory","#;
 const LOG_PREFIX: &[u8] = br#"{"kind":"log","#;
 
-/// Parses one line. May overwrite bytes of it.
+/// Parses one line. Overwrites some of its bytes.
 ///
 /// # Errors
 /// `invalid` if it is not JSON, or not a record.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::fmt::{self, Formatter};
 
-/// The first line. Equal in every export of a store.
+/// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
@@ -93,7 +93,7 @@ pub(crate) struct VariantLine {
     pub content: String,
 }
 
-/// A memory that another one was made from.
+/// A source: a memory that another one was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SourceLine {
@@ -174,7 +174,7 @@ pub(crate) struct EndLine {
     pub lines: usize,
 }
 
-/// Returns an id as a number, which takes less memory than its text.
+/// Returns an id as a number, which needs less memory than its text.
 pub(crate) fn id_number(id: &MemoryId) -> u128 {
     uuid::Uuid::try_parse(id.as_str()).map_or(0, |id| id.as_u128())
 }
@@ -184,8 +184,8 @@ fn is_zero(count: &i64) -> bool {
     *count == 0
 }
 
-/// Bytes that a line has as base64; `None` if its text is not base64. Decoded without a copy of the
-/// text, since a file with vectors consists almost entirely of such text.
+/// Bytes that are base64 in the file; `None` if the text is not base64. Decoded without a copy of
+/// the text, since most of a file with vectors is such text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Base64Bytes(pub Option<Vec<u8>>);
 

@@ -14,38 +14,40 @@ fn a_document_in_any_layout_imports_like_the_lines() {
     test_store
         .reader
         .export(&ExportRequest { layout: Layout::Document, vectors: true }, &mut document)
-        .expect("is exported");
-    let value: Value = serde_json::from_slice(&document).expect("is one document");
+        .expect("the export succeeds");
+    let value: Value = serde_json::from_slice(&document).expect("the export is one JSON document");
     assert_eq!((&value["version"], &value["vectors"]), (&json!(1), &json!("test")));
-    let plain = export(&test_store, true);
+    let exported_lines = export(&test_store, true);
     assert_eq!(
         String::from_utf8_lossy(&document).lines().count(),
-        plain.lines().count() + 1,
+        exported_lines.lines().count() + 1,
         "record N is on line N + 1"
     );
     assert!(
-        !is_document(plain.as_bytes()) && !is_document(b"hello") && !is_document(b"{\"a\": 1}\n")
+        !is_document(exported_lines.as_bytes())
+            && !is_document(b"hello")
+            && !is_document(b"{\"a\": 1}\n")
     );
     for text in [
         document.clone(),
         value.to_string().into_bytes(),
-        serde_json::to_vec_pretty(&value).expect("is JSON"),
+        serde_json::to_vec_pretty(&value).expect("the document is serialisable"),
     ] {
         assert!(is_document(&text));
         let mut lines = Vec::new();
-        document_to_lines(&mut Cursor::new(&text), &mut lines).expect("is converted");
+        document_to_lines(&mut Cursor::new(&text), &mut lines).expect("the document is converted");
         let mut other = TestStore::new();
-        import(&mut other, std::str::from_utf8(&lines).expect("is text"));
-        assert_eq!(export(&other, true), plain);
+        import(&mut other, std::str::from_utf8(&lines).expect("the lines are UTF-8"));
+        assert_eq!(export(&other, true), exported_lines);
     }
     let unfinished = [b"{\"records\":[\"".to_vec(), vec![b'x'; 4 << 20]].concat();
     let error = document_to_lines(&mut Cursor::new(&unfinished), &mut Vec::new())
-        .expect_err("is refused")
+        .expect_err("the unfinished document is refused")
         .to_string();
     assert!(error.contains("document cannot be read"), "{error}");
     let huge = [unfinished, b"\"],\"loci\":\"export\",\"version\":1}".to_vec()].concat();
     let error = document_to_lines(&mut Cursor::new(&huge), &mut Vec::new())
-        .expect_err("is refused")
+        .expect_err("the huge record is refused")
         .to_string();
     assert!(error.contains("a record is longer than"), "{error}");
 }

@@ -22,18 +22,20 @@ fn vectors_and_sign_codes_are_imported() {
     let mut other = TestStore::new();
     import(&mut other, &file);
     assert_eq!(
-        (other.reader.without_vector(9).expect("lists"), export(&other, true)),
+        (other.reader.without_vector(9).expect("the list is readable"), export(&other, true)),
         (Vec::new(), file.clone())
     );
-    assert_eq!(vectors::encoding(&other.reader.conn, 1, "test").expect("reads"), encoding);
-    // Truncated codes are computed again; the vector is kept.
-    let codes: Value =
-        serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes"))
-            .expect("is JSON");
-    let codes = codes["codes"].as_str().expect("is text");
+    assert_eq!(
+        vectors::encoding(&other.reader.conn, 1, "test").expect("the encoding is readable"),
+        encoding
+    );
+    // A memory with truncated codes is encoded again; its vector is stored.
+    let line = file.lines().find(|line| line.contains("codes")).expect("the file has codes");
+    let line: Value = serde_json::from_str(line).expect("the line is JSON");
+    let codes = line["codes"].as_str().expect("the codes are text");
     let mut third = TestStore::new();
     assert_eq!(import(&mut third, &file.replace(codes, &codes[4..])).vectors, 1);
-    assert_eq!(third.reader.without_vector(9).expect("lists").len(), 1);
+    assert_eq!(third.reader.without_vector(9).expect("the list is readable").len(), 1);
 }
 
 #[test]
@@ -50,34 +52,34 @@ fn a_vector_of_other_content_is_not_imported() {
     other
         .writer
         .edit(&other.call("shop", None), &request, &DocumentEncoding::default())
-        .expect("is edited");
+        .expect("the memory is edited");
     assert_eq!(import(&mut other, &file).vectors, 0);
-    assert_eq!(other.reader.without_vector(9).expect("lists").len(), 1);
+    assert_eq!(other.reader.without_vector(9).expect("the list is readable").len(), 1);
 }
 
 #[test]
 fn an_invalid_vector_names_its_line_or_is_skipped() {
     let file = export(&small_store(), true);
-    let at =
-        file.lines().position(|line| line.contains("\"kind\":\"vector\"")).expect("has vectors")
-            + 1;
+    let index = file.lines().position(|line| line.contains("\"kind\":\"vector\""));
+    let line_number = index.expect("the file has vectors") + 1;
     let bad = file.replacen("\"piece\":0", "\"piece\":\"none\"", 1);
     let mut test_store = TestStore::new();
-    let error = try_import(&mut test_store, &bad, false).expect_err("is refused");
+    let error = try_import(&mut test_store, &bad, false).expect_err("the file is refused");
     assert!(
-        error.contains(&format!("line {at} cannot be read: invalid type: string \"none\""))
+        error
+            .contains(&format!("line {line_number} cannot be read: invalid type: string \"none\""))
             && error.contains("Nothing was imported"),
         "{error}"
     );
     assert_eq!(
-        crate::db::memories::count(&test_store.writer.conn).expect("counts"),
+        crate::db::memories::count(&test_store.writer.conn).expect("the memories are counted"),
         0,
         "nothing was imported"
     );
-    let reply = try_import(&mut test_store, &bad, true).expect("is imported");
+    let reply = try_import(&mut test_store, &bad, true).expect("the import succeeds");
     assert_eq!(
         (reply.added, reply.vectors, reply.skipped, reply.skipped_lines[0].line),
-        (3, 1, 1, at)
+        (3, 1, 1, line_number)
     );
 }
 
@@ -85,7 +87,7 @@ fn an_invalid_vector_names_its_line_or_is_skipped() {
 fn the_keyword_index_is_correct_after_an_import_and_later_changes() {
     let mut test_store = small_store();
     let check_index = |test_store: &TestStore| {
-        crate::db::integrity::words(&test_store.writer.conn).expect("is in step");
+        crate::db::integrity::words(&test_store.writer.conn).expect("the keyword index is correct");
     };
     check_index(&test_store);
     let newer = export(&test_store, false)
@@ -94,7 +96,7 @@ fn the_keyword_index_is_correct_after_an_import_and_later_changes() {
     assert!(import(&mut test_store, &newer).changed > 0);
     check_index(&test_store);
     try_import(&mut test_store, &newer.replace("\"end\"", "\"and\""), false)
-        .expect_err("is refused");
+        .expect_err("the file is refused");
     test_store.store("shop", json!({"content": "Stored after all that", "type": "semantic"}), None);
     check_index(&test_store);
 }
@@ -108,7 +110,7 @@ fn vectors_of_another_model_are_skipped_with_a_note() {
     assert_eq!((reply.added, reply.vectors), (3, 0));
     assert!(reply.notes[0].contains("from the model another"), "{reply:?}");
     assert_eq!(
-        test_store.reader.without_vector(10).expect("reads").len(),
+        test_store.reader.without_vector(10).expect("the list is readable").len(),
         2,
         "the active memories await their vectors"
     );
@@ -122,12 +124,12 @@ fn duplicate_vectors_after_those_of_another_memory_are_ignored() {
     let text = export(&small_store(), true);
     let vectors: Vec<&str> =
         text.lines().filter(|line| line.contains("\"kind\":\"vector\"")).collect();
-    assert!(vectors.len() >= 2, "of two memories");
-    let (before, after) = (text.lines().count() - 1, text.lines().count());
+    assert!(vectors.len() >= 2, "two memories have vectors");
+    let line_count = text.lines().count();
     let duplicated = text.replace(vectors[1], &format!("{}\n{}", vectors[1], vectors[0]));
-    let duplicated =
-        duplicated.replace(&format!("\"lines\":{before}"), &format!("\"lines\":{after}"));
-    assert_eq!(duplicated.lines().count(), after + 1);
+    let duplicated = duplicated
+        .replace(&format!("\"lines\":{}", line_count - 1), &format!("\"lines\":{line_count}"));
+    assert_eq!(duplicated.lines().count(), line_count + 1);
     let reply = import(&mut TestStore::new(), &duplicated);
     assert_eq!(reply.vectors, import(&mut TestStore::new(), &text).vectors, "{reply:?}");
 }

@@ -1,4 +1,4 @@
-//! Random histories: steps that a store can go through, for the property tests.
+//! Random sequences of operations on a store, for the property tests.
 
 use crate::db::memories;
 use crate::db::memories::StatusChange;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const TYPES: [&str; 4] = ["episodic", "semantic", "procedural", "entity"];
 
-/// One operation on a store. Numbers choose among the memories that the history knows, modulo their
+/// One operation on a store. A number selects one of the memories of the history, modulo their
 /// count.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
@@ -57,14 +57,14 @@ impl Step {
     }
 }
 
-/// A store and the memories that the steps may choose from, each with its group.
+/// A store, and the memories that the steps may select, each with its group.
 pub(super) struct History {
     pub(super) test_store: TestStore,
     pub(super) memories: Vec<(String, MemoryId)>,
 }
 
 impl History {
-    /// Returns an empty store after the steps.
+    /// Applies the steps to an empty store and returns the store.
     pub(super) fn of(steps: &[Step]) -> TestStore {
         let mut history = Self { test_store: TestStore::new(), memories: Vec::new() };
         for (number, step) in steps.iter().enumerate() {
@@ -75,8 +75,8 @@ impl History {
 
     /// Applies a step 977 ms after the previous one. `number` makes its texts unique.
     ///
-    /// Requests that the engine refuses (a relation of memories that are not entities, a deleted
-    /// memory) have no effect.
+    /// Requests that the engine refuses (for example a relation of memories that are not entities)
+    /// have no effect.
     pub(super) fn apply(&mut self, number: usize, step: &Step) {
         self.test_store.now = self.test_store.now.plus(977);
         match step {
@@ -154,8 +154,8 @@ impl History {
         };
         let call = self.test_store.call(&group, None);
         let outcome = self.test_store.writer.run_idempotent(&call, |change| {
-            let found = |id| memories::by_id(change.conn, id);
-            let (Some(source), Some(summary)) = (found(&source)?, found(&summary)?) else {
+            let memory = |id| memories::by_id(change.conn, id);
+            let (Some(source), Some(summary)) = (memory(&source)?, memory(&summary)?) else {
                 return Ok(());
             };
             if source.seq < summary.seq && source.status == Status::Active {
@@ -170,7 +170,7 @@ impl History {
             }
             Ok(())
         });
-        outcome.expect("is compacted");
+        outcome.expect("the memory is compacted");
     }
 
     fn relate(&mut self, subject: usize, object: usize, evidence: usize) {

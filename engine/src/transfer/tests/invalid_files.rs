@@ -1,4 +1,4 @@
-//! Files that cannot be imported, and the errors.
+//! Errors of files that cannot be imported.
 
 use crate::tests::fixture::TestStore;
 use crate::transfer::tests::{export, import, small_store, try_import};
@@ -10,17 +10,17 @@ use std::io::Cursor;
 fn with_line(line: usize, change: impl Fn(&mut Value)) -> String {
     let text = export(&small_store(), false);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let mut value: Value = serde_json::from_str(&lines[line - 1]).expect("is JSON");
+    let mut value: Value = serde_json::from_str(&lines[line - 1]).expect("the line is JSON");
     change(&mut value);
     lines[line - 1] = value.to_string();
     lines.join("\n") + "\n"
 }
 
-/// Returns the error of an import, and checks that nothing was imported.
+/// Imports an invalid file and checks that nothing was imported; returns the error.
 fn refusal(text: &str) -> String {
     let mut test_store = TestStore::new();
     let before = export(&test_store, false);
-    let error = try_import(&mut test_store, text, false).expect_err("is refused");
+    let error = try_import(&mut test_store, text, false).expect_err("the file is refused");
     assert_eq!(export(&test_store, false), before, "nothing was imported");
     error
 }
@@ -37,12 +37,12 @@ fn an_error_names_its_line_and_nothing_is_imported() {
     assert!(
         refusal_with(4, "created_at", json!(-11_644_473_600_000_i64))
             .contains("line 4 created_at must be a time from 1970"),
-        "1601"
+        "the year 1601"
     );
     assert!(
         refusal_with(4, "updated_at", json!(253_370_764_800_000_i64))
             .contains("line 4 updated_at must be a time"),
-        "9999"
+        "the year 9999"
     );
     assert!(refusal_with(3, "content", json!("a\u{0}b")).contains("line 3 content holds U+0000"));
     assert!(
@@ -77,10 +77,10 @@ fn an_error_names_its_line_and_nothing_is_imported() {
 #[test]
 fn replacements_that_form_a_cycle_are_refused_with_their_line() {
     let text = export(&small_store(), false);
-    let first: Value =
-        serde_json::from_str(text.lines().nth(2).expect("is there")).expect("is JSON");
-    let mut second: Value =
-        serde_json::from_str(text.lines().nth(3).expect("is there")).expect("is JSON");
+    let first: Value = serde_json::from_str(text.lines().nth(2).expect("the line exists"))
+        .expect("the line is JSON");
+    let mut second: Value = serde_json::from_str(text.lines().nth(3).expect("the line exists"))
+        .expect("the line is JSON");
     second["superseded_by"] = first["id"].clone();
     let lines: Vec<String> = text
         .lines()
@@ -107,7 +107,10 @@ fn a_file_that_is_not_an_export_is_refused_with_a_reason() {
     let whole_lines = good.lines().take(3).collect::<Vec<_>>().join("\n");
     assert!(refusal(&whole_lines).contains("line 3 is the last line but not an end line"));
     let mut long = good.clone();
-    long.insert_str(good.find('\n').expect("has lines") + 1, &("x".repeat(2 << 20) + "\n"));
+    long.insert_str(
+        good.find('\n').expect("the export has lines") + 1,
+        &("x".repeat(2 << 20) + "\n"),
+    );
     assert!(refusal(&long).contains("line 2 is longer than 1048576 bytes"));
     let mut test_store = TestStore::new();
     assert_eq!(
@@ -122,7 +125,10 @@ fn a_file_that_is_not_an_export_is_refused_with_a_reason() {
         &mut Cursor::new([0x1f, 0x8b, 8, 0, 0]),
     );
     assert!(
-        compressed.expect_err("is refused").to_string().contains("is compressed. Unpack it first")
+        compressed
+            .expect_err("the file is refused")
+            .to_string()
+            .contains("is compressed. Unpack it first")
     );
 }
 
@@ -141,7 +147,7 @@ fn skip_bad_skips_a_bad_line_and_imports_the_others() {
     let text = lines.join("\n");
     assert!(refusal(&text).contains("line 100 cannot be read: missing field"));
     let mut other = TestStore::new();
-    let reply = try_import(&mut other, &text, true).expect("is imported");
+    let reply = try_import(&mut other, &text, true).expect("the import succeeds");
     assert_eq!((reply.added, reply.skipped, reply.skipped_lines[0].line), (299, 1, 100));
     assert!(reply.skipped_lines[0].reason.contains("missing field"), "{reply:?}");
 }

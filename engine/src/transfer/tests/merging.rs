@@ -1,4 +1,4 @@
-//! Imports into a store that has the memories or groups of the file already.
+//! Imports into a store that already has the memories or groups of the file.
 
 use crate::tests::fixture::{TestStore, named, parse};
 use crate::transfer::tests::{export, import, memories_of, small_store};
@@ -8,17 +8,20 @@ use serde_json::{Value, json};
 fn an_import_never_revives_forgotten_memories() {
     let mut test_store = small_store();
     let before = export(&test_store, true);
-    let id: Value = serde_json::from_str::<Value>(before.lines().nth(3).expect("is there"))
-        .expect("is JSON")["id"]
+    let id: Value = serde_json::from_str::<Value>(before.lines().nth(3).expect("the line exists"))
+        .expect("the line is JSON")["id"]
         .clone();
     let (anna, call) = (memories_of(&test_store)[2].1.clone(), test_store.call("shop", None));
     test_store.now = test_store.now.plus(5000);
     let later = test_store.call("shop", None);
-    test_store.writer.forget(&later, &parse(json!({"memory_id": id}))).expect("is forgotten");
+    test_store
+        .writer
+        .forget(&later, &parse(json!({"memory_id": id})))
+        .expect("the memory is forgotten");
     test_store
         .writer
         .forget(&call, &parse(json!({"memory_id": anna, "hard_delete": true})))
-        .expect("is removed");
+        .expect("the entity is hard-deleted");
     let reply = import(&mut test_store, &before);
     assert_eq!(
         (reply.added, reply.changed, reply.unchanged, reply.refused),
@@ -34,7 +37,7 @@ fn a_group_that_was_merged_here_stays_merged() {
     let mut test_store = TestStore::new();
     test_store.store("shop", json!({"content": "One", "type": "semantic"}), None);
     let conn = &test_store.writer.conn;
-    crate::db::import_rows::add_alias(conn, "old", "shop").expect("is added");
+    crate::db::import_rows::add_alias(conn, "old", "shop").expect("the alias is added");
     let mut other = TestStore::new();
     other.store("old", json!({"content": "Two", "type": "episodic"}), None);
     import(&mut test_store, &export(&other, false));

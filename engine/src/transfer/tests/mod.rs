@@ -23,8 +23,8 @@ fn export(test_store: &TestStore, vectors: bool) -> String {
     test_store
         .reader
         .export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out)
-        .expect("is exported");
-    String::from_utf8(out).expect("is text")
+        .expect("the export succeeds");
+    String::from_utf8(out).expect("the export is UTF-8")
 }
 
 /// Imports a file, or returns the error as text.
@@ -42,7 +42,7 @@ fn try_import(
 
 /// Imports a valid file.
 fn import(test_store: &mut TestStore, file: &str) -> ImportReply {
-    try_import(test_store, file, false).expect("is imported")
+    try_import(test_store, file, false).expect("the import succeeds")
 }
 
 /// Returns sequence number, id and group of every memory, in storage order.
@@ -52,9 +52,11 @@ fn memories_of(test_store: &TestStore) -> Vec<(i64, MemoryId, String)> {
         seqs.push(entry.seq);
         Ok(())
     })
-    .expect("reads");
+    .expect("the entries are readable");
     seqs.into_iter()
-        .filter_map(|seq| memories::by_seq(&test_store.reader.conn, seq).expect("reads"))
+        .filter_map(|seq| {
+            memories::by_seq(&test_store.reader.conn, seq).expect("the memory is readable")
+        })
         .map(|memory| (memory.seq, memory.id, memory.group.unwrap_or_default()))
         .collect()
 }

@@ -22,7 +22,7 @@ proptest! {
         prop_assert_eq!(reply.refused + reply.skipped, 0);
         prop_assert_eq!(&export(&other, vectors), &first);
         // Imports turn CHECK constraints off; their rows must satisfy them anyway.
-        prop_assert_eq!(crate::db::integrity::pages(&other.writer.conn).expect("reads"), "ok");
+        prop_assert_eq!(crate::db::integrity::pages(&other.writer.conn).expect("the check runs"), "ok");
         // A second import of the same file changes nothing.
         let again = import(&mut other, &first);
         prop_assert_eq!((again.added, again.changed, again.act), (0, 0, None), "{:?}", again);
@@ -34,7 +34,7 @@ proptest! {
         prop_assert_eq!(index, index_of(&other));
         let call = test_store.call("project 0", None);
         let seqs: Vec<i64> = memories_of(&test_store).into_iter().map(|(seq, ..)| seq).collect();
-        test_store.writer.run_idempotent(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
+        test_store.writer.run_idempotent(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("the mentions are extracted");
         prop_assert_eq!(mentions, mentions_of(&test_store));
     }
 
@@ -64,7 +64,7 @@ fn diverged(base: &str, steps: &[Step], offset_ms: i64) -> TestStore {
     let carries_over = |step: &&Step| {
         !matches!(step, Step::Forget { hard: true, .. } | Step::Undo | Step::Compact { .. })
     };
-    let first = 1000 + usize::try_from(offset_ms).expect("is small");
+    let first = 1000 + usize::try_from(offset_ms).expect("the offset is not negative");
     for (number, step) in steps.iter().filter(carries_over).enumerate() {
         history.apply(first + number, step);
     }
@@ -93,24 +93,26 @@ fn index_of(test_store: &TestStore) -> Vec<String> {
 
 /// Returns pairs of an entity and a memory that mentions it, by id.
 fn mentions_of(test_store: &TestStore) -> Vec<(String, String)> {
-    let mut found = Vec::new();
+    let conn = &test_store.reader.conn;
+    let mut pairs = Vec::new();
     for (seq, id, _) in memories_of(test_store) {
-        for entity in crate::db::mentions::in_memory(&test_store.reader.conn, seq).expect("reads") {
-            let entity = memories::by_seq(&test_store.reader.conn, entity)
-                .expect("reads")
-                .expect("is there");
-            found.push((entity.id.to_string(), id.to_string()));
+        for entity in crate::db::mentions::in_memory(conn, seq).expect("the mentions are readable")
+        {
+            let entity = memories::by_seq(conn, entity)
+                .expect("the entity is readable")
+                .expect("the entity exists");
+            pairs.push((entity.id.to_string(), id.to_string()));
         }
     }
-    found.sort();
-    found
+    pairs.sort();
+    pairs
 }
 
 #[test]
 fn memories_are_exported_in_storage_order_with_confidence_and_its_time() {
     let text = export(&small_store(), false);
     let lines: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
+        text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
     assert_eq!(lines[0], json!({"loci": "export", "version": 1}));
     assert_eq!((&lines[1]["kind"], &lines[1]["id"]), (&json!("group"), &json!("shop")));
     assert_eq!(

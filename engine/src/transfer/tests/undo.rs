@@ -13,15 +13,17 @@ fn an_import_is_one_act_that_can_be_undone() {
     let before = export(&test_store, true);
     let reply = import(&mut test_store, &text);
     assert_eq!(reply.added, 3);
-    let found = test_store.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
+    let reply_to_recall = test_store.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
     assert_eq!(
-        (found.total_matched, found.results[0].also.len()),
+        (reply_to_recall.total_matched, reply_to_recall.results[0].also.len()),
         (2, 1),
-        "both replacements are there and state the same fact"
+        "both replacements match and state the same fact"
     );
     let undo = test_store.call("shop", None);
-    let undone =
-        test_store.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
+    let undone = test_store
+        .writer
+        .undo(&undo, &parse(json!({"id": reply.act})))
+        .expect("the import is undone");
     assert_eq!(undone.undone[0].act, "import");
     assert_eq!(lines_without_log(&export(&test_store, true)), lines_without_log(&before));
 }
@@ -38,16 +40,17 @@ fn undoing_a_large_import_keeps_the_keyword_index_of_the_other_memories() {
     }
     let mut test_store = small_store();
     let count = |test_store: &TestStore, word: &str| {
-        lexical::search(&test_store.writer.conn, word).expect("is asked").len()
+        lexical::search(&test_store.writer.conn, word).expect("the keyword index is searched").len()
     };
     let (before, shops) = (export(&test_store, false), count(&test_store, "shop"));
     import(&mut test_store, &export(&other, false));
     assert!(
-        lexical::is_rebuild_cheaper(&test_store.writer.conn, 1100).expect("is counted"),
+        lexical::is_rebuild_cheaper(&test_store.writer.conn, 1100)
+            .expect("the memories are counted"),
         "the keyword index is rebuilt"
     );
     assert_eq!((count(&test_store, "crate"), shops), (1100, 3));
-    test_store.undo_last().expect("is undone");
+    test_store.undo_last().expect("the import is undone");
     assert_eq!(lines_without_log(&export(&test_store, false)), lines_without_log(&before));
     assert_eq!((count(&test_store, "crate"), count(&test_store, "shop")), (0, shops));
     assert_eq!(

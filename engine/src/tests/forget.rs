@@ -1,0 +1,173 @@
+//! Forgotten and hard-deleted memories.
+
+use crate::db::dump;
+use crate::model::encoding::DocumentEncoding;
+use crate::tests::fixture::{TestStore, axis, parse};
+use crate::tests::graph::{entity, refusal};
+use serde_json::json;
+
+#[test]
+fn a_forgotten_memory_is_hidden_logged_and_restored() {
+    let mut test_store = TestStore::new();
+    let id = test_store
+        .store(
+            "a",
+            json!({"content": "The door code is 4711", "type": "semantic", "scope": "group"}),
+            Some(&axis(0)),
+        )
+        .id;
+    assert!(
+        refusal(test_store.forget("b", json!({"memory_id": id}))).starts_with("not_found"),
+        "a memory of another group is not found"
+    );
+    let first = test_store
+        .forget("a", json!({"memory_id": id, "reason": "changed"}))
+        .expect("the memory is forgotten");
+    assert!(!first.already_forgotten && first.act.is_some());
+    assert!(
+        test_store
+            .forget("a", json!({"memory_id": id}))
+            .expect("a repeated forget succeeds")
+            .already_forgotten,
+        "a second forget succeeds"
+    );
+    assert!(test_store.found("a", json!({"query": "door code"}), Some(&axis(0))).is_empty());
+    assert_eq!(
+        test_store.recall("a", json!({"ids": [id]}), None).reply.missing,
+        std::slice::from_ref(&id),
+        "a recall by id does not return it"
+    );
+    let shown = test_store
+        .inspect("a", json!({"memory_id": id, "include_log": true}))
+        .expect("the memory is shown");
+    assert_eq!(
+        (shown.memory.status.as_str(), shown.memory.forgotten_reason.as_deref()),
+        ("forgotten", Some("changed"))
+    );
+    assert_eq!(
+        shown.memory.superseded_by.as_deref(),
+        Some("forgotten"),
+        "replies say forgotten, though the column is empty"
+    );
+    assert_eq!(shown.log[0].operation, "forget");
+    assert_eq!(
+        (
+            shown.log[0].client.as_deref(),
+            shown.log[0].session.as_deref(),
+            shown.log[0].group.as_deref()
+        ),
+        (Some("test"), Some("s1"), Some("a"))
+    );
+    let restored = test_store
+        .writer
+        .restore(&test_store.call("a", None), &parse(json!({"memory_id": id})))
+        .expect("the memory is restored");
+    assert_eq!((restored.status.as_str(), restored.was.as_str()), ("active", "forgotten"));
+    assert_eq!(
+        test_store.found("a", json!({"query": "door code"}), Some(&axis(0))),
+        ["The door code is 4711"]
+    );
+}
+
+#[test]
+fn a_repeated_forget_gets_the_first_answer() {
+    let mut test_store = TestStore::new();
+    let id =
+        test_store.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
+    let request = parse(json!({"memory_id": id}));
+    let call = test_store.call("a", Some("session:7"));
+    let first = test_store.writer.forget(&call, &request).expect("the memory is forgotten");
+    let again = test_store.writer.forget(&call, &request).expect("the repeated call is answered");
+    assert_eq!(first, again);
+    assert!(!again.already_forgotten);
+    assert_eq!(
+        test_store.reader.history(&parse(json!({}))).expect("the history is readable").acts.len(),
+        1
+    );
+}
+
+#[test]
+fn a_hard_deleted_text_is_in_no_file_of_the_database() {
+    let mut test_store = TestStore::new();
+    let secret = "Xylophonquarz";
+    let call = test_store.call("a", Some("s:1"));
+    let draft = crate::operations::store::Draft::new(parse(
+        json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}}),
+    ))
+    .expect("the request is valid");
+    let id = test_store
+        .writer
+        .store(&call, &draft, &DocumentEncoding::from(vec![axis(0)]))
+        .expect("the memory is stored")
+        .id;
+    let other = entity(&mut test_store, "a", "Anna", &[]);
+    test_store
+        .relate("a", json!({"subject_id": id, "predicate": "knows", "object_id": other}))
+        .expect("the relation is stored");
+    let edit = json!({"memory_id": id, "content": format!("The word was {secret}")});
+    test_store
+        .writer
+        .edit(&test_store.call("a", None), &parse(edit), &DocumentEncoding::default())
+        .expect("the memory is edited");
+    test_store
+        .forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")}))
+        .expect("the memory is forgotten");
+    let path = test_store.folder.path().join("memory.db");
+    assert!(dump::holds(&path, secret), "the text is in the file before the hard delete");
+
+    let reply = test_store
+        .forget("a", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the memory is hard-deleted");
+    assert_eq!(reply.status, "deleted");
+    assert!(!dump::holds(&path, secret), "it is in neither the file nor the write-ahead log");
+    assert!(!dump::holds(&path, &secret.to_lowercase()), "it is not in the keyword index");
+    assert!(refusal(test_store.inspect("a", json!({"memory_id": id}))).starts_with("not_found"));
+    assert!(
+        test_store
+            .inspect("a", json!({"memory_id": other}))
+            .expect("the memory is shown")
+            .relations
+            .is_empty()
+    );
+    assert!(
+        test_store
+            .forget("a", json!({"memory_id": id, "hard_delete": true}))
+            .expect("a repeated forget succeeds")
+            .already_forgotten
+    );
+    assert!(
+        test_store
+            .recall("a", json!({"query": secret}), Some(&axis(0)))
+            .reply
+            .results
+            .iter()
+            .all(|r| r.id != id)
+    );
+    let acts = test_store.reader.history(&parse(json!({}))).expect("the history is readable").acts;
+    assert!(acts.iter().all(|act| act.act != "edit"), "{acts:?}");
+}
+
+#[test]
+fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
+    let mut test_store = TestStore::new();
+    let secret = "Xylophonquarz";
+    let id = test_store
+        .store("a", json!({"content": format!("The word is {secret}"), "type": "semantic"}), None)
+        .id;
+    let path = test_store.folder.path().join("memory.db");
+    let other_reader = test_store.writer.reader().expect("the reader opens");
+    let read_transaction =
+        crate::db::export_rows::snapshot(&other_reader.conn).expect("the read transaction begins");
+    assert_eq!(crate::db::stats::active(&read_transaction).expect("the memories are counted"), 1);
+    test_store
+        .forget("a", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the memory is hard-deleted");
+    assert!(dump::holds(&path, secret), "a read transaction keeps the text in the log");
+    assert!(
+        test_store.writer.checkpoint().expect("the checkpoint runs") > 0,
+        "pages are left, so the daemon tries again"
+    );
+    drop(read_transaction);
+    assert_eq!(test_store.writer.checkpoint().expect("the checkpoint runs"), 0);
+    assert!(!dump::holds(&path, secret));
+}

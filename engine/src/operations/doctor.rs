@@ -29,7 +29,7 @@ impl Reader {
         let (schema, size) = (integrity::schema(&self.conn)?, integrity::size(&self.conn)? / 1024);
         let mut findings =
             vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
-        findings.push(match integrity::pages(&self.fresh()?)?.as_str() {
+        findings.push(match integrity::pages(&self.fresh_connection()?)?.as_str() {
             "ok" => Finding::ok("database", "every page is whole"),
             fault => Finding::fail("database", format!("a page is damaged: {fault}"), REPORT),
         });

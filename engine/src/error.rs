@@ -17,9 +17,9 @@ pub enum Error {
     NewerDatabase {
         /// The path of the database.
         path: PathBuf,
-        /// Its schema.
+        /// The schema version of the file.
         found: i64,
-        /// The newest schema of this build.
+        /// The newest schema version that this build supports.
         known: i64,
     },
     /// The file is not a database of loci.
@@ -77,7 +77,7 @@ fn database_failure(fault: &rusqlite::Error) -> Failure {
     }
 }
 
-/// A memory that does not exist for this session.
+/// Returns the error for an id that names no memory, or none that the session can see.
 pub(crate) fn not_found(field: &str, id: &str) -> Error {
     Failure::new(Code::NotFound, format!("names no memory that this session can see: {id}"))
         .at(field)

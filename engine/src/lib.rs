@@ -1,16 +1,18 @@
 //! The memory engine: storing, duplicate detection, search, ranking and the ageing of memories.
 //!
-//! **Reading guide.** [`open`] returns the one [`Writer`] of a database; [`Writer::reader`] opens any number of [`Reader`]s. Their methods
-//! are in [`operations`], one file per verb. A write runs in `transaction::change`, which commits it together with its journal entry and
-//! then updates the index. A recall goes through `search` (candidates from [`index`]), [`ranking`] (scores) and back to
-//! `operations::recall` (rows, token budget). [`maintain`] turns episodes into summaries and facts, and cleans up; [`transfer`] exports and
-//! imports. [`ranking`], [`text`], [`duplicate`] and [`model`] are pure: values in, values out.
+//! **Reading guide.** [`open`] returns the one [`Writer`] of a database; [`Writer::reader`] opens
+//! any number of [`Reader`]s. Their methods are in [`operations`], one file per verb. A write runs
+//! in `transaction::change`, which commits it together with its journal entry and then updates the
+//! index. A recall goes through `search` (candidates from [`index`]), [`ranking`] (scores) and back
+//! to `operations::recall` (rows, token budget). [`maintain`] turns episodes into summaries and
+//! facts, and cleans up; [`transfer`] exports and imports. [`ranking`], [`text`], [`duplicate`] and
+//! [`model`] are pure: values in, values out.
 //!
-//! `db` holds the only SQL; the database is the truth. [`index`] is its copy in memory, updated after each commit, so that it may lag
-//! for a moment but never leads.
+//! `db` contains all SQL; the database is the source of truth. [`index`] is its copy in memory,
+//! updated after each commit: it may lag behind the database for a moment and is never ahead of it.
 //!
-//! Everything is synchronous and receives what it needs: the time, the request, the vectors. Not here: clocks, threads, sockets, the
-//! model, the environment.
+//! Everything is synchronous and receives what it needs: the time, the request, the vectors. Not
+//! here: clocks, threads, sockets, the model, the environment.
 
 mod db;
 pub mod duplicate;

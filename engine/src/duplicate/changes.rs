@@ -13,17 +13,17 @@ fn either(a: &PairedText, b: &PairedText, rule: fn(&PairedText, &PairedText) -> 
     rule(a, b) || rule(b, a)
 }
 
-/// Returns true if only one text has a word that is a fact by itself.
+/// Returns true if only one text has a word that makes another fact when it is added.
 pub(crate) fn added(a: &PairedText, b: &PairedText) -> bool {
     either(a, b, |side, other| {
         side.unpaired().any(|at| {
             let word = &side.words[at];
-            let names_another = || {
+            let is_another_value = || {
                 extends_a_name(side, other, at)
                     || splits_a_compound(side, at)
                     || is_list_item(side, at)
             };
-            word.counts_alone() || word.class == WordClass::Content && names_another()
+            word.counts_alone() || word.class == WordClass::Content && is_another_value()
         })
     })
 }
@@ -31,12 +31,13 @@ pub(crate) fn added(a: &PairedText, b: &PairedText) -> bool {
 /// Returns true if the word extends a name of the other text: `React Native` and `React`, `Pixel 8
 /// Pro` and `Pixel 8`.
 fn extends_a_name(side: &PairedText, other: &PairedText, at: usize) -> bool {
-    let named = |word: &ScannedWord| word.capital || word.class == WordClass::Number;
+    let is_name_part = |word: &ScannedWord| word.is_capitalised || word.class == WordClass::Number;
     let word = &side.words[at];
-    let known = |i: usize| {
-        named(&side.words[i]) && side.counterparts[i].is_some_and(|j| named(&other.words[j]))
+    let is_name_in_both = |i: usize| {
+        is_name_part(&side.words[i])
+            && side.counterparts[i].is_some_and(|j| is_name_part(&other.words[j]))
     };
-    word.name && word.follows_directly && at > 0 && known(at - 1)
+    word.is_name && word.follows_directly && at > 0 && is_name_in_both(at - 1)
 }
 
 /// Returns true if the other text has another part of the same compound: `release-next` and
@@ -48,13 +49,13 @@ fn splits_a_compound(side: &PairedText, at: usize) -> bool {
             .any(|i| side.words[i].compound == compound && side.counterparts[i].is_some())
 }
 
-/// Returns true if the word is an item of a list: `Anna, Bob and Carol`, where the other text has
-/// two of them.
+/// Returns true if the word is an item of a list that is shorter in the other text: `Anna, Bob and
+/// Carol`, `Anna and Bob`.
 fn is_list_item(side: &PairedText, at: usize) -> bool {
     let word = &side.words[at];
     let joined = |i: usize| {
         side.words.get(i).is_some_and(|w| w.class == WordClass::Function(FunctionWord::Conjunction))
-            && (word.name || side.counterparts[i].is_none())
+            && (word.is_name || side.counterparts[i].is_none())
     };
     let after_commas = at > 1 && !word.follows_directly && !side.words[at - 1].follows_directly;
     after_commas || at > 0 && joined(at - 1) || joined(at + 1)
@@ -83,26 +84,26 @@ pub(crate) fn function_word_changed(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true if before the same word, or at the end, one text has another preposition, or a
-/// value instead of `one`, `every`, `his`.
+/// Returns true if, before the same word or at the end, the texts have different prepositions, or
+/// one has a value and the other `one`, `every` or `his`.
 pub(crate) fn replaced_in_position(a: &PairedText, b: &PairedText) -> bool {
-    let changes = |x: WordClass, y: WordClass| {
-        let counts = |kind| {
+    let is_change = |x: WordClass, y: WordClass| {
+        let is_placeholder = |class| {
             matches!(
-                kind,
+                class,
                 WordClass::Function(FunctionWord::Quantifier | FunctionWord::Pronoun)
                     | WordClass::One
             )
         };
         let preposition = WordClass::Function(FunctionWord::Preposition);
         (x == preposition && y == preposition)
-            || counts(x) && y == WordClass::Content
-            || x == WordClass::Content && counts(y)
+            || is_placeholder(x) && y == WordClass::Content
+            || x == WordClass::Content && is_placeholder(y)
     };
     a.unpaired().any(|i| {
-        let before = a.next_content(i).map(|next| a.counterparts[next]);
+        let next = a.next_content(i).map(|next| a.counterparts[next]);
         b.unpaired().any(|j| {
-            changes(a.words[i].class, b.words[j].class) && before == b.next_content(j).map(Some)
+            is_change(a.words[i].class, b.words[j].class) && next == b.next_content(j).map(Some)
         })
     })
 }
@@ -110,23 +111,23 @@ pub(crate) fn replaced_in_position(a: &PairedText, b: &PairedText) -> bool {
 /// Returns true if two words have exchanged their prepositions or modals: `for Mia on Friday`, `for
 /// Friday on Mia`; `must call, may write`.
 pub(crate) fn prepositions_exchanged(a: &PairedText, b: &PairedText) -> bool {
-    let changes: Vec<(&str, &str)> = (0..a.words.len())
+    let replaced: Vec<(&str, &str)> = (0..a.words.len())
         .filter_map(|i| Some((a.governor(i)?, b.governor(a.counterparts[i]?)?)))
-        .filter(|(here, there)| here != there)
+        .filter(|(in_a, in_b)| in_a != in_b)
         .collect();
-    changes.iter().any(|&(here, there)| changes.contains(&(there, here)))
+    replaced.iter().any(|&(in_a, in_b)| replaced.contains(&(in_b, in_a)))
 }
 
 /// Returns true if a negation, or `only`, applies to another word.
 pub(crate) fn negation_scope_changed(a: &PairedText, b: &PairedText) -> bool {
-    a.words.iter().zip(&a.counterparts).enumerate().any(|(here, (word, counterpart))| {
-        let binds = word.class == WordClass::Negation || word.text == "only";
-        let Some(there) = counterpart.filter(|_| binds) else { return false };
-        match (a.next_in_scope(here), b.next_in_scope(there)) {
-            (Some(bound), Some(other)) => {
-                a.counterparts[bound] != Some(other) && b.counterparts[other] != Some(bound)
+    a.words.iter().zip(&a.counterparts).enumerate().any(|(at_a, (word, counterpart))| {
+        let has_scope = word.class == WordClass::Negation || word.text == "only";
+        let Some(at_b) = counterpart.filter(|_| has_scope) else { return false };
+        match (a.next_in_scope(at_a), b.next_in_scope(at_b)) {
+            (Some(in_a), Some(in_b)) => {
+                a.counterparts[in_a] != Some(in_b) && b.counterparts[in_b] != Some(in_a)
             }
-            (bound, other) => bound != other,
+            (in_a, in_b) => in_a != in_b,
         }
     })
 }
@@ -134,24 +135,25 @@ pub(crate) fn negation_scope_changed(a: &PairedText, b: &PairedText) -> bool {
 /// Returns true if one text names a person where the other has only a pronoun or `user`.
 pub(crate) fn person_changed(a: &PairedText, b: &PairedText) -> bool {
     either(a, b, |side, other| {
-        let unknown = |word: &ScannedWord| {
+        let is_new_pronoun = |word: &ScannedWord| {
             word.class == WordClass::Function(FunctionWord::Pronoun)
                 && !other.words.iter().any(|w| w.class == word.class && w.text == word.text)
         };
-        other.has_unpaired(WordClass::Content) && side.unpaired().any(|i| unknown(&side.words[i]))
+        other.has_unpaired(WordClass::Content)
+            && side.unpaired().any(|i| is_new_pronoun(&side.words[i]))
     })
 }
 
-/// Returns true if a verb is in the past in only one text, or completed in one and in progress in
-/// the other.
+/// Returns true if a verb is in the past in only one text, or if its action is completed in one and
+/// in progress in the other.
 pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
     if super::passive::agent(a, b).or_else(|| super::passive::agent(b, a)).is_some() {
         return false;
     }
-    either(a, b, |past, now| {
+    either(a, b, |past, present| {
         (0..past.words.len()).any(|i| match past.counterparts[i] {
             Some(j) if past.words[i].may_be_a_verb() => {
-                is_past_of(past, i, now, j) || is_progressive_passive_of(now, j, past, i)
+                is_past_of(past, i, present, j) || is_progressive_passive_of(present, j, past, i)
             }
             _ => false,
         })
@@ -160,35 +162,39 @@ pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
 
 /// Returns true for a past form and a present form: `lived` and `lives`, `was blocked` and `is
 /// blocking`, `we used` and `we use`.
-fn is_past_of(past: &PairedText, i: usize, now: &PairedText, j: usize) -> bool {
-    let (was, is) = (past.words[i].written.as_str(), now.words[j].written.as_str());
-    let looks_past = was != is
-        && (was.ends_with("ed")
-            || is_irregular(was) && !was.ends_with('s')
-            || UNCHANGED_PAST.contains(was));
+fn is_past_of(past: &PairedText, i: usize, present: &PairedText, j: usize) -> bool {
+    let (past_form, present_form) =
+        (past.words[i].written.as_str(), present.words[j].written.as_str());
+    let looks_past = past_form != present_form
+        && (past_form.ends_with("ed")
+            || is_irregular(past_form) && !past_form.ends_with('s')
+            || UNCHANGED_PAST.contains(past_form));
     if !looks_past
-        || !bases(is).iter().any(|base| {
-            bases(was)[1..].contains(base) || UNCHANGED_PAST.contains(base) && base == was
+        || !bases(present_form).iter().any(|base| {
+            bases(past_form)[1..].contains(base)
+                || UNCHANGED_PAST.contains(base) && base == past_form
         })
     {
         return false;
     }
-    let by_pronoun = i > 0 && past.words[i - 1].class == WordClass::Function(FunctionWord::Pronoun);
-    if is.ends_with("ing") {
-        now.has_auxiliary(j) || !past.has_auxiliary(i)
+    let follows_pronoun =
+        i > 0 && past.words[i - 1].class == WordClass::Function(FunctionWord::Pronoun);
+    if present_form.ends_with("ing") {
+        present.has_auxiliary(j) || !past.has_auxiliary(i)
     } else {
-        !past.has_auxiliary(i) && (is.ends_with('s') || by_pronoun && !is.ends_with("ed"))
+        !past.has_auxiliary(i)
+            && (present_form.ends_with('s') || follows_pronoun && !present_form.ends_with("ed"))
     }
 }
 
 /// Returns true for a passive in progress and a completed one: `is being built` and `is built` or
 /// `has been built`.
-fn is_progressive_passive_of(now: &PairedText, j: usize, past: &PairedText, i: usize) -> bool {
-    let being = |side: &PairedText, at: usize| {
+fn is_progressive_passive_of(present: &PairedText, j: usize, past: &PairedText, i: usize) -> bool {
+    let has_being = |side: &PairedText, at: usize| {
         side.words[at.saturating_sub(3)..at].iter().any(|word| word.text == "being")
     };
-    being(now, j)
-        && !being(past, i)
+    has_being(present, j)
+        && !has_being(past, i)
         && past.is_passive(i)
-        && past.words[i].written == now.words[j].written
+        && past.words[i].written == present.words[j].written
 }

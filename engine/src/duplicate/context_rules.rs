@@ -6,24 +6,27 @@
 use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 
-/// Makes an `a` that no noun follows a value instead of an article: `answer: a`, `revision A of the
+/// Makes `a` a value instead of an article if no noun follows: `answer: a`, `revision A of the
 /// board`.
 pub(crate) fn reclassify_letter_a(words: &mut [ScannedWord]) {
-    let leads = |next: &ScannedWord| {
-        let joins = matches!(
+    let may_follow_article = |next: &ScannedWord| {
+        let is_function_word = matches!(
             next.class,
             WordClass::Function(
                 FunctionWord::Preposition | FunctionWord::Tense | FunctionWord::Conjunction
             )
         );
-        next.follows_directly && !joins && next.text != "of"
+        next.follows_directly && !is_function_word && next.text != "of"
     };
-    let letter = |word: &ScannedWord| word.text.len() == 1 && word.class == WordClass::Content;
+    let is_letter = |word: &ScannedWord| word.text.len() == 1 && word.class == WordClass::Content;
     for at in 0..words.len() {
-        let among_letters =
-            || words.iter().any(|word| letter(word) && word.capital == words[at].capital);
-        let before_word = words.get(at + 1).is_some_and(leads);
-        let before_letter = words.get(at + 1).is_some_and(letter);
+        let among_letters = || {
+            words
+                .iter()
+                .any(|word| is_letter(word) && word.is_capitalised == words[at].is_capitalised)
+        };
+        let before_word = words.get(at + 1).is_some_and(may_follow_article);
+        let before_letter = words.get(at + 1).is_some_and(is_letter);
         if words[at].text == "a" && (!before_word || !before_letter && among_letters()) {
             words[at].class = WordClass::Content;
         }
@@ -34,9 +37,9 @@ pub(crate) fn reclassify_letter_a(words: &mut [ScannedWord]) {
 /// about it`.
 pub(crate) fn clear_possessives_without_noun(words: &mut [ScannedWord]) {
     for at in 0..words.len() {
-        let owned =
+        let has_noun =
             words.get(at + 1).is_some_and(|next| next.follows_directly && !next.is_function_word());
-        if words[at].role == WordRole::Possessive && !owned {
+        if words[at].role == WordRole::Possessive && !has_noun {
             words[at].role = WordRole::Other;
         }
     }

@@ -1,8 +1,8 @@
 //! Word forms: whether two words are forms of one word, or synonyms.
 //!
-//! Handles the endings of English. Not here: a stemmer. Two words are compared and neither is
-//! reduced to a stem, so `plan` and `plane`, or `party` and `part`, are compared only if both are
-//! unpaired.
+//! Handles the endings of English. This is not a stemmer: words are compared in pairs, and only
+//! words without a counterpart, so that `plan` and `plane`, or `party` and `part`, are rarely
+//! compared.
 
 use crate::duplicate::lexicon::{HYPERNYMS, IRREGULAR, SYNONYMS};
 
@@ -45,12 +45,12 @@ fn stem<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
 
 /// Removes one of two equal last letters: `run` from `runn`.
 fn undoubled(stem: &str) -> Option<String> {
-    let mut last = stem.chars().rev();
-    let (one, two) = (last.next()?, last.next()?);
-    (one == two).then(|| stem[..stem.len() - one.len_utf8()].to_owned())
+    let mut reversed = stem.chars().rev();
+    let (final_char, before) = (reversed.next()?, reversed.next()?);
+    (final_char == before).then(|| stem[..stem.len() - final_char.len_utf8()].to_owned())
 }
 
-/// Returns true for irregular forms.
+/// Returns true for irregular forms, such as `ran`.
 pub(crate) fn is_irregular(word: &str) -> bool {
     IRREGULAR.get(word).is_some()
 }
@@ -80,11 +80,12 @@ impl WordForms {
             || other.is_derived_from(self)
     }
 
+    /// Returns true if the word is a base form or a synonym of this one.
     fn means(&self, word: &str) -> bool {
         self.meanings.contains(&word) || self.bases.iter().any(|base| base == word)
     }
 
-    /// Returns true if the other is a more general word: `boy` and `child`.
+    /// Returns true if the other word is more general: `boy` and `child`.
     fn is_hyponym_of(&self, other: &Self) -> bool {
         let words = self.bases.iter().map(String::as_str).chain(self.meanings.iter().copied());
         words.filter_map(|word| HYPERNYMS.get(word)).any(|kind| other.means(kind))

@@ -20,7 +20,7 @@ pub(crate) enum FunctionWord {
     Pronoun,
     /// `all`, `some`, `many`.
     Quantifier,
-    /// Forms of `be`, `have` and `do`: present or past.
+    /// Forms of `be`, `have` and `do` in the present or past tense.
     Tense,
 }
 
@@ -47,9 +47,9 @@ macro_rules! lists {
 }
 
 lists! {
-    /// Words that carry no fact.
+    /// Words that do not change the fact.
     FILLERS: WordSet = "data/fillers.txt";
-    /// Words that carry no fact before `of`.
+    /// Words that do not change the fact before `of`.
     PARTITIVES: WordSet = "data/partitives.txt";
     /// Words that negate a statement.
     NEGATIONS: WordSet = "data/negations.txt";
@@ -63,7 +63,7 @@ lists! {
     UNITS_AFTER_NUMBER: WordMap = "data/units_after_number.txt";
     /// Words of direction, order, extent, doubt and reversal.
     SIGNIFICANT: WordMap = "data/significant.txt";
-    /// Function words: class, and the common name of equal ones.
+    /// Function words: the class, and the entry that stands for equal words.
     FUNCTION_WORDS: WordMap = "data/function_words.txt";
     /// Adjectives of countries and continents.
     COUNTRIES: WordMap = "data/countries.txt";
@@ -71,7 +71,7 @@ lists! {
     IRREGULAR: WordMap = "data/irregular.txt";
     /// Verbs whose past tense equals the base form.
     UNCHANGED_PAST: WordSet = "data/unchanged_past.txt";
-    /// Words and a more general word.
+    /// Words, each with a more general word.
     HYPERNYMS: WordMap = "data/hypernyms.txt";
     /// Words of equal meaning.
     SYNONYMS: WordMap = "data/synonyms.txt";
@@ -108,10 +108,10 @@ fn find(list: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     list.binary_search_by(|(key, _)| (*key).cmp(word)).ok().map(|at| list[at].1)
 }
 
-/// Returns the class of a function word, and the common name of equal ones.
+/// Returns the class of a function word, and the entry that stands for equal words.
 pub(crate) fn function_word(word: &str) -> Option<(FunctionWord, &'static str)> {
-    let (class, name) = FUNCTION_WORDS.get(word)?.split_once(' ')?;
-    Some((FunctionWord::parse(class), name))
+    let (class, entry) = FUNCTION_WORDS.get(word)?.split_once(' ')?;
+    Some((FunctionWord::parse(class), entry))
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Pairs the words of two texts: finds for each word its counterpart in the other text.
 //!
-//! Not here: the meaning of unpaired words (`changes`) and of the word order (`word_order`).
+//! Not here: rules about unpaired words (`changes`) and about the word order (`word_order`).
 
 use crate::duplicate::forms::{WordForms, bases};
 use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 use std::cmp::Ordering;
 
-/// With more unpaired words than this in a text, only equal words are paired: the texts differ in
-/// any case.
+/// If a text has more unpaired content words than this, only equal words are paired: the texts
+/// state different facts in any case.
 const MAX_UNPAIRED: usize = 48;
 
 /// One of two texts, with the counterparts of its words.
@@ -69,27 +69,28 @@ impl PairedText {
         .then_some(before.text.as_str())
     }
 
-    /// Returns true if one of the three words before is a form of `be`, `have` or `do`.
+    /// Returns true if one of the three words before this one is a form of `be`, `have` or `do`.
     pub(crate) fn has_auxiliary(&self, at: usize) -> bool {
         self.words[at.saturating_sub(3)..at].iter().any(ScannedWord::is_auxiliary)
     }
 
-    /// Returns true if one of the three words before is a form of `be`.
+    /// Returns true if one of the three words before this one is a form of `be`.
     pub(crate) fn is_passive(&self, at: usize) -> bool {
-        let is = |word: &ScannedWord| {
+        let is_form_of_be = |word: &ScannedWord| {
             word.role == WordRole::Copula || matches!(word.text.as_str(), "be" | "been" | "being")
         };
-        self.words[at.saturating_sub(3)..at].iter().any(is)
+        self.words[at.saturating_sub(3)..at].iter().any(is_form_of_be)
     }
 
-    fn set_counterpart(&mut self, at: usize, by: usize) {
-        self.counterparts[at] = self.counterparts[at].or(Some(by));
+    /// Sets the counterpart of a word that has none.
+    fn set_counterpart(&mut self, at: usize, counterpart: usize) {
+        self.counterparts[at] = self.counterparts[at].or(Some(counterpart));
     }
 }
 
 /// Pairs equal words, then forms of one word and synonyms (except names), then words that are
-/// written as two words in one text and as one in the other. The last two steps are skipped if the
-/// texts are two facts in any case.
+/// written as two words in one text and as one in the other. Skips the last two steps if the texts
+/// state different facts in any case.
 pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, PairedText) {
     let side =
         |words: Vec<ScannedWord>| PairedText { counterparts: vec![None; words.len()], words };
@@ -97,16 +98,17 @@ pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, Pai
     pair_equal(&mut a, &mut b, true);
     pair_equal(&mut a, &mut b, false);
     let (left, right) = (unpaired_content(&a), unpaired_content(&b));
-    let differs = [&a, &b].iter().any(|side| side.unpaired().any(|i| side.words[i].counts_alone()));
-    if !differs && left.len().max(right.len()) <= MAX_UNPAIRED {
+    let is_other_fact =
+        [&a, &b].iter().any(|side| side.unpaired().any(|i| side.words[i].counts_alone()));
+    if !is_other_fact && left.len().max(right.len()) <= MAX_UNPAIRED {
         let forms: Vec<WordForms> =
             right.iter().map(|&j| WordForms::of(&b.words[j].text)).collect();
         for &i in &left {
             let form = WordForms::of(&a.words[i].text);
             let matches = |j: usize, other: &WordForms| {
                 b.counterparts[j].is_none()
-                    && !a.words[i].name
-                    && !b.words[j].name
+                    && !a.words[i].is_name
+                    && !b.words[j].is_name
                     && form.is_related(other)
             };
             let counterpart =
@@ -125,20 +127,20 @@ pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, Pai
 /// Returns true if every word has a counterpart that is equal or a form of it; tense words and the
 /// `by` of a passive are ignored. Synonyms do not count.
 pub(crate) fn have_same_words(a: &PairedText, b: &PairedText) -> bool {
-    let is_left = |word: &ScannedWord| match word.class {
+    let counts = |word: &ScannedWord| match word.class {
         WordClass::Function(FunctionWord::Tense) => false,
         WordClass::Function(FunctionWord::Preposition) => word.text != "by",
         _ => true,
     };
     let is_form = |x: &str, y: &str| x == y || bases(x).iter().any(|base| bases(y).contains(base));
-    let none_left = |side: &PairedText| !side.unpaired().any(|at| is_left(&side.words[at]));
-    let by_forms = || {
+    let all_paired = |side: &PairedText| !side.unpaired().any(|at| counts(&side.words[at]));
+    let are_forms = || {
         a.words
             .iter()
             .zip(&a.counterparts)
             .all(|(x, counterpart)| counterpart.is_none_or(|j| is_form(&x.text, &b.words[j].text)))
     };
-    none_left(a) && none_left(b) && by_forms()
+    all_paired(a) && all_paired(b) && are_forms()
 }
 
 /// Returns the indices of the content words without a counterpart.
@@ -146,8 +148,8 @@ fn unpaired_content(side: &PairedText) -> Vec<usize> {
     side.unpaired().filter(|&i| side.words[i].class == WordClass::Content).collect()
 }
 
-/// Pairs equal words. With `by_next` only words before equal next words are paired, else the n-th
-/// occurrences of both texts.
+/// Pairs equal words: with `by_next` only those that are followed by equal words, else the n-th
+/// occurrence in one text with the n-th in the other.
 fn pair_equal(a: &mut PairedText, b: &mut PairedText, by_next: bool) {
     let (left, right) = (unpaired_by_key(a, by_next), unpaired_by_key(b, by_next));
     let (mut x, mut y) = (0, 0);
@@ -165,8 +167,8 @@ fn pair_equal(a: &mut PairedText, b: &mut PairedText, by_next: bool) {
     }
 }
 
-/// Returns the key by which words are equal: group of classes, text, and with `by_next` the next
-/// word.
+/// Returns the key by which words are compared: group of classes, text, and with `by_next` the next
+/// word that is not a filler.
 fn key(side: &PairedText, at: usize, by_next: bool) -> (u8, &str, Option<&str>) {
     let next = side.words[at + 1..]
         .iter()
@@ -188,20 +190,20 @@ fn unpaired_by_key(side: &PairedText, by_next: bool) -> Vec<usize> {
     unpaired
 }
 
-/// Pairs neighbours of one text with one word of the other: `key board` and `keyboard`, `on a
-/// stage` and `onstage`.
-fn pair_split_words(apart: &mut PairedText, whole: &mut PairedText) {
-    let right = unpaired_content(whole);
-    for at in unpaired_content(apart) {
-        let Some(before) = (0..at).rev().find(|&i| apart.words[i].class != WordClass::Filler)
+/// Pairs two neighbouring words of one text with one word of the other: `key board` and `keyboard`,
+/// `on a stage` and `onstage`.
+fn pair_split_words(split: &mut PairedText, joined: &mut PairedText) {
+    let right = unpaired_content(joined);
+    for at in unpaired_content(split) {
+        let Some(before) = (0..at).rev().find(|&i| split.words[i].class != WordClass::Filler)
         else {
             continue;
         };
-        let one = format!("{}{}", apart.words[before].text, apart.words[at].text);
-        if let Some(&j) = right.iter().find(|&&j| whole.words[j].text == one) {
-            apart.set_counterpart(before, j);
-            apart.set_counterpart(at, j);
-            whole.set_counterpart(j, at);
+        let compound = format!("{}{}", split.words[before].text, split.words[at].text);
+        if let Some(&j) = right.iter().find(|&&j| joined.words[j].text == compound) {
+            split.set_counterpart(before, j);
+            split.set_counterpart(at, j);
+            joined.set_counterpart(j, at);
         }
     }
 }

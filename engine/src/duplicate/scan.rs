@@ -1,6 +1,6 @@
 //! Splits a text into words and determines the class and role of each.
 //!
-//! Cannot fail: any text has words, if only symbols. Not here: the shape of a token (`token`),
+//! Accepts any text. Not here: the shape of a token (`token`),
 //! comparing two texts (`pairing`).
 
 use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
@@ -10,7 +10,7 @@ use crate::duplicate::lexicon::{
     UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, function_word,
 };
 use crate::duplicate::token::{
-    core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
+    NumberLength, core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
 };
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 
@@ -19,7 +19,7 @@ pub(crate) fn words(text: &str) -> Vec<ScannedWord> {
     let mut scan = Scan {
         words: Vec::new(),
         starts_sentence: true,
-        capital: false,
+        is_capitalised: false,
         follows_directly: false,
         compound: None,
         written: None,
@@ -32,15 +32,15 @@ pub(crate) fn words(text: &str) -> Vec<ScannedWord> {
     scan.words
 }
 
-/// The words so far, and the properties of the next one.
+/// The words scanned so far, and the properties of the next one.
 struct Scan {
     words: Vec<ScannedWord>,
     /// It starts a sentence, so its capital does not make it a name.
     starts_sentence: bool,
-    capital: bool,
+    is_capitalised: bool,
     follows_directly: bool,
     compound: Option<usize>,
-    /// Its original spelling, if it is stored under another name.
+    /// Its original spelling, if `text` is another word.
     written: Option<String>,
 }
 
@@ -59,11 +59,12 @@ impl Scan {
             self.code(core);
         } else {
             self.compound = is_compound(core).then_some(at);
-            self.runs(core);
+            self.words_and_numbers(core);
             self.compound = None;
         }
-        let end = token.trim_end_matches(['"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»']);
-        self.starts_sentence = end.ends_with(['.', '!', '?', ':', '。', '！', '？']);
+        let without_closing =
+            token.trim_end_matches(['"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»']);
+        self.starts_sentence = without_closing.ends_with(['.', '!', '?', ':', '。', '！', '？']);
         self.follows_directly = token.ends_with(char::is_alphanumeric);
         if !token.starts_with(['\'', '‘']) && (token.ends_with("s'") || token.ends_with("s’")) {
             self.set_role(WordRole::Possessive);
@@ -73,10 +74,10 @@ impl Scan {
 
     /// Scans a token without letters or digits: an operator, an arrow, a bullet.
     fn symbols(&mut self, token: &str) {
-        let compares = !matches!(token, "=" | "->" | "=>" | "→" | "~" | "|")
+        let is_comparison = !matches!(token, "=" | "->" | "=>" | "→" | "~" | "|")
             && token.contains(['<', '>', '=', '~', '^', '|', '←', '→']);
-        let calculates = matches!(token, "+" | "*" | "/") && self.follows_number();
-        if compares || calculates {
+        let is_calculation = matches!(token, "+" | "*" | "/") && self.follows_number();
+        if is_comparison || is_calculation {
             self.push(token, WordClass::Significant);
         } else if matches!(token, "&" | "+") {
             self.push("and", WordClass::Function(FunctionWord::Conjunction));
@@ -89,37 +90,37 @@ impl Scan {
     /// Scans a path, address or identifier, which is one value.
     fn code(&mut self, core: &str) {
         let lower = core.to_lowercase();
-        self.capital = true;
+        self.is_capitalised = true;
         if let Some(unit) = UNITS.get(&lower) {
             self.push(unit, WordClass::Unit);
         } else if FILLERS.contains(&lower) {
             self.push(lower, WordClass::Filler);
         } else {
-            let folds =
+            let ignores_case =
                 core.chars().all(char::is_alphanumeric) && core.starts_with(char::is_uppercase);
             let class = if core.chars().any(char::is_numeric) {
                 WordClass::Number
             } else {
                 WordClass::Content
             };
-            self.push(if folds { &lower } else { core }, class);
+            self.push(if ignores_case { &lower } else { core }, class);
         }
     }
 
-    /// Scans all other tokens: runs of letters, and numbers with their units.
-    fn runs(&mut self, core: &str) {
-        let sign = core
+    /// Scans all other tokens: words, and numbers with their units.
+    fn words_and_numbers(&mut self, core: &str) {
+        let sign_length = core
             .find(|c: char| {
                 !matches!(c, '<' | '>' | '=' | '≤' | '≥' | '^' | '~' | '±' | '-' | '−' | '.')
             })
             .unwrap_or(0);
-        let (sign, mut rest) = core.split_at(sign);
+        let (sign, mut rest) = core.split_at(sign_length);
         if rest.starts_with(|c: char| c.is_ascii_digit()) {
-            let taken = self.number(rest, &sign.replace('−', "-"));
-            rest = &rest[taken..];
+            let length = self.number(rest, &sign.replace('−', "-"));
+            rest = &rest[length..];
         }
         while let Some(first) = rest.chars().next() {
-            let taken = match first {
+            let length = match first {
                 c if c.is_ascii_digit() => self.number(rest, ""),
                 c if c.is_alphanumeric() => self.letters(rest),
                 c => {
@@ -127,7 +128,7 @@ impl Scan {
                     c.len_utf8()
                 }
             };
-            rest = &rest[taken..];
+            rest = &rest[length..];
         }
     }
 
@@ -145,9 +146,9 @@ impl Scan {
 
     /// Scans a number and a unit attached to it; returns the bytes consumed.
     fn number(&mut self, rest: &str, sign: &str) -> usize {
-        let (digits, glued) = number_length(rest);
+        let NumberLength { digits, attached } = number_length(rest);
         let number = sign.to_owned() + &plain_digits(&rest[..digits]);
-        let tail = rest[digits..digits + glued].to_lowercase();
+        let tail = rest[digits..digits + attached].to_lowercase();
         match tail.as_str() {
             "" | "st" | "nd" | "rd" | "th" => self.push(number, WordClass::Number),
             "k" => self.push(number + "000", WordClass::Number),
@@ -159,7 +160,7 @@ impl Scan {
                 None => self.push(number + tail, WordClass::Number),
             },
         }
-        digits + glued
+        digits + attached
     }
 
     /// Scans a run of letters; returns the bytes consumed.
@@ -171,7 +172,7 @@ impl Scan {
         {
             return 1 + self.number(&rest[1..], "");
         }
-        self.capital = run.starts_with(char::is_uppercase);
+        self.is_capitalised = run.starts_with(char::is_uppercase);
         self.contraction(&run.to_lowercase().replace('’', "'"));
         run.len()
     }
@@ -204,7 +205,7 @@ impl Scan {
         }
     }
 
-    /// Adds a word in lower case with the class that the lists give it.
+    /// Adds a word in lower case with its class from the word lists.
     fn word(&mut self, word: &str) {
         if let Some(unit) = self.unit(word) {
             self.push(unit, WordClass::Unit);
@@ -214,17 +215,22 @@ impl Scan {
             self.push(number, WordClass::Number);
         } else if NEGATIONS.contains(word) {
             self.push("not", WordClass::Negation);
-        } else if let Some((class, same)) =
+        } else if let Some((class, entry)) =
             function_word(word).filter(|_| self.is_function_word_here(word))
         {
-            self.push(same, WordClass::Function(class));
+            if word == "to" {
+                self.reclassify_before_to();
+            }
+            self.push(entry, WordClass::Function(class));
             self.set_role(match word {
                 "my" | "your" | "his" | "her" | "our" | "their" => WordRole::Possessive,
                 "is" | "are" | "am" | "was" | "were" => WordRole::Copula,
                 _ => WordRole::Other,
             });
         } else if FILLERS.contains(word) && !(word.len() == 1 && self.is_name()) {
-            self.before_of(word);
+            if word == "of" {
+                self.reclassify_before_of();
+            }
             self.push(word, WordClass::Filler);
         } else if word.contains(char::is_numeric) {
             self.push(word, WordClass::Number);
@@ -234,16 +240,19 @@ impl Scan {
             self.written = Some(word.to_owned());
             self.push(significant, WordClass::Significant);
         } else {
-            let country = COUNTRIES.get(word).filter(|_| self.capital);
+            let country = COUNTRIES.get(word).filter(|_| self.is_capitalised);
             self.push(country.unwrap_or(word), WordClass::Content);
         }
     }
 
+    /// Returns the unit that a word stands for in its context.
     fn unit(&self, word: &str) -> Option<&'static str> {
         let follows_number = self.follows_number();
         UNITS
             .get(word)
-            .or_else(|| UNITS_IF_CAPITAL.get(word).filter(|_| self.capital || follows_number))
+            .or_else(|| {
+                UNITS_IF_CAPITAL.get(word).filter(|_| self.is_capitalised || follows_number)
+            })
             .or_else(|| UNITS_AFTER_NUMBER.get(word).filter(|_| follows_number))
     }
 
@@ -253,71 +262,73 @@ impl Scan {
     }
 
     fn is_name(&self) -> bool {
-        self.capital && !self.starts_sentence
+        self.is_capitalised && !self.starts_sentence
     }
 
-    /// Returns true if a listed function word is one here: not `using` after an auxiliary, nor
-    /// `few` without `a`. Makes `used` and `up` before `to` significant.
-    fn is_function_word_here(&mut self, word: &str) -> bool {
-        let last = self.words.len().checked_sub(1);
-        let after = |text: &str| last.is_some_and(|i| self.words[i].text == text);
+    /// Returns true if a listed function word is one in its context: not `using` after an
+    /// auxiliary, nor `few` without `a`.
+    fn is_function_word_here(&self, word: &str) -> bool {
+        let last = self.words.last();
         match word {
-            "using" => !last.is_some_and(|i| self.words[i].is_auxiliary()),
-            "few" => after("a"),
-            "to" => {
-                let formerly = after("used")
-                    && !last
-                        .and_then(|i| i.checked_sub(1))
-                        .is_some_and(|i| self.words[i].is_auxiliary());
-                if let Some(i) = last.filter(|_| formerly || after("up")) {
-                    self.words[i].class = WordClass::Significant;
-                }
-                true
-            }
+            "using" => !last.is_some_and(ScannedWord::is_auxiliary),
+            "few" => last.is_some_and(|last| last.text == "a"),
             _ => true,
         }
     }
 
-    /// Makes a partitive before `of` a filler: `a group of` carries no more than `a`.
-    fn before_of(&mut self, word: &str) {
-        if let Some(part) =
-            self.words.last_mut().filter(|last| word == "of" && PARTITIVES.contains(&last.text))
+    /// Makes `up` before `to` significant, and `used` before `to` unless it is a passive: `used to
+    /// work`, but not `is used to build`.
+    fn reclassify_before_to(&mut self) {
+        let follows_auxiliary =
+            self.words.iter().rev().nth(1).is_some_and(ScannedWord::is_auxiliary);
+        if let Some(last) = self.words.last_mut()
+            && (last.text == "up" || last.text == "used" && !follows_auxiliary)
         {
+            last.class = WordClass::Significant;
+        }
+    }
+
+    /// Makes a partitive before `of` a filler: `a group of` states no more than `a`.
+    fn reclassify_before_of(&mut self) {
+        if let Some(part) = self.words.last_mut().filter(|last| PARTITIVES.contains(&last.text)) {
             part.class = WordClass::Filler;
         }
     }
 
+    /// Sets the role of the last word.
     fn set_role(&mut self, role: WordRole) {
         if let Some(last) = self.words.last_mut() {
             last.role = role;
         }
     }
 
+    /// Adds a word, and resets the properties of the next one.
     fn push(&mut self, text: impl Into<String>, class: WordClass) {
         if let Some(over) =
             self.words.last_mut().filter(|last| class == WordClass::Number && last.text == "over")
         {
             over.class = WordClass::Significant;
         }
-        let capital = self.capital && matches!(class, WordClass::Content | WordClass::Filler);
+        let is_capitalised =
+            self.is_capitalised && matches!(class, WordClass::Content | WordClass::Filler);
         let (text, role) = (text.into(), WordRole::Other);
-        let name = capital && !self.starts_sentence && !ABBREVIATIONS.contains(&text);
+        let is_name = is_capitalised && !self.starts_sentence && !ABBREVIATIONS.contains(&text);
         let written = self.written.take().unwrap_or_else(|| text.clone());
         self.words.push(ScannedWord {
             text,
             written,
             class,
             role,
-            capital,
-            name,
+            is_capitalised,
+            is_name,
             follows_directly: self.follows_directly,
             compound: self.compound,
         });
-        (self.starts_sentence, self.capital, self.follows_directly) = (false, false, true);
+        (self.starts_sentence, self.is_capitalised, self.follows_directly) = (false, false, true);
     }
 }
 
-/// Returns the significant word that a word is a form of.
+/// Returns the entry of a significant word or of a form of one.
 fn significant(word: &str) -> Option<&'static str> {
     if let Some(significant) = SIGNIFICANT.get(word) {
         return Some(significant);

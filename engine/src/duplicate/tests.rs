@@ -3,15 +3,28 @@
 use crate::duplicate::{Equivalence, equivalence, judge, normalised, same_fact};
 use proptest::prelude::*;
 
-/// Reads a file of pairs in `tests/data`: both texts, and the changed word if the file has one.
-fn pairs(file: &str) -> Vec<(String, String, String)> {
+/// Two texts of a corpus.
+#[derive(Clone)]
+struct TextPair {
+    a: String,
+    b: String,
+    /// The kind of the changed word, if the file has it.
+    changed: String,
+}
+
+/// Reads a file of pairs in `tests/data`.
+fn pairs(file: &str) -> Vec<TextPair> {
     let path = format!("{}/../tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let field =
         |line: &serde_json::Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{path}: {e}: {line}")))
-        .map(|line| (field(&line, "a"), field(&line, "b"), field(&line, "changed")))
+        .map(|line| TextPair {
+            a: field(&line, "a"),
+            b: field(&line, "b"),
+            changed: field(&line, "changed"),
+        })
         .collect()
 }
 
@@ -26,12 +39,12 @@ fn assert_different(a: &str, b: &str) {
 }
 
 #[test]
-fn no_correction_of_one_value_is_the_same_fact() {
+fn a_correction_of_one_value_is_never_the_same_fact() {
     let corrections = [pairs("corrections.jsonl"), pairs("exchanges.jsonl")].concat();
     let merged: Vec<String> = corrections
         .iter()
-        .filter(|(a, b, _)| same_fact(a, b) || same_fact(b, a))
-        .map(|(a, b, changed)| format!("{changed}: {a} | {b}"))
+        .filter(|TextPair { a, b, .. }| same_fact(a, b) || same_fact(b, a))
+        .map(|TextPair { a, b, changed }| format!("{changed}: {a} | {b}"))
         .collect();
     assert!(corrections.len() >= 713);
     assert!(
@@ -46,19 +59,21 @@ fn no_correction_of_one_value_is_the_same_fact() {
 #[test]
 fn nearly_all_paraphrases_are_the_same_fact() {
     let paraphrases = pairs("paraphrases.jsonl");
-    let kept: Vec<String> = paraphrases
+    let not_merged: Vec<String> = paraphrases
         .iter()
-        .filter_map(|(a, b, _)| judge(a, b).err().map(|why| format!("{why}: {a} | {b}")))
+        .filter_map(|TextPair { a, b, .. }| {
+            judge(a, b).err().map(|difference| format!("{difference}: {a} | {b}"))
+        })
         .collect();
     assert_eq!(paraphrases.len(), 60);
-    assert_eq!(paraphrases.len() - kept.len(), 58, "kept apart:\n{}", kept.join("\n"));
+    assert_eq!(paraphrases.len() - not_merged.len(), 58, "not merged:\n{}", not_merged.join("\n"));
 }
 
 #[test]
 fn replacing_any_content_word_of_a_note_is_a_correction() {
     let function_words = "a about along am an and are as at be between by do during for from has have in into is it its must of on or out over \
         past per remember so such that the them there this through to up was were who with within";
-    for (note, _, _) in pairs("corrections.jsonl") {
+    for TextPair { a: note, .. } in pairs("corrections.jsonl") {
         let words: Vec<&str> = note.split(' ').collect();
         for (at, word) in words.iter().enumerate() {
             let core = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -187,7 +202,7 @@ fn a_huge_text_is_rejected_without_comparison() {
     assert_different(&wide, &wide.replace('a', "o"));
 }
 
-/// Generates notes from words that the rules handle.
+/// Generates notes from words that the rules treat in a special way.
 fn notes() -> impl Strategy<Value = String> {
     let words = "the a A is was not don't by to from used using and of group Anna Bob one first few over 5 5mg -3 v2 New York us-east-1 \
         a/b.rs runs ran running blocked B- C++ !x , ✅ may May €5 ° ' n't v @ - . said,";
@@ -232,27 +247,33 @@ proptest! {
 #[test]
 fn two_differing_values_make_another_event_and_one_or_none_does_not() {
     let values = super::TextValues::of;
-    let other = |a, b| {
+    let describes_other_event = |a, b| {
         [values(a).describes_other_event(&values(b)), values(b).describes_other_event(&values(a))]
     };
     assert_eq!(
-        other("Release 12 went out on Monday", "Release 13 went out on Tuesday"),
+        describes_other_event("Release 12 went out on Monday", "Release 13 went out on Tuesday"),
         [true, true]
     );
     assert_eq!(
-        other("The New York office moved to Lima", "The Porto office moved to Cape Town"),
+        describes_other_event(
+            "The New York office moved to Lima",
+            "The Porto office moved to Cape Town"
+        ),
         [true, true]
     );
     assert_eq!(
-        other("The New York office moved", "The Porto office moved"),
+        describes_other_event("The New York office moved", "The Porto office moved"),
         [false, false],
         "a name of two words is one value"
     );
-    assert_eq!(other("The user prefers tabs", "Tabs are what the user likes best"), [false, false]);
     assert_eq!(
-        other("Release 12 went out", "Release 12 went out on Monday to Lima"),
+        describes_other_event("The user prefers tabs", "Tabs are what the user likes best"),
+        [false, false]
+    );
+    assert_eq!(
+        describes_other_event("Release 12 went out", "Release 12 went out on Monday to Lima"),
         [false, false],
-        "more is not other"
+        "an additional value is not a differing value"
     );
 }
 
@@ -267,44 +288,47 @@ fn synonyms_state_the_same_fact() {
 
 #[test]
 fn the_same_words_in_another_voice_or_order_are_equivalent_in_words() {
-    let how = |a, b| {
+    let equivalence_of = |a, b| {
         assert_eq!(equivalence(a, b), equivalence(b, a), "{a} | {b}");
         equivalence(a, b)
     };
     assert_eq!(
-        how("Anna reviews the migrations", "The migrations are being reviewed by Anna"),
+        equivalence_of("Anna reviews the migrations", "The migrations are being reviewed by Anna"),
         Some(Equivalence::InWords)
     );
     assert_eq!(
-        how("A black dog is on the lawn", "The dog, which is black, is on the lawn"),
+        equivalence_of("A black dog is on the lawn", "The dog, which is black, is on the lawn"),
         Some(Equivalence::InWords)
     );
     assert_eq!(
-        how("A man slices bread", "A man is cutting bread"),
+        equivalence_of("A man slices bread", "A man is cutting bread"),
         Some(Equivalence::InMeaning),
         "a synonym"
     );
     assert_eq!(
-        how("A man is baking", "A person is baking"),
+        equivalence_of("A man is baking", "A person is baking"),
         Some(Equivalence::InMeaning),
         "a more general word"
     );
     assert_eq!(
-        how("The gate is locked", "The iron gate is locked"),
+        equivalence_of("The gate is locked", "The iron gate is locked"),
         Some(Equivalence::InMeaning),
         "a word on one side only"
     );
     assert_eq!(
-        how("We lock the gate", "The gate is locked"),
+        equivalence_of("We lock the gate", "The gate is locked"),
         Some(Equivalence::InMeaning),
         "a pronoun on one side only"
     );
     assert_eq!(
-        how("The gate on the hill", "The hill gate"),
+        equivalence_of("The gate on the hill", "The hill gate"),
         Some(Equivalence::InMeaning),
         "a preposition on one side only"
     );
-    assert_eq!(how("Anna reviews the migrations", "Anna is reviewed by the migrations"), None);
+    assert_eq!(
+        equivalence_of("Anna reviews the migrations", "Anna is reviewed by the migrations"),
+        None
+    );
 }
 
 #[test]

@@ -4,10 +4,10 @@
 
 use crate::duplicate::lexicon::FunctionWord;
 
-/// The class of a word, which decides when a difference in it makes another fact.
+/// The class of a word. It determines which differences make another fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordClass {
-    /// Carries no fact: articles and similar words.
+    /// Articles and similar words, which do not change the fact.
     Filler,
     /// A number, or a word that contains a digit.
     Number,
@@ -22,9 +22,9 @@ pub(crate) enum WordClass {
     Significant,
     /// Makes another fact only if another word of the same function replaces it.
     Function(FunctionWord),
-    /// Any other word; it is taken for a value.
+    /// Any other word; treated as a value.
     Content,
-    /// A character outside the alphabet that may carry meaning.
+    /// A character that is not a letter and may have a meaning.
     Symbol,
 }
 
@@ -42,42 +42,42 @@ pub(crate) enum WordRole {
 /// One word of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct ScannedWord {
-    /// In lower case except in paths and identifiers; a listed word by the common name of its
-    /// spellings.
+    /// The word in lower case, except paths and identifiers. A listed word is replaced by the entry
+    /// that stands for all its spellings.
     pub text: String,
     /// The original spelling in lower case: `removed` where `text` is `delete`.
     pub written: String,
     pub class: WordClass,
     pub role: WordRole,
-    /// Has a capital.
-    pub capital: bool,
-    /// Has a capital that is not due to the start of a sentence.
-    pub name: bool,
-    /// Only white space separates it from the previous word.
+    /// True if it starts with a capital.
+    pub is_capitalised: bool,
+    /// True if it starts with a capital that is not due to the start of a sentence.
+    pub is_name: bool,
+    /// True if only white space separates it from the previous word.
     pub follows_directly: bool,
     /// The number of the hyphenated compound that it belongs to.
     pub compound: Option<usize>,
 }
 
 impl ScannedWord {
-    /// True for fillers and function words.
+    /// Returns true for fillers and function words.
     pub(crate) fn is_function_word(&self) -> bool {
         matches!(self.class, WordClass::Filler | WordClass::Function(_))
     }
 
-    /// True if the position of the word matters, because it may be the subject or object of a verb.
-    /// Of the function words only pronouns, quantifiers and prepositions count.
+    /// Returns true if the position of the word matters, because it may be the subject or object of
+    /// a verb. Of the function words only pronouns, quantifiers and prepositions count.
     pub(crate) fn is_order_sensitive(&self) -> bool {
-        let function = matches!(
+        let counts = matches!(
             self.class,
             WordClass::Function(
                 FunctionWord::Preposition | FunctionWord::Pronoun | FunctionWord::Quantifier
             )
         );
-        function || !self.is_function_word()
+        counts || !self.is_function_word()
     }
 
-    /// True if the word makes another fact when only one text has it.
+    /// Returns true if the word makes another fact when only one text has it.
     pub(crate) fn counts_alone(&self) -> bool {
         match self.class {
             WordClass::Number | WordClass::Unit | WordClass::Negation | WordClass::Significant => {
@@ -94,12 +94,12 @@ impl ScannedWord {
         }
     }
 
-    /// True if the word may be a verb: neither a value nor a function word.
+    /// Returns true if the word may be a verb.
     pub(crate) fn may_be_a_verb(&self) -> bool {
         matches!(self.class, WordClass::Content | WordClass::Significant)
     }
 
-    /// True for forms of `be`, `have` and `do`.
+    /// Returns true for forms of `be`, `have` and `do`.
     pub(crate) fn is_auxiliary(&self) -> bool {
         self.class == WordClass::Function(FunctionWord::Tense)
             || matches!(self.text.as_str(), "be" | "been" | "being")

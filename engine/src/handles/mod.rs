@@ -1,4 +1,5 @@
-//! The handles of an open store: one `Writer`, any number of `Reader`s, what they share, and how a store is opened.
+//! The handles of an open store: one `Writer`, any number of `Reader`s, their shared state, and
+//! opening a store.
 
 pub(crate) mod open;
 pub(crate) mod reader;

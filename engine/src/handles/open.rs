@@ -1,6 +1,7 @@
 //! Opens a store, and loads its index from the snapshot or the database.
 //!
-//! Not here: what a recall answers during the load (`search::fallback`), the format of the snapshot (`index::snapshot`).
+//! Not here: recalls during the load (`search::fallback`), the format of the snapshot
+//! (`index::snapshot`).
 
 use crate::db::{
     ALL_SEQS, codes, connection, entity_links, groups, health, memories, migrate, vectors,
@@ -25,7 +26,8 @@ use std::sync::Arc;
 /// The first schema with a table of mentions.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
 
-/// Opens or creates the database, migrates it, checks it if it was not closed properly, and loads the index.
+/// Opens or creates the database, migrates it, checks it if it was not closed properly, and loads
+/// the index.
 ///
 /// # Errors
 /// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is unchanged then.
@@ -35,12 +37,13 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     Ok(writer)
 }
 
-/// Like [`open`], but without loading the index: readers search by the database alone, and [`Writer::load`] is due.
+/// Like [`open`], but does not load the index: readers search the database alone until
+/// [`Writer::load`] is called.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    // Taken before the file is opened, because opening may already change it.
+    // Read before the file is opened, because opening may change it.
     let identity = path.canonicalize().ok().and_then(|path| snapshot::FileIdentity::of(&path));
     let mut conn = connection::writer(path)?;
     // The snapshot and the log are next to the file itself, so symbolic links are resolved first.
@@ -96,7 +99,7 @@ impl Writer {
         let (mut index, origin) = self.load_memories()?;
         if self.needs_mention_backfill {
             let tx = self.conn.transaction()?;
-            mentions::renew_store(&tx, &index)?;
+            mentions::insert_all(&tx, &index)?;
             health::finish_mention_backfill(&tx)?;
             tx.commit()?;
             self.needs_mention_backfill = false;
@@ -110,8 +113,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Loads everything but the links: from the snapshot if it is usable, else from the database. The snapshot is removed either way. One
-    /// that cannot be removed stays unusable, since its nonce is no longer in the database.
+    /// Loads the index without the links: from the snapshot if it is usable, else from the
+    /// database. Removes the snapshot in both cases; if that fails, the file is unusable all the
+    /// same, since its nonce is no longer in the database.
     fn load_memories(&mut self) -> Result<(Index, Origin)> {
         let Shared { path, warmup, .. } = &*self.shared;
         warmup.check_not_stopped()?;
@@ -142,35 +146,35 @@ impl Writer {
     }
 }
 
-/// Builds everything but the links from the database. Texts and vectors are read in parallel on two connections: nothing is written
-/// before the index is ready, so both see the same state.
+/// Builds the index without the links from the database. Texts and vectors are read in parallel on
+/// two connections: nothing is written before the index is ready, so both see the same state.
 fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
     warmup.restart();
     let mut encodings = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {
-        let reading = scope.spawn(|| {
+        let encodings_thread = scope.spawn(|| {
             let conn = connection::reader(&shared.path)?;
             vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
                 encodings.push_vector(seq, vector);
                 warmup.check_not_stopped()
             })?;
-            codes::load(&conn, &model, &ALL_SEQS, |seq, words| {
-                encodings.set_codes(seq, Some(&words));
+            codes::load(&conn, &model, &ALL_SEQS, |seq, sign_codes| {
+                encodings.set_codes(seq, Some(&sign_codes));
                 warmup.check_not_stopped()
             })?;
             Ok::<_, Error>(encodings)
         });
         let mut index = Index::default();
-        let texts = memories::entries(conn, &ALL_SEQS, |entry| {
+        let entries_read = memories::entries(conn, &ALL_SEQS, |entry| {
             index.put(entry);
             warmup.count();
             warmup.check_not_stopped()
         });
-        let encodings = reading.join().unwrap_or_else(|_| {
+        let encodings = encodings_thread.join().unwrap_or_else(|_| {
             Err(Failure::new(Code::Internal, "loading the index failed: internal error").into())
         });
-        texts?;
+        entries_read?;
         index.attach_encodings(encodings?);
         Ok(index)
     })

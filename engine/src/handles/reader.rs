@@ -19,12 +19,12 @@ impl Reader {
     /// # Errors
     /// `Damaged` with the first fault, `Database`.
     pub fn check(&self) -> Result<()> {
-        health::check(&self.fresh()?, &self.shared.path)
+        health::check(&self.fresh_connection()?, &self.shared.path)
     }
 
-    /// Opens a new connection, without FTS5's cached view of its index: to a stale view, pages that another connection has moved
-    /// since look damaged.
-    pub(crate) fn fresh(&self) -> Result<Connection> {
+    /// Opens a new connection. FTS5 caches the layout of its index per connection, and a check with
+    /// a stale cache reports pages that another connection has moved as damaged.
+    pub(crate) fn fresh_connection(&self) -> Result<Connection> {
         connection::reader(&self.shared.path)
     }
 }

@@ -9,7 +9,7 @@ use crate::ranking::fusion::Fusion;
 use crate::search::Effort;
 use loci_proto::memory::MemoryType;
 
-/// What a user can set about the engine.
+/// The settings of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The embedding model whose vectors are written and searched.
@@ -18,11 +18,11 @@ pub struct Settings {
     pub fusion: Fusion,
     /// Above this cosine two texts are checked for being duplicates; 0 to 1.
     pub dedup_threshold: f64,
-    /// Results of a recall that names no number.
+    /// Maximum results of a recall that gives no `max_results`.
     pub default_max_results: usize,
-    /// Tokens of a reply with previews, if the call names no number.
+    /// Token budget of a reply with previews, if the call gives none.
     pub preload_token_budget: usize,
-    /// Tokens of a reply with full texts, if the call names no number.
+    /// Token budget of a reply with full texts, if the call gives none.
     pub recall_token_budget: usize,
     /// How fast confidence decays.
     pub decay: Decay,
@@ -30,9 +30,10 @@ pub struct Settings {
     pub ttl: Ttl,
     /// When episodes are compacted, facts promoted and memories cleaned up.
     pub rules: Rules,
-    /// How much of a large store a recall compares. Only benchmarks change it.
+    /// How many memories of a large store a recall compares exactly. Only benchmarks change it.
     pub effort: Effort,
-    /// Number of memories from which the index is written to a snapshot at a stop. Only tests change it.
+    /// Minimum number of memories for which the index snapshot is written at shutdown. Only tests
+    /// change it.
     pub snapshot_from: usize,
 }
 

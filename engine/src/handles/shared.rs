@@ -1,4 +1,5 @@
-//! What the writer and the readers of one store share: the settings, the index and its warm-up progress.
+//! The state that the writer and the readers of one store share: the settings, the index and its
+//! warm-up progress.
 
 use crate::error::Result;
 use crate::handles::settings::Settings;
@@ -17,12 +18,12 @@ use std::sync::Arc;
 /// The state that all handles of one store share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The database file, links resolved.
+    /// The path of the database file, with symbolic links resolved.
     pub(crate) path: PathBuf,
     pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) index: RwLock<Index>,
-    /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or `doctor` found a mismatch. A suspect
-    /// index is never written to a snapshot.
+    /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or
+    /// `doctor` found a mismatch. A suspect index is never written to a snapshot.
     pub(crate) index_suspect: Mutex<bool>,
     /// Groups that were merged into others, by id, and the group that each redirects to.
     pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
@@ -35,7 +36,8 @@ impl Shared {
         self.warmup.progress().is_none().then(|| self.index())
     }
 
-    /// Marks the index as suspect. Blocks during an index update, so the caller must not hold the index lock.
+    /// Marks the index as suspect. Blocks during an index update, so the caller must not hold the
+    /// index lock.
     pub(crate) fn suspect(&self) {
         *self.index_suspect.lock() = true;
     }
@@ -68,12 +70,13 @@ impl Shared {
         self.index.write()
     }
 
-    /// Waits until an index update that is under way is complete.
+    /// Waits until an index update in progress is complete.
     pub(crate) fn wait_for_index_update(&self) {
         drop(self.index_suspect.lock());
     }
 
-    /// Returns the current settings. A call takes them once and keeps to them.
+    /// Returns the current settings. An operation reads them once, so that it uses the same
+    /// settings from start to end.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read())
     }

@@ -1,6 +1,7 @@
 //! The one handle that changes a store: connection, pending index updates, checkpoints and closing.
 //!
-//! Not here: the operations (`operations`), transactions (`transaction::change`), opening and warm-up (`open`).
+//! Not here: the operations (`operations`), transactions (`transaction::change`), opening and
+//! warm-up (`open`).
 
 use crate::db::{connection, health, idempotency};
 use crate::error::Result;
@@ -24,11 +25,12 @@ pub struct Writer {
     pub(crate) check: health::Check,
     /// Updates of the changes in the open group, applied to the index after its commit.
     pub(crate) pending: Vec<IndexUpdate>,
-    /// Hard-deleted memories may still be in the write-ahead log or the index snapshot.
+    /// True if hard-deleted memories may still be in the write-ahead log or the index snapshot.
     pub(crate) erase_pending: bool,
-    /// The store is older than the table of mentions: they have to be found once.
+    /// The schema was older than the table of mentions, so the mentions must be inserted once.
     pub(crate) needs_mention_backfill: bool,
-    /// The state of the database to which an index snapshot has to belong; taken by the load.
+    /// The state of the database that a usable index snapshot was written for; consumed by the
+    /// load.
     pub(crate) snapshot_state: Option<SnapshotState>,
 }
 
@@ -44,7 +46,8 @@ impl Writer {
         })
     }
 
-    /// Returns whether the store was not closed properly and has not been checked since: [`Reader::check`] is due.
+    /// Returns whether the store was not closed properly and has not been checked since:
+    /// [`Reader::check`] is due.
     #[must_use]
     pub fn wants_check(&self) -> bool {
         self.check == health::Check::Due
@@ -58,7 +61,8 @@ impl Writer {
         health::set_damaged(&self.conn, what)
     }
 
-    /// Returns the latest trusted time that the store has recorded; a clock behind it has been set back.
+    /// Returns the latest trusted time that the store has recorded. A clock that shows an earlier
+    /// time was set back.
     ///
     /// # Errors
     /// `Database`.
@@ -66,7 +70,8 @@ impl Writer {
         health::last_seen(&self.conn)
     }
 
-    /// Returns the first time that was too far ahead to be trusted, if one was recorded since the last trusted one.
+    /// Returns the first time that was too far ahead to be trusted, if one was recorded since the
+    /// last trusted one.
     ///
     /// # Errors
     /// `Database`.
@@ -82,7 +87,7 @@ impl Writer {
         health::suspect(&self.conn, now)
     }
 
-    /// Records a trusted time. Only the caller can tell whether its clock is right.
+    /// Records a trusted time. The caller decides whether its clock is right.
     ///
     /// # Errors
     /// `Database`.
@@ -90,7 +95,8 @@ impl Writer {
         health::set_last_seen(&self.conn, now)
     }
 
-    /// Moves committed pages from the write-ahead log into the database. Returns how many are left in the log.
+    /// Moves committed pages from the write-ahead log into the database. Returns how many are left
+    /// in the log.
     ///
     /// # Errors
     /// `Database`: the disk fails, but no data is lost yet.
@@ -102,10 +108,11 @@ impl Writer {
         health::checkpoint(&self.conn)
     }
 
-    /// Erases the remaining copies of hard-deleted memories: removes the index snapshot and empties the write-ahead log. If a reader
-    /// blocks that (an export may read for minutes), a later [`Writer::checkpoint`] completes it.
+    /// Erases the remaining copies of hard-deleted memories: removes the index snapshot and empties
+    /// the write-ahead log. If a reader blocks that (an export may read for minutes), a later
+    /// [`Writer::checkpoint`] completes it.
     pub(crate) fn scrub(&mut self) -> Result<()> {
-        // Stays set if one of the two fails, so that the next checkpoint tries again.
+        // Stays true if a step fails, so that the next checkpoint tries again.
         self.erase_pending = true;
         let emptied = health::empty_log(&self.conn)?;
         snapshot::remove(&self.shared.path)?;
@@ -113,7 +120,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes the stored replies of mutating calls from before a time. Returns how many there were.
+    /// Deletes the stored replies of mutating calls from before a time. Returns how many there
+    /// were.
     ///
     /// # Errors
     /// `Database`.
@@ -121,13 +129,15 @@ impl Writer {
         idempotency::expire(&self.conn, before)
     }
 
-    /// Replaces the settings, from the next call on. The model stays: changing it needs a restart.
+    /// Replaces the settings, from the next call on, except the model: changing that needs a
+    /// restart.
     pub fn set_settings(&self, settings: Settings) {
         let model = self.shared.settings().model.clone();
         *self.shared.settings.write() = Arc::new(Settings { model, ..settings });
     }
 
-    /// Closes the store: moves the write-ahead log into the database and writes a snapshot of a large index for the next start.
+    /// Closes the store: moves the write-ahead log into the database and writes a snapshot of a
+    /// large index for the next start.
     ///
     /// # Errors
     /// `Database`, `File`. No data is lost: the next start reads the log.

@@ -1,5 +1,5 @@
-//! `compact_memories`: shows an agent a cluster and stores the summary that it writes. An agent's
-//! summary replaces an extractive one.
+//! `compact_memories`: returns a cluster to an agent and stores the summary that the agent writes.
+//! An agent's summary replaces an extractive one.
 //!
 //! An agent sees only clusters of its own project. Not here: extractive summaries (`compact`).
 
@@ -15,7 +15,7 @@ use crate::handles::writer::Writer;
 use crate::maintain::PeriodKind;
 use crate::maintain::compact;
 use crate::maintain::compact::Summary;
-use crate::maintain::plan::due;
+use crate::maintain::plan::due_clusters;
 use crate::maintain::steps::{Cluster, Member};
 use crate::model::content;
 use crate::model::encoding::DocumentEncoding;
@@ -32,14 +32,14 @@ use serde_json::{Value, json};
 
 /// Characters counted as one token.
 const CHARS_PER_TOKEN: usize = 4;
-/// Characters of a memory in the reply besides its content.
+/// Characters that a memory adds to the reply in addition to its content.
 const ENTRY_OVERHEAD: usize = 90;
 
 /// A cluster that an agent may summarise.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenCluster {
     pub(crate) cluster: Cluster,
-    /// The extractive summary that covers it already.
+    /// The sequence number and id of the extractive summary that the agent's summary replaces.
     pub(crate) replaces: Option<(i64, MemoryId)>,
 }
 
@@ -67,18 +67,18 @@ pub fn summary_text(request: &CompactRequest) -> Result<Option<&str>> {
 }
 
 impl Reader {
-    /// Returns the cluster of a project that is due longest; else one that has only an extractive
-    /// summary.
+    /// Returns the oldest due cluster of a project; if there is none, the newest one that has only
+    /// an extractive summary.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
     pub fn compactable(&self, group: &Group, now: Timestamp) -> Result<CompactReply> {
         self.shared.require_ready()?;
-        let mut found = due_clusters(&self.conn, &self.shared, &group.id, now)?;
-        if found.is_empty() {
-            found = extractive_clusters(&self.conn, &group.id)?;
+        let mut clusters = due_in_group(&self.conn, &self.shared, &group.id, now)?;
+        if clusters.is_empty() {
+            clusters = extractive_clusters(&self.conn, &group.id)?;
         }
-        let Some(cluster_entry) = found.into_iter().next() else {
+        let Some(OpenCluster { cluster, replaces }) = clusters.into_iter().next() else {
             return Ok(CompactReply {
                 note: Some("Nothing is due".to_owned()),
                 ..CompactReply::default()
@@ -86,8 +86,8 @@ impl Reader {
         };
         let mut remaining =
             self.shared.settings().recall_token_budget.saturating_mul(CHARS_PER_TOKEN);
-        let mut memories = Vec::with_capacity(cluster_entry.cluster.members.len());
-        for member in &cluster_entry.cluster.members {
+        let mut memories = Vec::with_capacity(cluster.members.len());
+        for member in &cluster.members {
             let content = memories::by_seq(&self.conn, member.seq)?.map(|memory| memory.content);
             let content = content.filter(|text| text.chars().count() + ENTRY_OVERHEAD <= remaining);
             remaining = remaining.saturating_sub(
@@ -96,10 +96,10 @@ impl Reader {
             memories.push(ClusterMemory { id: member.id.clone(), date: member.at.date(), content });
         }
         Ok(CompactReply {
-            cluster: Some(cluster_entry.cluster.key),
-            week: Some(cluster_entry.cluster.period),
+            cluster: Some(cluster.key),
+            week: Some(cluster.period),
             memories,
-            replaces: cluster_entry.replaces.map(|(_, id)| id),
+            replaces: replaces.map(|(_, id)| id),
             note: Some("Call again with cluster and your summary".to_owned()),
             ..CompactReply::default()
         })
@@ -116,30 +116,29 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &CompactRequest,
-        coded: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> Result<CompactReply> {
         let text = summary_text(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();
         self.run_idempotent(call, |change| {
             let group = &call.actor.group.id;
-            let mut found = due_clusters(change.conn, change.shared, group, call.now)?;
-            found.extend(extractive_clusters(change.conn, group)?);
-            let cluster_entry = found
+            let mut clusters = due_in_group(change.conn, change.shared, group, call.now)?;
+            clusters.extend(extractive_clusters(change.conn, group)?);
+            let OpenCluster { cluster, replaces } = clusters
                 .into_iter()
-                .find(|cluster_entry| cluster_entry.cluster.key == key)
+                .find(|open| open.cluster.key == key)
                 .ok_or_else(|| cluster_not_found(&key))?;
-            let summary = Summary { text: &text, coded, method: "agent", quoted: &[] };
-            let (id, act) = match &cluster_entry.replaces {
-                None => compact::replace(change, &cluster_entry.cluster, summary)?,
-                Some(old) => supersede(change, &cluster_entry.cluster, old, summary)?,
+            let summary = Summary { text: &text, encoding, method: "agent", quoted: &[] };
+            let (id, act) = match &replaces {
+                None => compact::replace(change, &cluster, summary)?,
+                Some(old) => supersede(change, &cluster, old, summary)?,
             };
-            let (cluster, compacted) = (Some(key), Some(cluster_entry.cluster.members.len()));
             Ok(CompactReply {
-                cluster,
+                cluster: Some(key),
                 id: Some(id),
-                compacted,
+                compacted: Some(cluster.members.len()),
                 act,
-                replaces: cluster_entry.replaces.map(|(_, id)| id),
+                replaces: replaces.map(|(_, id)| id),
                 ..CompactReply::default()
             })
         })
@@ -155,7 +154,7 @@ fn cluster_not_found(key: &str) -> Error {
 }
 
 /// Returns the project's clusters that are due.
-fn due_clusters(
+fn due_in_group(
     conn: &Connection,
     shared: &Shared,
     group: &str,
@@ -163,7 +162,7 @@ fn due_clusters(
 ) -> Result<Vec<OpenCluster>> {
     let mut episodes = clusters::episodes(conn)?;
     episodes.retain(|episode| episode.group == group);
-    Ok(due(conn, shared, &episodes, now)?
+    Ok(due_clusters(conn, shared, &episodes, now)?
         .into_iter()
         .map(|cluster| OpenCluster { cluster, replaces: None })
         .collect())
@@ -171,7 +170,7 @@ fn due_clusters(
 
 /// Returns the project's clusters that have an extractive summary, newest first.
 fn extractive_clusters(conn: &Connection, group: &str) -> Result<Vec<OpenCluster>> {
-    let mut found = Vec::new();
+    let mut open = Vec::new();
     for summary in clusters::summaries(conn, group)? {
         let field =
             |name: &str| summary.metadata.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -186,23 +185,24 @@ fn extractive_clusters(conn: &Connection, group: &str) -> Result<Vec<OpenCluster
             );
         }
         members.sort_by_key(|member| (member.at, member.seq));
-        if let (Some(key), Some((span, period)), false) =
+        if let (Some(key), Some((period_kind, period)), false) =
             (field("cluster"), PeriodKind::of(&summary.metadata), members.is_empty())
         {
             let cluster = Cluster {
                 key,
                 group: group.to_owned(),
                 scope: summary.scope,
-                span,
+                period_kind,
                 period: period.to_owned(),
                 members,
             };
-            found.push(OpenCluster { cluster, replaces: Some((summary.seq, summary.id)) });
+            open.push(OpenCluster { cluster, replaces: Some((summary.seq, summary.id)) });
         }
     }
-    Ok(found)
+    Ok(open)
 }
 
+/// Returns whether the summary replaced the source.
 fn is_covered_by(source: &Memory, summary: &Memory) -> bool {
     source.status == Status::Compacted
         && source.superseded_by.as_deref() == Some(summary.id.as_str())

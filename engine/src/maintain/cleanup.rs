@@ -1,8 +1,8 @@
-//! Cleanup: forgets decayed, unused memories when a person asks, and deletes them permanently a
-//! month later.
+//! Cleanup: forgets decayed, unused memories when a person asks for it, and deletes them
+//! permanently 30 days later.
 //!
-//! Pinned, superseded and compacted memories stay. Not here: whether the clock is trusted (the
-//! daemon checks that first).
+//! Does not forget pinned, superseded and compacted memories. Not here: the check that the clock is
+//! trusted (the daemon's).
 
 use crate::db::clusters;
 use crate::error::Result;
@@ -28,9 +28,12 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn faded(&self, now: Timestamp) -> Result<CleanupReply> {
-        let found = candidates(&self.conn, &self.shared, now)?;
+        let candidates = candidates(&self.conn, &self.shared, now)?;
         Ok(CleanupReply {
-            memories: found.iter().map(|memory| faded(&self.shared, memory, now)).collect(),
+            memories: candidates
+                .iter()
+                .map(|memory| to_candidate(&self.shared, memory, now))
+                .collect(),
             at: now.0,
             act: None,
         })
@@ -38,8 +41,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Forgets, as one act, the memories that were decayed at the time of the shown list and still
-    /// are.
+    /// Forgets, as one act, the memories that were listed at the time `request.at` and have not
+    /// been used since.
     ///
     /// # Errors
     /// `Database`.
@@ -50,11 +53,12 @@ impl Writer {
     ) -> Result<CleanupReply> {
         let at = request.at.map_or(call.now, |at| Timestamp(at).min(call.now));
         self.run_idempotent(call, |change| {
-            let found = candidates(change.conn, change.shared, at)?;
-            for memory in &found {
+            let candidates = candidates(change.conn, change.shared, at)?;
+            for memory in &candidates {
                 hide(change, memory, Some(REASON))?;
             }
-            let memories = found.iter().map(|memory| faded(change.shared, memory, at)).collect();
+            let memories =
+                candidates.iter().map(|memory| to_candidate(change.shared, memory, at)).collect();
             Ok(CleanupReply { memories, at: at.0, act: change.commit_to_journal("cleanup")? })
         })
     }
@@ -65,37 +69,37 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn purge(&mut self, call: &CallContext, limit: usize) -> Result<usize> {
-        let gone = self.run_idempotent(call, |change| {
-            let gone = clusters::forgotten_before(
+        let deleted = self.run_idempotent(call, |change| {
+            let expired = clusters::forgotten_before(
                 change.conn,
                 REASON,
                 call.now.plus(-UNDO_PERIOD),
                 limit,
             )?;
-            for memory in &gone {
+            for memory in &expired {
                 erase(change, memory)?;
             }
-            Ok(gone.len())
+            Ok(expired.len())
         })?;
-        if gone > 0 {
+        if deleted > 0 {
             self.scrub()?;
         }
-        Ok(gone)
+        Ok(deleted)
     }
 }
 
 fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<Memory>> {
     let settings = shared.settings();
-    let rest = days(settings.rules.cleanup_no_access_days);
-    let mut found = clusters::unused_since(conn, now.plus(-rest))?;
-    found.retain(|memory| {
+    let unused_for = days(settings.rules.cleanup_no_access_days);
+    let mut candidates = clusters::unused_since(conn, now.plus(-unused_for))?;
+    candidates.retain(|memory| {
         settings.decay.at(now, memory.kind, memory.anchor).get()
             < settings.rules.cleanup_confidence_floor
     });
-    Ok(found)
+    Ok(candidates)
 }
 
-fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> CleanupCandidate {
+fn to_candidate(shared: &Shared, memory: &Memory, now: Timestamp) -> CleanupCandidate {
     CleanupCandidate {
         id: memory.id.clone(),
         kind: memory.kind,

@@ -1,7 +1,7 @@
-//! Compaction: one transaction replaces old episodes, or older summaries, by a summary. Nothing is
-//! lost: they stay as its sources.
+//! Compaction: one transaction replaces old episodes, or older summaries, by a summary. The
+//! replaced memories are kept as its sources.
 //!
-//! Not here: which episodes (`plan`), which sentences (`summary`), summaries by agents
+//! Not here: choosing episodes (`plan`) and sentences (`summary`), summaries by agents
 //! (`agent_summary`).
 
 use crate::db::clusters;
@@ -20,6 +20,7 @@ use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
 use crate::model::encoding::DocumentEncoding;
+use crate::model::time::Timestamp;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -30,13 +31,13 @@ use serde_json::{Map, Value, json};
 /// A summary before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Its candidate sentences; give a vector to those without one if there is a model.
+    /// Its candidate sentences. If there is a model, the caller sets the missing vectors.
     pub sentences: Vec<Sentence>,
     members: Members,
 }
 
 impl Draft {
-    /// Returns the text of the summary, chosen with the vectors present.
+    /// Returns the text of the summary, with the sentences chosen by the vectors set so far.
     #[must_use]
     pub fn text(&self) -> String {
         self.summary_text().text
@@ -51,7 +52,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
-    pub coded: &'a DocumentEncoding,
+    pub encoding: &'a DocumentEncoding,
     /// `extractive` or `agent`.
     pub method: &'a str,
     /// Ids of the memories that its lines quote, in order.
@@ -59,37 +60,39 @@ pub(crate) struct Summary<'a> {
 }
 
 impl Reader {
-    /// Returns the sentences of a cluster; `None` if one of its memories no longer exists. A
-    /// one-sentence memory has its vector already. A summary among the memories gives the lines
-    /// that it quotes, with their dates.
+    /// Returns the sentences of a cluster; `None` if one of its memories no longer exists. Sets
+    /// the vector of a sentence that is a whole memory. The sentences of an extractive summary are
+    /// the lines that it quotes, with their dates.
     ///
     /// # Errors
     /// `Database`.
     pub fn draft(&self, cluster: &Cluster) -> Result<Option<Draft>> {
-        let most = (MAX_SENTENCES / cluster.members.len().max(1)).max(1);
+        let max_per_member = (MAX_SENTENCES / cluster.members.len().max(1)).max(1);
         let mut all = Vec::new();
-        for (number, member) in cluster.members.iter().enumerate() {
+        for (index, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
             if quotes::is_extractive(&memory) {
-                for (at, text) in quotes::valid_lines(&self.conn, &memory)?.into_iter().take(most) {
-                    all.push(Sentence { member: number, at, text, vector: None });
+                for (at, text) in
+                    quotes::valid_lines(&self.conn, &memory)?.into_iter().take(max_per_member)
+                {
+                    all.push(Sentence { member: index, at, text, vector: None });
                 }
                 continue;
             }
-            let texts = summary::sentences(&memory.content, most);
-            let known =
+            let texts = summary::sentences(&memory.content, max_per_member);
+            let vector =
                 if texts.len() == 1 { self.shared.index().direction(member.seq) } else { None };
             all.extend(texts.into_iter().map(|text| Sentence {
-                member: number,
+                member: index,
                 at: member.at,
                 text,
-                vector: known.clone(),
+                vector: vector.clone(),
             }));
         }
-        let named = if cluster.span == PeriodKind::Week { "memories" } else { "summaries" };
+        let noun = if cluster.period_kind == PeriodKind::Week { "memories" } else { "summaries" };
         Ok((!all.is_empty()).then_some(Draft {
             sentences: all,
-            members: Members { count: cluster.members.len(), named },
+            members: Members { count: cluster.members.len(), noun },
         }))
     }
 }
@@ -105,21 +108,22 @@ impl Writer {
         call: &CallContext,
         cluster: &Cluster,
         draft: &Draft,
-        coded: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> Result<StepReport> {
         let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
         self.run_idempotent(call, |change| {
             let report = super::Step::Compact(cluster.clone()).to_reply();
-            if clusters::is_processed(change.conn, &cluster.row())? || !still_due(change, cluster)?
+            if clusters::is_processed(change.conn, &cluster.processed_key())?
+                || !still_due(change, cluster)?
             {
                 return Ok(report);
             }
             let summary =
-                Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
-            let (made, journal) = replace(change, cluster, summary)?;
-            Ok(StepReport { made: Some(made), journal, ..report })
+                Summary { text: &written.text, encoding, method: "extractive", quoted: &quoted };
+            let (id, journal) = replace(change, cluster, summary)?;
+            Ok(StepReport { made: Some(id), journal, ..report })
         })
     }
 }
@@ -128,14 +132,14 @@ impl Writer {
 pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> {
     let rules = &change.shared.settings().rules;
     for member in &cluster.members {
-        let now = clusters::episode_of(change.conn, member.seq)?;
-        let same = |e: &clusters::Episode| {
+        let current = clusters::episode_of(change.conn, member.seq)?;
+        let is_unchanged = |e: &clusters::Episode| {
             is_due(e, rules, change.call.now)
                 && e.hash == member.hash
                 && e.group == cluster.group
                 && e.scope == cluster.scope
         };
-        if !now.as_ref().is_some_and(same) {
+        if !current.as_ref().is_some_and(is_unchanged) {
             return Ok(false);
         }
     }
@@ -149,7 +153,7 @@ pub(crate) fn replace(
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
     let id = insert_over_members(change, cluster, summary)?;
-    clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
+    clusters::insert(change.conn, &cluster.processed_key(), ClusterKind::Compact, change.call.now)?;
     let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }
@@ -176,8 +180,8 @@ pub(crate) fn insert_over_members(
     Ok(id)
 }
 
-/// Inserts the summary's row. Its confidence is the mean of its members: being summarised restores
-/// no faded confidence.
+/// Inserts the summary. Its confidence is the mean of its members, so a summary does not restore
+/// confidence that was lost by decay.
 fn insert(
     change: &mut Change<'_>,
     cluster: &Cluster,
@@ -197,7 +201,7 @@ fn insert(
         hash: &hash(summary.text),
         expires_at: None,
     };
-    let seq = change.insert(&new, summary.coded)?;
+    let seq = change.insert(&new, summary.encoding)?;
     let details =
         json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;
@@ -212,12 +216,12 @@ fn metadata(cluster: &Cluster, summary: Summary<'_>) -> Map<String, Value> {
         "summary": true,
         "method": summary.method,
         "cluster": cluster.key,
-        "event_date": dates().min().map(crate::model::time::Timestamp::date),
-        "event_date_end": dates().max().map(crate::model::time::Timestamp::date),
+        "event_date": dates().min().map(Timestamp::date),
+        "event_date_end": dates().max().map(Timestamp::date),
         "source_ids": ids,
-        "quotes": summary.quoted.iter().map(|id| ids.iter().position(|known| *known == id.as_str())).collect::<Vec<_>>(),
+        "quotes": summary.quoted.iter().map(|id| ids.iter().position(|source| *source == id.as_str())).collect::<Vec<_>>(),
     });
     let mut fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
-    fields.insert(cluster.span.as_str().to_owned(), json!(cluster.period));
+    fields.insert(cluster.period_kind.as_str().to_owned(), json!(cluster.period));
     fields
 }

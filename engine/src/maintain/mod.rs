@@ -1,12 +1,12 @@
-//! The lifecycle: old episodes become summaries, old summaries become summaries of a month and a
+//! Maintenance: old episodes become summaries, old summaries become summaries of a month and a
 //! year, repeated episodes become facts, unused memories are cleaned up.
 //!
-//! **How a run works.** [`Reader::plan`] says what is due and changes nothing; its decisions are
-//! pure (`plan`, `period`, `topics`, `promote::star_clusters`, `summary`). Each [`Step`] of the plan is one
+//! **How a run works.** [`Reader::plan`] returns the due steps and changes nothing; `period`,
+//! `topics`, `promote::star_clusters` and `summary` are pure. Each [`Step`] of the plan is one
 //! transaction and one act of the journal: [`Writer::compact`] or [`Writer::promote`]. A step
-//! checks each of its memories again, and is skipped if one has changed since. Decay is not part of
-//! a run: it is a function of time (`decay`). Not here: when a run is due, and the model (the
-//! daemon has both).
+//! checks each of its memories again, and is skipped if one has changed since the plan. Decay is
+//! not part of a run: it is a function of time (`model::decay`). Not here: the schedule of runs and
+//! the embedding model (both in the daemon).
 
 mod agent_summary;
 mod cleanup;
@@ -45,9 +45,9 @@ use loci_proto::group::Group;
 /// The state of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaintenanceState {
-    /// A person has paused it.
+    /// True if a person has paused it.
     pub paused: bool,
-    /// When the last run completed.
+    /// The time when the last run completed.
     pub last_run: Option<Timestamp>,
 }
 

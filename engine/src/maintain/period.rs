@@ -1,15 +1,15 @@
 //! The period that a summary covers: an episode belongs to its week, a week's summary to its month,
 //! a month's summary to its year.
 //!
-//! Each is left alone until it is old enough, so that recent memories stay as they are. Pure. Not
-//! here: topics, and the other conditions for a summary (`plan`).
+//! A period is summarised only when it is old enough, so that recent memories stay unchanged. Pure.
+//! Not here: topics, and the other conditions for a summary (`plan`).
 
 use crate::maintain::Rules;
 use crate::model::time::{Timestamp, days};
 use serde_json::{Map, Value};
 
-/// A month or year is due when its last day is this many times the age of a due episode away; until
-/// then its week summaries are used.
+/// A month or year is summarised when it ended this many times `compaction_age_days` ago; until
+/// then its summaries of shorter periods stay active.
 const PERIOD_AGE_FACTOR: f64 = 3.0;
 
 /// The kind of a period.
@@ -21,7 +21,7 @@ pub(crate) enum PeriodKind {
 }
 
 impl PeriodKind {
-    /// Its key in the metadata of a summary.
+    /// Returns its key in the metadata of a summary.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Week => "week",
@@ -33,7 +33,7 @@ impl PeriodKind {
     /// Returns the period that a summary with this metadata covers; `None` if maintenance did not
     /// write it.
     pub(crate) fn of(metadata: &Map<String, Value>) -> Option<(Self, &str)> {
-        let label = |span: Self| Some((span, metadata.get(span.as_str())?.as_str()?));
+        let label = |kind: Self| Some((kind, metadata.get(kind.as_str())?.as_str()?));
         metadata.get("cluster")?;
         [Self::Year, Self::Month, Self::Week].into_iter().find_map(label)
     }
@@ -52,7 +52,7 @@ impl PeriodKind {
     pub(crate) fn is_over(self, at: Timestamp, rules: &Rules, now: Timestamp) -> bool {
         match self {
             Self::Week => now.since(at) > days(rules.compaction_age_days),
-            // The whole period at once, so that its summaries do not come in portions.
+            // The whole period must be over, so that it gets one summary per topic.
             Self::Month | Self::Year => {
                 self.label(at)
                     < self.label(now.plus(-days(PERIOD_AGE_FACTOR * rules.compaction_age_days)))
@@ -66,34 +66,34 @@ mod tests {
     use super::*;
     use crate::model::time::moment_of;
 
-    fn over(span: PeriodKind, at: &str, now: &str) -> bool {
-        span.is_over(
-            moment_of(at).expect("is a date"),
+    fn is_over(kind: PeriodKind, at: &str, now: &str) -> bool {
+        kind.is_over(
+            moment_of(at).expect("the text is a date"),
             &Rules::default(),
-            moment_of(now).expect("is a date"),
+            moment_of(now).expect("the text is a date"),
         )
     }
 
     #[test]
-    fn an_episode_waits_for_its_age_and_a_summary_for_its_whole_month_or_year() {
+    fn an_episode_is_due_at_its_age_and_a_summary_when_its_month_or_year_is_old_enough() {
         assert_eq!(
             [
-                over(PeriodKind::Week, "2026-01-01", "2026-01-31"),
-                over(PeriodKind::Week, "2026-01-01", "2026-02-01")
+                is_over(PeriodKind::Week, "2026-01-01", "2026-01-31"),
+                is_over(PeriodKind::Week, "2026-01-01", "2026-02-01")
             ],
             [false, true]
         );
         assert_eq!(
             [
-                over(PeriodKind::Month, "2026-01-01", "2026-05-01"),
-                over(PeriodKind::Month, "2026-01-31", "2026-05-02")
+                is_over(PeriodKind::Month, "2026-01-01", "2026-05-01"),
+                is_over(PeriodKind::Month, "2026-01-31", "2026-05-02")
             ],
             [false, true]
         );
         assert_eq!(
             [
-                over(PeriodKind::Year, "2025-01-01", "2026-03-31"),
-                over(PeriodKind::Year, "2025-12-31", "2026-04-01")
+                is_over(PeriodKind::Year, "2025-01-01", "2026-03-31"),
+                is_over(PeriodKind::Year, "2025-12-31", "2026-04-01")
             ],
             [false, true]
         );

@@ -1,9 +1,9 @@
 //! Promotion: a statement that several episodes repeat becomes a fact (a semantic memory) with the
 //! scope of their project, linked with each of them.
 //!
-//! The episodes themselves stay as they are. The fact is global only if clusters of two projects
-//! state it. Not here: whether it is true; its text is that of the most central episode, word for
-//! word.
+//! The episodes themselves do not change. The fact is global only if episodes of at least two
+//! projects state it. Its text is that of the most central episode, word for word. Not here:
+//! checking whether it is true.
 
 use crate::db::clusters;
 use crate::db::clusters::{ClusterKind, Episode};
@@ -33,12 +33,12 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// Newest episodes of a project that are compared pairwise: the cost is quadratic (4,000 take a
-/// second).
+/// Maximum episodes of a project that are compared, newest first. They are compared pairwise: 4,000
+/// take about a second.
 const MAX_COMPARED: usize = 4000;
-/// Once an episode has this many similar ones it is compared no further: a fact needs no more.
+/// An episode with this many similar ones is not compared with others: a fact needs no more.
 const MAX_SIMILAR: usize = 256;
-/// Ids that `metadata.source_ids` of a fact names; links to all sources are stored separately.
+/// Maximum ids in `metadata.source_ids` of a fact; links to all sources are stored separately.
 const MAX_NAMED_SOURCES: usize = 40;
 
 /// Returns the promotions that are due.
@@ -49,158 +49,174 @@ pub(crate) fn promotions(
     now: Timestamp,
 ) -> Result<Vec<Promotion>> {
     let settings = shared.settings();
-    let mut groups: BTreeMap<&str, Vec<(&Episode, Embedding)>> = BTreeMap::new();
+    let mut by_project: BTreeMap<&str, Vec<Candidate<'_>>> = BTreeMap::new();
     {
         let index = shared.index();
-        for episode in episodes.iter().rev().filter(|episode| is_open(episode, now)) {
-            let of_group = groups.entry(&episode.group).or_default();
-            if of_group.len() == MAX_COMPARED
+        for episode in episodes.iter().rev().filter(|episode| is_promotable(episode, now)) {
+            let candidates = by_project.entry(&episode.group).or_default();
+            if candidates.len() == MAX_COMPARED
                 || index.slot(episode.seq).is_none_or(|slot| index.chunk_count(slot) != 1)
             {
                 continue;
             }
-            of_group.extend(index.direction(episode.seq).map(|direction| (episode, direction)));
+            candidates.extend(
+                index.direction(episode.seq).map(|direction| Candidate { episode, direction }),
+            );
         }
     }
-    let mut found = Vec::new();
-    for (group, mut candidates) in groups {
+    let mut similar_groups = Vec::new();
+    for (project, mut candidates) in by_project {
         candidates.reverse();
-        let near = similar_episodes(conn, &candidates, settings.rules.promotion_similarity)?;
-        for star in star_clusters(&candidates, &near, settings.rules.promotion_threshold) {
-            found.push(SimilarGroup {
-                group: group.to_owned(),
+        let similar = similar_episodes(conn, &candidates, settings.rules.promotion_similarity)?;
+        for star in star_clusters(&candidates, &similar, settings.rules.promotion_threshold) {
+            similar_groups.push(SimilarGroup {
+                project: project.to_owned(),
                 members: star.iter().map(|i| candidates[*i].clone()).collect(),
             });
         }
     }
-    let facts = if found.is_empty() { Vec::new() } else { clusters::facts(conn)? };
-    let known = ExistingFacts { conn, shared, facts, now };
+    let facts = if similar_groups.is_empty() { Vec::new() } else { clusters::facts(conn)? };
+    let existing_facts = ExistingFacts { conn, shared, facts, now };
     let mut due = Vec::new();
-    for star_clusters in join_across_projects(conn, found, settings.rules.promotion_similarity)? {
-        let promotion = known.promotion(&star_clusters)?;
-        if !clusters::is_processed(conn, &promotion.row())? {
+    for groups in join_across_projects(conn, similar_groups, settings.rules.promotion_similarity)? {
+        let promotion = existing_facts.promotion(&groups)?;
+        if !clusters::is_processed(conn, &promotion.processed_key())? {
             due.push(promotion);
         }
     }
     Ok(due)
 }
 
-/// Returns whether an episode may still support a fact: each supports one only once.
-fn is_open(episode: &Episode, now: Timestamp) -> bool {
-    let there = matches!(episode.status, Status::Active | Status::Compacted);
-    there && !episode.made && !episode.promoted && episode.expires_at.is_none_or(|at| at > now)
+/// Returns whether an episode may be promoted: each episode supports only one fact.
+fn is_promotable(episode: &Episode, now: Timestamp) -> bool {
+    let is_kept = matches!(episode.status, Status::Active | Status::Compacted);
+    is_kept && !episode.made && !episode.promoted && episode.expires_at.is_none_or(|at| at > now)
 }
 
-/// Similar episodes; the most central one comes first.
+/// An episode with its mean vector.
+#[derive(Clone)]
+struct Candidate<'a> {
+    episode: &'a Episode,
+    direction: Embedding,
+}
+
+/// Similar episodes of one project; the most central one comes first.
 struct SimilarGroup<'a> {
-    group: String,
-    members: Vec<(&'a Episode, Embedding)>,
+    /// The project, by its id.
+    project: String,
+    members: Vec<Candidate<'a>>,
 }
 
 impl<'a> SimilarGroup<'a> {
-    fn centre(&self) -> &(&'a Episode, Embedding) {
+    fn centre(&self) -> &Candidate<'a> {
         &self.members[0]
     }
 }
 
-/// Returns for each candidate the similar ones: a cosine above `similarity`, and values that do not
-/// indicate another event. If there are very many, the oldest.
+/// Returns for each candidate the positions of similar ones: their cosine is above `similarity`,
+/// and their values do not indicate another event. At most [`MAX_SIMILAR`], preferring the oldest.
 fn similar_episodes(
     conn: &Connection,
-    candidates: &[(&Episode, Embedding)],
+    candidates: &[Candidate<'_>],
     similarity: f64,
 ) -> Result<Vec<Vec<usize>>> {
     let mut values: HashMap<usize, TextValues> = HashMap::new();
-    let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
-    for (a, (one, x)) in candidates.iter().enumerate() {
-        for (b, (other, y)) in candidates[..a].iter().enumerate() {
-            let full = near[a].len() >= MAX_SIMILAR || near[b].len() >= MAX_SIMILAR;
-            if full || f64::from(x.cosine(y)) <= similarity {
+    let mut similar: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
+    for (a, one) in candidates.iter().enumerate() {
+        for (b, other) in candidates[..a].iter().enumerate() {
+            let is_full = similar[a].len() >= MAX_SIMILAR || similar[b].len() >= MAX_SIMILAR;
+            if is_full || f64::from(one.direction.cosine(&other.direction)) <= similarity {
                 continue;
             }
-            for (at, seq) in [(a, one.seq), (b, other.seq)] {
-                if let Entry::Vacant(empty) = values.entry(at) {
-                    empty.insert(TextValues::of(&text(conn, seq)?));
+            for (position, candidate) in [(a, one), (b, other)] {
+                if let Entry::Vacant(vacant) = values.entry(position) {
+                    vacant.insert(TextValues::of(&text(conn, candidate.episode.seq)?));
                 }
             }
             if !values[&a].describes_other_event(&values[&b]) {
-                near[a].push(b);
-                near[b].push(a);
+                similar[a].push(b);
+                similar[b].push(a);
             }
         }
     }
-    Ok(near)
+    Ok(similar)
 }
 
-/// Returns groups of at least `least` episodes in which one is similar to all others, largest
-/// first. The most central episode comes first in each; on ties the one with more accesses, then
-/// the older.
+/// Returns groups of at least `min_size` candidates in which one is similar to all others, largest
+/// first. Each starts with its most central candidate.
 fn star_clusters(
-    candidates: &[(&Episode, Embedding)],
-    near: &[Vec<usize>],
-    least: usize,
+    candidates: &[Candidate<'_>],
+    similar: &[Vec<usize>],
+    min_size: usize,
 ) -> Vec<Vec<usize>> {
-    let mut degrees: Vec<usize> = near.iter().map(Vec::len).collect();
+    let mut degrees: Vec<usize> = similar.iter().map(Vec::len).collect();
     let mut open = vec![true; candidates.len()];
-    let mut found = Vec::new();
+    let mut stars = Vec::new();
     loop {
         let best = (0..candidates.len())
             .filter(|i| open[*i])
             .max_by_key(|i| (degrees[*i], std::cmp::Reverse(*i)));
-        let Some(centre) = best.filter(|i| degrees[*i] + 1 >= least) else { return found };
+        let Some(centre) = best.filter(|i| degrees[*i] + 1 >= min_size) else { return stars };
         let mut members: Vec<usize> =
-            near[centre].iter().copied().filter(|other| open[*other]).collect();
+            similar[centre].iter().copied().filter(|other| open[*other]).collect();
         members.push(centre);
         members.sort_unstable();
         for member in &members {
             open[*member] = false;
-            near[*member].iter().for_each(|other| degrees[*other] -= 1);
+            similar[*member].iter().for_each(|other| degrees[*other] -= 1);
         }
-        let central = central(candidates, &members);
-        members.retain(|member| *member != central);
-        members.insert(0, central);
-        found.push(members);
+        let first = most_central(candidates, &members);
+        members.retain(|member| *member != first);
+        members.insert(0, first);
+        stars.push(members);
     }
 }
 
-fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
+/// Returns the member with the highest mean cosine to all members; on ties the one with more
+/// accesses, then the older.
+fn most_central(candidates: &[Candidate<'_>], members: &[usize]) -> usize {
     let centrality = |i: usize| {
-        let sum: f32 =
-            members.iter().map(|other| candidates[i].1.cosine(&candidates[*other].1)).sum();
-        // Two decimals: smaller differences of centrality are noise.
+        let sum: f32 = members
+            .iter()
+            .map(|other| candidates[i].direction.cosine(&candidates[*other].direction))
+            .sum();
+        // Rounded to two decimals, because smaller differences are noise.
         (sum / members.len() as f32 * 100.0).round()
     };
-    let worth = |i: usize| (centrality(i), candidates[i].0.access_count);
-    let best = members.iter().copied().max_by(|a, b| {
-        let ((near_a, used_a), (near_b, used_b)) = (worth(*a), worth(*b));
-        near_a.total_cmp(&near_b).then(used_a.cmp(&used_b)).then(b.cmp(a))
+    let accesses = |i: usize| candidates[i].episode.access_count;
+    let best = members.iter().copied().max_by(|&a, &b| {
+        centrality(a)
+            .total_cmp(&centrality(b))
+            .then_with(|| accesses(a).cmp(&accesses(b)))
+            .then_with(|| b.cmp(&a))
     });
     best.unwrap_or(members[0])
 }
 
-/// Joins groups of different projects whose centres state the same fact: it becomes global.
-/// Similarity is not enough, since each project may have another value in the same sentence.
+/// Joins groups of different projects whose centres state the same fact, which becomes global. A
+/// high cosine is not enough, since the same sentence may have another value in each project.
 fn join_across_projects<'a>(
     conn: &Connection,
-    star_clusters: Vec<SimilarGroup<'a>>,
+    groups: Vec<SimilarGroup<'a>>,
     similarity: f64,
 ) -> Result<Vec<Vec<SimilarGroup<'a>>>> {
     let mut sets: Vec<Vec<SimilarGroup<'_>>> = Vec::new();
-    for star in star_clusters {
+    for group in groups {
         let mut joined = None;
-        for (at, set) in sets.iter().enumerate() {
-            let alike = |other: &SimilarGroup<'_>| {
-                other.group != star.group
-                    && f64::from(other.centre().1.cosine(&star.centre().1)) > similarity
+        for (position, set) in sets.iter().enumerate() {
+            let is_similar = |other: &SimilarGroup<'_>| {
+                other.project != group.project
+                    && f64::from(other.centre().direction.cosine(&group.centre().direction))
+                        > similarity
             };
-            if set.iter().all(alike) && all_state_same_fact(conn, set, &star)? {
-                joined = Some(at);
+            if set.iter().all(is_similar) && all_state_same_fact(conn, set, &group)? {
+                joined = Some(position);
                 break;
             }
         }
         match joined {
-            Some(at) => sets[at].push(star),
-            None => sets.push(vec![star]),
+            Some(position) => sets[position].push(group),
+            None => sets.push(vec![group]),
         }
     }
     Ok(sets)
@@ -209,11 +225,11 @@ fn join_across_projects<'a>(
 fn all_state_same_fact(
     conn: &Connection,
     set: &[SimilarGroup<'_>],
-    star: &SimilarGroup<'_>,
+    group: &SimilarGroup<'_>,
 ) -> Result<bool> {
-    let said = text(conn, star.centre().0.seq)?;
+    let statement = text(conn, group.centre().episode.seq)?;
     for other in set {
-        if !duplicate::same_fact(&text(conn, other.centre().0.seq)?, &said) {
+        if !duplicate::same_fact(&text(conn, other.centre().episode.seq)?, &statement) {
             return Ok(false);
         }
     }
@@ -224,7 +240,7 @@ fn text(conn: &Connection, seq: i64) -> Result<String> {
     Ok(memories::by_seq(conn, seq)?.map(|memory| memory.content).unwrap_or_default())
 }
 
-/// Existing facts with which episodes are compared.
+/// The existing facts, with which episodes are compared.
 struct ExistingFacts<'a> {
     conn: &'a Connection,
     shared: &'a Shared,
@@ -233,50 +249,52 @@ struct ExistingFacts<'a> {
 }
 
 impl ExistingFacts<'_> {
-    /// Returns the promotion of groups that agree.
-    fn promotion(&self, star_clusters: &[SimilarGroup<'_>]) -> Result<Promotion> {
-        let scope = if star_clusters.len() > 1 { Scope::Global } else { Scope::Group };
-        // The largest group gives the text; on ties that of the first project.
-        let speaker = (0..star_clusters.len())
-            .max_by_key(|i| (star_clusters[*i].members.len(), std::cmp::Reverse(*i)))
+    /// Returns the promotion of groups that state the same fact.
+    fn promotion(&self, groups: &[SimilarGroup<'_>]) -> Result<Promotion> {
+        let scope = if groups.len() > 1 { Scope::Global } else { Scope::Group };
+        // The text is that of the largest group; on ties that of the first project.
+        let largest = (0..groups.len())
+            .max_by_key(|i| (groups[*i].members.len(), std::cmp::Reverse(*i)))
             .unwrap_or(0);
-        let (centre, group) =
-            (&star_clusters[speaker].members[0], star_clusters[speaker].group.clone());
-        let mut members: Vec<Member> = star_clusters
+        let largest = &groups[largest];
+        let (centre, group) = (largest.centre(), largest.project.clone());
+        let mut members: Vec<Member> = groups
             .iter()
-            .flat_map(|star| star.members.iter().map(|(episode, _)| Member::from(*episode)))
+            .flat_map(|group| &group.members)
+            .map(|candidate| Member::from(candidate.episode))
             .collect();
         members.sort_by_key(|member| (member.at, member.seq));
-        let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
+        let central =
+            members.iter().position(|member| member.seq == centre.episode.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
         let audience = Audience::new(scope, Some(&group));
-        let own = |fact: &Memory| fact.audience().includes(audience);
-        let known = self.known(centre, own)?;
-        Ok(Promotion { key, group, scope, members, central, known })
+        let existing = self.find_stating(centre, audience)?;
+        Ok(Promotion { key, group, scope, members, central, existing })
     }
 
-    /// Returns the first matching fact that states what an episode states.
-    fn known(
+    /// Returns the first fact that states the same as the episode, is visible to the whole audience
+    /// and has not expired.
+    fn find_stating(
         &self,
-        centre: &(&Episode, Embedding),
-        of: impl Fn(&Memory) -> bool,
+        candidate: &Candidate<'_>,
+        audience: Audience<'_>,
     ) -> Result<Option<(i64, MemoryId)>> {
-        for fact in self
-            .facts
-            .iter()
-            .filter(|fact| of(fact) && fact.expires_at.is_none_or(|at| at > self.now))
-        {
-            if self.states(fact, centre)? {
+        let is_eligible = |fact: &&Memory| {
+            fact.audience().includes(audience) && fact.expires_at.is_none_or(|at| at > self.now)
+        };
+        for fact in self.facts.iter().filter(is_eligible) {
+            if self.states_same(fact, candidate)? {
                 return Ok(Some((fact.seq, fact.id.clone())));
             }
         }
         Ok(None)
     }
 
-    /// Returns whether a fact states what an episode states: equal text, the duplicate gate's
-    /// judgement, or a promoted fact of similar episodes.
-    fn states(&self, fact: &Memory, (episode, direction): &(&Episode, Embedding)) -> Result<bool> {
+    /// Returns whether a fact states the same as an episode: their texts are equal, or the
+    /// duplicate guard says so, or the fact was promoted from similar episodes.
+    fn states_same(&self, fact: &Memory, candidate: &Candidate<'_>) -> Result<bool> {
+        let Candidate { episode, direction } = candidate;
         if hash(&fact.content).as_slice() == episode.hash.as_slice() {
             return Ok(true);
         }
@@ -289,12 +307,12 @@ impl ExistingFacts<'_> {
         if is_promoted(fact) && cosine > settings.rules.promotion_similarity {
             return Ok(true);
         }
-        let text = if cosine > settings.dedup_threshold {
+        let memory = if cosine > settings.dedup_threshold {
             memories::by_seq(self.conn, episode.seq)?
         } else {
             None
         };
-        Ok(text.is_some_and(|memory| duplicate::same_fact(&fact.content, &memory.content)))
+        Ok(memory.is_some_and(|memory| duplicate::same_fact(&fact.content, &memory.content)))
     }
 }
 
@@ -311,13 +329,13 @@ impl Writer {
     pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<StepReport> {
         self.run_idempotent(call, |change| {
             let report = promotion.to_reply();
-            if clusters::is_processed(change.conn, &promotion.row())?
-                || !still_open(change, promotion)?
+            if clusters::is_processed(change.conn, &promotion.processed_key())?
+                || !still_promotable(change, promotion)?
             {
                 return Ok(report);
             }
-            let (seq, id) = match &promotion.known {
-                Some(known) => known.clone(),
+            let (seq, id) = match &promotion.existing {
+                Some(existing) => existing.clone(),
                 None => insert(change, promotion)?,
             };
             for member in &promotion.members {
@@ -331,24 +349,32 @@ impl Writer {
                 change.log(
                     Operation::Promote,
                     &member.id,
-                    &json!({"into": id, "known": promotion.known.is_some()}),
+                    &json!({"into": id, "known": promotion.existing.is_some()}),
                 )?;
             }
-            clusters::insert(change.conn, &promotion.row(), ClusterKind::Promote, call.now)?;
+            clusters::insert(
+                change.conn,
+                &promotion.processed_key(),
+                ClusterKind::Promote,
+                call.now,
+            )?;
             let journal = change.commit_to_journal("promote")?;
             Ok(StepReport { made: Some(id), journal, ..report })
         })
     }
 }
 
-fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
+/// Returns whether every episode, and the existing fact, is still in the state of the plan.
+fn still_promotable(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
     for member in &promotion.members {
         let episode = clusters::episode_of(change.conn, member.seq)?;
-        if !episode.is_some_and(|now| is_open(&now, change.call.now) && now.hash == member.hash) {
+        if !episode.is_some_and(|current| {
+            is_promotable(&current, change.call.now) && current.hash == member.hash
+        }) {
             return Ok(false);
         }
     }
-    match &promotion.known {
+    match &promotion.existing {
         Some((seq, _)) => {
             Ok(memories::by_seq(change.conn, *seq)?
                 .is_some_and(|fact| fact.status == Status::Active))
@@ -357,15 +383,15 @@ fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
     }
 }
 
-/// Inserts the fact's row. Its confidence is the mean of its episodes: repetition made it a fact,
-/// but does not make it certain.
+/// Inserts the fact. Its confidence is the mean of its episodes: repetition does not make it
+/// certain.
 fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, MemoryId)> {
     let central = &promotion.members[promotion.central];
     let content = memories::by_seq(change.conn, central.seq)?
         .map(|memory| memory.content)
         .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let coded = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
+    let encoding = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> =
         promotion.members.iter().take(MAX_NAMED_SOURCES).map(|member| member.id.as_str()).collect();
@@ -382,7 +408,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         hash: &hash(&content),
         expires_at: None,
     };
-    let seq = change.insert(&new, &coded)?;
+    let seq = change.insert(&new, &encoding)?;
     change.log(
         Operation::Create,
         &id,

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 pub(crate) fn is_extractive(memory: &Memory) -> bool {
     may_quote(&memory.metadata)
         && PeriodKind::of(&memory.metadata).is_some()
-        && is_as_written(memory)
+        && has_all_lines(memory)
 }
 
 /// Returns whether the metadata says that the memory was made from other memories.
@@ -27,45 +27,46 @@ pub(crate) fn may_quote(metadata: &Map<String, Value>) -> bool {
     metadata.get("method").and_then(Value::as_str) == Some("extractive")
 }
 
-/// Returns whether the text has one line per quote and the closing line.
-fn is_as_written(summary: &Memory) -> bool {
+/// Returns whether the text has one line per quote and the closing line, so that no line was added
+/// or removed by an edit.
+fn has_all_lines(summary: &Memory) -> bool {
     let quotes = summary.metadata.get("quotes").and_then(Value::as_array).map_or(0, Vec::len);
     summary.content.lines().count() == quotes + 1
 }
 
-/// Returns the lines of an extractive summary whose memory was not forgotten or replaced since.
+/// Returns the lines of an extractive summary whose sources still contain them.
 pub(crate) fn valid_lines(conn: &Connection, summary: &Memory) -> Result<Vec<(Timestamp, String)>> {
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for (number, line) in summary.content.lines().enumerate() {
         let Some((at, text)) = parse_line(line) else { continue };
-        if holds(conn, summary, number, line)? {
-            said.push((at, text.to_owned()));
+        if is_valid_line(conn, summary, number, line)? {
+            lines.push((at, text.to_owned()));
         }
     }
-    Ok(said)
+    Ok(lines)
 }
 
 /// Returns the memory that a line quotes.
-pub(crate) fn quoted(summary: &Memory, line: usize) -> Option<MemoryId> {
+pub(crate) fn quoted_memory(summary: &Memory, line: usize) -> Option<MemoryId> {
     let list = |name: &str| summary.metadata.get(name).and_then(Value::as_array);
-    let place = usize::try_from(list("quotes")?.get(line)?.as_u64()?).ok()?;
-    list("source_ids")?.get(place)?.as_str()?.parse().ok()
+    let position = usize::try_from(list("quotes")?.get(line)?.as_u64()?).ok()?;
+    list("source_ids")?.get(position)?.as_str()?.parse().ok()
 }
 
 /// Returns whether the source of a line still contains it, down to the original memory.
-fn holds(conn: &Connection, summary: &Memory, number: usize, line: &str) -> Result<bool> {
+fn is_valid_line(conn: &Connection, summary: &Memory, number: usize, line: &str) -> Result<bool> {
     let source =
-        quoted(summary, number).map(|id| memories::by_id(conn, &id)).transpose()?.flatten();
+        quoted_memory(summary, number).map(|id| memories::by_id(conn, &id)).transpose()?.flatten();
     let Some(source) = source else { return Ok(false) };
     if !matches!(source.status, Status::Active | Status::Compacted) {
         return Ok(false);
     }
-    // A source was created before its summary, so this recursion ends.
+    // A source must be older than its summary, so this recursion ends.
     if !is_extractive(&source) || source.seq >= summary.seq {
         return Ok(true);
     }
-    match source.content.lines().position(|of_source| of_source == line) {
-        Some(below) => holds(conn, &source, below, line),
+    match source.content.lines().position(|source_line| source_line == line) {
+        Some(source_number) => is_valid_line(conn, &source, source_number, line),
         None => Ok(false),
     }
 }

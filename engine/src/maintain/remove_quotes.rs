@@ -1,4 +1,5 @@
-//! Removes a hard-deleted memory from the summaries that quote it, and from those that quote these.
+//! Removes the lines of a hard-deleted memory from the summaries that quote it, and from the
+//! summaries of those.
 //!
 //! Not here: texts that an agent wrote in its own words; the caller gets their ids instead.
 
@@ -9,7 +10,7 @@ use crate::db::tombstones;
 use crate::db::{clusters, journal, vectors};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
-use crate::maintain::quotes::{is_extractive, quoted};
+use crate::maintain::quotes::{is_extractive, quoted_memory};
 use crate::maintain::summary::parse_line;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
@@ -20,62 +21,70 @@ use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// The part of a memory that must not be quoted any more.
+/// The part of a memory that was removed and must not be quoted any more.
 enum RemovedPart<'a> {
-    /// All of it, including its entry in `source_ids`.
+    /// The whole memory, including its entry in `source_ids`.
     Memory,
     /// These lines.
     Lines(&'a [String]),
-    /// Unknown, since an agent rewrote it: every line that quotes it is removed.
+    /// An unknown part, since an agent wrote the text: every line that quotes it is removed.
     Unknown,
 }
 
-/// Removes a memory's lines from the extractive summaries above it; returns the memories that may
-/// still contain its content.
+/// Removes a memory's lines from the extractive summaries made from it, directly or not. Returns
+/// the memories that may still contain its text.
 pub(crate) fn remove_quotes_of(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<MemoryId>> {
-    let mut left = Vec::new();
-    above(change, memory, &RemovedPart::Memory, &mut left, &mut HashSet::new())?;
-    Ok(left)
+    let mut may_contain = Vec::new();
+    remove_from_summaries(
+        change,
+        memory,
+        &RemovedPart::Memory,
+        &mut may_contain,
+        &mut HashSet::new(),
+    )?;
+    Ok(may_contain)
 }
 
-fn above(
+/// Removes a part of a memory from the summaries made from it, and from the summaries of those.
+fn remove_from_summaries(
     change: &mut Change<'_>,
     memory: &Memory,
-    gone: &RemovedPart<'_>,
-    left: &mut Vec<MemoryId>,
-    seen: &mut HashSet<(i64, i64)>,
+    removed: &RemovedPart<'_>,
+    may_contain: &mut Vec<MemoryId>,
+    visited: &mut HashSet<(i64, i64)>,
 ) -> Result<()> {
     for summary in clusters::made_from(change.conn, memory.seq)? {
         // An import may bring cycles, and two paths may lead to one summary.
-        if !seen.insert((memory.seq, summary.seq)) {
+        if !visited.insert((memory.seq, summary.seq)) {
             continue;
         }
-        // Its earlier text is in the images of edits.
+        // The journal entries of edits contain its earlier text.
         journal::redact_texts(change.conn, summary.seq)?;
         if is_extractive(&summary) {
-            let lines = rewrite(change, &summary, memory, gone)?;
+            let lines = rewrite(change, &summary, memory, removed)?;
             if !lines.is_empty() {
-                above(change, &summary, &RemovedPart::Lines(&lines), left, seen)?;
+                let part = RemovedPart::Lines(&lines);
+                remove_from_summaries(change, &summary, &part, may_contain, visited)?;
             }
         } else {
-            if !left.contains(&summary.id) {
-                left.push(summary.id.clone());
+            if !may_contain.contains(&summary.id) {
+                may_contain.push(summary.id.clone());
             }
-            if matches!(gone, RemovedPart::Memory) {
-                forget_id(change, &summary, &memory.id)?;
+            if matches!(removed, RemovedPart::Memory) {
+                remove_source_id(change, &summary, &memory.id)?;
             }
-            above(change, &summary, &RemovedPart::Unknown, left, seen)?;
+            remove_from_summaries(change, &summary, &RemovedPart::Unknown, may_contain, visited)?;
         }
     }
     Ok(())
 }
 
 /// Removes an id from the source metadata of a memory.
-fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<()> {
-    let mut metadata = made.metadata.clone();
-    metadata.retain(|_, value| value.as_str() != Some(gone.as_str()));
+fn remove_source_id(change: &mut Change<'_>, derived: &Memory, source: &MemoryId) -> Result<()> {
+    let mut metadata = derived.metadata.clone();
+    metadata.retain(|_, value| value.as_str() != Some(source.as_str()));
     if let Some(ids) = metadata.get_mut("source_ids").and_then(Value::as_array_mut) {
-        ids.retain(|id| id.as_str() != Some(gone.as_str()));
+        ids.retain(|id| id.as_str() != Some(source.as_str()));
     }
     let columns = [
         ("metadata", json!(Value::Object(metadata).to_string())),
@@ -83,8 +92,8 @@ fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<
     ];
     let columns: Image =
         columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    rows::update(change.conn, &Row::Memory(made.seq), &columns)?;
-    change.touch(made.seq);
+    rows::update(change.conn, &Row::Memory(derived.seq), &columns)?;
+    change.touch(derived.seq);
     Ok(())
 }
 
@@ -93,64 +102,68 @@ fn rewrite(
     change: &mut Change<'_>,
     summary: &Memory,
     memory: &Memory,
-    gone: &RemovedPart<'_>,
+    removed: &RemovedPart<'_>,
 ) -> Result<Vec<String>> {
     let list = |name: &str| {
         summary.metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
     };
     let (ids, quotes) = (list("source_ids"), list("quotes"));
-    let Some(place) = ids.iter().position(|id| id == memory.id.as_str()).map(|place| place as u64)
+    let Some(position) =
+        ids.iter().position(|id| id == memory.id.as_str()).map(|position| position as u64)
     else {
         return Ok(Vec::new());
     };
-    let leaves = |(number, line): &(usize, &str)| {
-        let of_it = quotes.get(*number).and_then(Value::as_u64) == Some(place);
-        of_it
-            && if let RemovedPart::Lines(lines) = gone {
-                lines.iter().any(|gone| gone == line)
+    let is_removed = |(number, line): &(usize, &str)| {
+        let quotes_it = quotes.get(*number).and_then(Value::as_u64) == Some(position);
+        quotes_it
+            && if let RemovedPart::Lines(lines) = removed {
+                lines.iter().any(|removed_line| removed_line == line)
             } else {
                 true
             }
     };
-    let left: Vec<(usize, &str)> = summary.content.lines().enumerate().filter(leaves).collect();
-    let metadata = if matches!(gone, RemovedPart::Memory) {
+    let removed_lines: Vec<(usize, &str)> =
+        summary.content.lines().enumerate().filter(is_removed).collect();
+    let metadata = if matches!(removed, RemovedPart::Memory) {
         let mut metadata = summary.metadata.clone();
-        // Later positions move up by one.
-        let moved =
-            quotes.iter().filter_map(Value::as_u64).map(|at| if at > place { at - 1 } else { at });
-        metadata.insert("quotes".to_owned(), json!(moved.collect::<Vec<_>>()));
+        // Positions after the removed id decrease by one.
+        let positions = quotes
+            .iter()
+            .filter_map(Value::as_u64)
+            .map(|at| if at > position { at - 1 } else { at });
+        metadata.insert("quotes".to_owned(), json!(positions.collect::<Vec<_>>()));
         let ids: Vec<&Value> = ids.iter().filter(|id| *id != memory.id.as_str()).collect();
         metadata.insert("source_ids".to_owned(), json!(ids));
         metadata
     } else {
         summary.metadata.clone()
     };
-    let lines: Vec<usize> = left.iter().map(|(number, _)| *number).collect();
-    if !lines.is_empty() || metadata != summary.metadata {
-        rewrite_without(change, &Memory { metadata, ..summary.clone() }, &lines)?;
+    let numbers: Vec<usize> = removed_lines.iter().map(|(number, _)| *number).collect();
+    if !numbers.is_empty() || metadata != summary.metadata {
+        rewrite_without(change, &Memory { metadata, ..summary.clone() }, &numbers)?;
     }
-    Ok(left.into_iter().map(|(_, line)| line.to_owned()).collect())
+    Ok(removed_lines.into_iter().map(|(_, line)| line.to_owned()).collect())
 }
 
-/// Rewrites a summary without some of its lines; its new vector is computed later.
+/// Rewrites a summary without the lines of these numbers; the daemon computes its new vector later.
 pub(crate) fn rewrite_without(
     change: &mut Change<'_>,
     summary: &Memory,
-    lines: &[usize],
+    numbers: &[usize],
 ) -> Result<()> {
-    let stays = |number: &usize| !lines.contains(number);
+    let is_kept = |number: &usize| !numbers.contains(number);
     let kept: Vec<&str> = summary
         .content
         .lines()
         .enumerate()
-        .filter(|(number, _)| stays(number))
+        .filter(|(number, _)| is_kept(number))
         .map(|(_, line)| line)
         .collect();
     let content = kept.join("\n");
     let mut metadata = summary.metadata.clone();
     if let Some(quotes) = metadata.get_mut("quotes").and_then(Value::as_array_mut) {
         let mut number = 0..;
-        quotes.retain(|_| number.next().is_some_and(|number| stays(&number)));
+        quotes.retain(|_| number.next().is_some_and(|number| is_kept(&number)));
     }
     let columns: Image = [
         ("content", json!(content)),
@@ -175,29 +188,29 @@ pub(crate) fn remove_invalid_quotes(change: &mut Change<'_>, seqs: &[i64]) -> Re
     for seq in seqs {
         summaries.extend(memories::by_seq(change.conn, *seq)?.filter(is_extractive));
     }
-    // Weeks first: month summaries quote them.
+    // Summaries of weeks first, because those of months quote them.
     summaries.sort_by_key(|summary| {
-        (PeriodKind::of(&summary.metadata).map(|(span, _)| span), summary.seq)
+        (PeriodKind::of(&summary.metadata).map(|(kind, _)| kind), summary.seq)
     });
     for summary in summaries {
-        let mut left = Vec::new();
+        let mut invalid = Vec::new();
         for (number, line) in
             summary.content.lines().enumerate().filter(|(_, line)| parse_line(line).is_some())
         {
-            let Some(id) = quoted(&summary, number) else { continue };
-            let is_gone = match memories::by_id(change.conn, &id)? {
+            let Some(id) = quoted_memory(&summary, number) else { continue };
+            let is_invalid = match memories::by_id(change.conn, &id)? {
                 Some(source) => {
                     is_extractive(&source)
-                        && !source.content.lines().any(|of_source| of_source == line)
+                        && !source.content.lines().any(|source_line| source_line == line)
                 }
                 None => tombstones::has(change.conn, &id)?,
             };
-            if is_gone {
-                left.push(number);
+            if is_invalid {
+                invalid.push(number);
             }
         }
-        if !left.is_empty() {
-            rewrite_without(change, &summary, &left)?;
+        if !invalid.is_empty() {
+            rewrite_without(change, &summary, &invalid)?;
         }
     }
     Ok(())

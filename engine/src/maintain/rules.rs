@@ -1,12 +1,12 @@
 //! The configurable rules of maintenance.
 
-/// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are the
-/// specification's.
+/// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are those of
+/// the specification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// Episodes older than this many days are compacted.
     pub compaction_age_days: f64,
-    /// Minimum episodes of a project and week.
+    /// Minimum episodes of a project and week for a summary.
     pub compaction_min_group_size: usize,
     /// Minimum similar episodes for a fact.
     pub promotion_threshold: usize,
@@ -14,7 +14,7 @@ pub struct Rules {
     pub promotion_similarity: f64,
     /// Below this confidence a memory may be cleaned up.
     pub cleanup_confidence_floor: f64,
-    /// Days without an access before a cleanup.
+    /// Days without an access after which a memory may be cleaned up.
     pub cleanup_no_access_days: f64,
 }
 

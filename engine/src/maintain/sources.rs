@@ -1,4 +1,4 @@
-//! The sources of a summary or fact: their links and their mean confidence.
+//! The sources of a summary or fact: links to them, and their mean confidence.
 
 use crate::db::memories;
 use crate::db::rows::Row;
@@ -7,14 +7,14 @@ use crate::maintain::steps::Member;
 use crate::transaction::change::Change;
 use loci_proto::memory::Confidence;
 
-/// Records that a memory was made from a source, as part of the act.
+/// Links a memory to a source that it was made from; the link is undone with the act.
 pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) -> Result<()> {
     memories::add_source(change.conn, memory, source.seq)?;
     change.record_created(Row::Source(memory, source.seq));
     Ok(())
 }
 
-/// Returns the mean of the current confidences of memories.
+/// Returns the mean of the current confidences of these memories.
 pub(crate) fn mean_confidence(change: &Change<'_>, seqs: &[i64]) -> Result<Confidence> {
     let mut sum = 0.0;
     for seq in seqs {

@@ -1,22 +1,30 @@
-//! The steps of a maintenance run: clusters that become summaries, and promotions that become facts.
+//! The steps of a maintenance run: clusters that become summaries, and promotions that become
+//! facts.
 //!
-//! Plain data and its conversion to the reply form. Not here: which steps are due (`plan`,
-//! `promote`), and doing them (`compact`, `promote`).
+//! Plain data and its conversion to replies. Not here: planning steps (`plan`, `promote`) and
+//! running them (`compact`, `promote`).
 
 use crate::db::clusters::Episode;
 use crate::maintain::PeriodKind;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{MemoryId, Scope};
-
 use loci_proto::requests::maintenance::{MaintenancePlan, StepKind, StepReport};
 
-/// Project, scope, kind of period, and label of the period.
-pub(crate) type Key = (String, Scope, PeriodKind, String);
+/// The memories that may be summarised together: those of one project, scope and period.
+#[derive(Debug, Clone)]
+pub(crate) struct PeriodKey {
+    /// The project, by its id.
+    pub group: String,
+    pub scope: Scope,
+    pub kind: PeriodKind,
+    /// The ISO week, month or year.
+    pub label: String,
+}
 
 /// All steps of a run, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// First episodes that become summaries, then summaries of summaries, then facts.
+    /// First summaries of episodes, then summaries of summaries, then facts.
     pub steps: Vec<Step>,
 }
 
@@ -37,7 +45,7 @@ pub struct Cluster {
     /// The project, by its id.
     pub group: String,
     pub(crate) scope: Scope,
-    pub(crate) span: PeriodKind,
+    pub(crate) period_kind: PeriodKind,
     /// The ISO week, month or year.
     pub period: String,
     pub(crate) members: Vec<Member>,
@@ -48,7 +56,9 @@ pub struct Cluster {
 pub(crate) struct Member {
     pub seq: i64,
     pub id: MemoryId,
+    /// Time of the event.
     pub at: Timestamp,
+    /// Hash of the normalised text.
     pub hash: Vec<u8>,
 }
 
@@ -64,21 +74,21 @@ impl From<&Episode> for Member {
 }
 
 impl Cluster {
-    pub(crate) fn new(key: Key, members: Vec<Member>) -> Self {
-        let (group, scope, span, period) = key;
+    pub(crate) fn new(key: PeriodKey, members: Vec<Member>) -> Self {
+        let PeriodKey { group, scope, kind, label } = key;
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         Self {
-            key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)),
+            key: format!("{label}-{}", digest(&[&group, scope.as_str()], &ids)),
             group,
             scope,
-            span,
-            period,
+            period_kind: kind,
+            period: label,
             members,
         }
     }
 
-    /// Its key in the table of processed clusters.
-    pub(crate) fn row(&self) -> String {
+    /// Returns its key in the table of processed clusters.
+    pub(crate) fn processed_key(&self) -> String {
         format!("compact/{}", self.key)
     }
 }
@@ -111,7 +121,7 @@ impl Step {
         }
     }
 
-    /// The project, by its id.
+    /// Returns the id of the project.
     #[must_use]
     pub fn group(&self) -> &str {
         match self {
@@ -128,10 +138,10 @@ impl Plan {
         let steps: Vec<StepReport> = self.steps.iter().map(Step::to_reply).collect();
         let compacted = steps
             .iter()
-            .filter(|deed| deed.act == StepKind::Compact)
-            .map(|deed| deed.members.len())
+            .filter(|report| report.act == StepKind::Compact)
+            .map(|report| report.members.len())
             .sum();
-        let promoted = steps.iter().filter(|deed| deed.act != StepKind::Compact).count();
+        let promoted = steps.iter().filter(|report| report.act != StepKind::Compact).count();
         MaintenancePlan { steps, compacted, promoted }
     }
 }
@@ -139,6 +149,7 @@ impl Plan {
 /// Similar episodes and the fact that they become or support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promotion {
+    /// Identifies the promotion: a digest of its members.
     pub(crate) key: String,
     /// The project, by its id.
     pub group: String,
@@ -146,15 +157,15 @@ pub struct Promotion {
     pub(crate) members: Vec<Member>,
     /// Index of the member whose text becomes the fact.
     pub(crate) central: usize,
-    /// An existing fact that states it already.
-    pub(crate) known: Option<(i64, MemoryId)>,
+    /// The sequence number and id of an existing fact that states the same.
+    pub(crate) existing: Option<(i64, MemoryId)>,
 }
 
 impl Promotion {
     pub(crate) fn to_reply(&self) -> StepReport {
-        let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
+        let from = self.existing.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
         StepReport {
-            act: if self.known.is_some() { StepKind::Link } else { StepKind::Promote },
+            act: if self.existing.is_some() { StepKind::Link } else { StepKind::Promote },
             cluster: self.key.clone(),
             group: self.group.clone(),
             scope: self.scope,
@@ -166,7 +177,8 @@ impl Promotion {
         }
     }
 
-    pub(crate) fn row(&self) -> String {
+    /// Returns its key in the table of processed clusters.
+    pub(crate) fn processed_key(&self) -> String {
         format!("promote/{}", self.key)
     }
 }

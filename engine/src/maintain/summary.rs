@@ -1,18 +1,18 @@
 //! The extractive summary: chooses the sentences of a cluster that cover most of it without
 //! repetition. Pure.
 //!
-//! Sentences are taken whole, with their dates; left-out memories are counted, and their text stays
-//! in the originals. Not here: where sentences and vectors come from (`compact`).
+//! Sentences are quoted whole, with their dates; the closing line counts the memories that are not
+//! quoted. Not here: reading sentences and vectors (`compact`).
 
 use crate::model::encoding::Embedding;
 use crate::model::time::{Timestamp, moment_of};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longest summary in characters: one chunk of the model in nearly every language, so that one
-/// vector represents all of it.
+/// Maximum length of a summary in characters: one chunk of the model in nearly every language, so
+/// that one vector represents the whole text.
 pub(crate) const MAX_SUMMARY_CHARS: usize = 1000;
-/// Longest sentence in characters that is quoted whole; a longer one is cut at a word, and used
-/// only if its memory has no shorter one.
+/// Maximum length of a quoted sentence in characters. A longer one is cut at a word, and is chosen
+/// only if no shorter one is left.
 const MAX_SENTENCE_CHARS: usize = 280;
 /// Maximum candidate sentences of one cluster.
 pub(crate) const MAX_SENTENCES: usize = 256;
@@ -20,6 +20,8 @@ pub(crate) const MAX_SENTENCES: usize = 256;
 const MAX_SENTENCE_COSINE: f32 = 0.85;
 /// Weight of centrality against difference from the chosen sentences.
 const CENTRALITY_WEIGHT: f32 = 0.7;
+/// Subtracted from the score of a sentence whose memory is already quoted.
+const QUOTED_MEMBER_PENALTY: f32 = 0.2;
 
 /// A sentence of a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,17 +36,17 @@ pub struct Sentence {
     pub vector: Option<Embedding>,
 }
 
-/// Splits a text into trimmed sentences; at most `most`, evenly spread.
-pub(crate) fn sentences(text: &str, most: usize) -> Vec<String> {
+/// Splits a text into trimmed sentences. Returns at most `limit` of them, evenly spread.
+pub(crate) fn sentences(text: &str, limit: usize) -> Vec<String> {
     let lines = text.lines().flat_map(UnicodeSegmentation::unicode_sentences);
     let all: Vec<String> = lines
         .map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" "))
         .filter(|s| !s.is_empty())
         .collect();
-    if all.len() <= most {
+    if all.len() <= limit {
         return all;
     }
-    (0..most).map(|i| all[i * all.len() / most].clone()).collect()
+    (0..limit).map(|i| all[i * all.len() / limit].clone()).collect()
 }
 
 /// The text of a summary, and the members it quotes.
@@ -57,8 +59,8 @@ pub(crate) struct SummaryText {
 
 /// Parses the date and text of a line of an extractive summary; `None` for its closing line.
 pub(crate) fn parse_line(line: &str) -> Option<(Timestamp, &str)> {
-    let (date, said) = line.split_once(": ")?;
-    Some((moment_of(date)?, said))
+    let (date, text) = line.split_once(": ")?;
+    Some((moment_of(date)?, text))
 }
 
 /// Writes the summary of a cluster.
@@ -67,11 +69,15 @@ pub(crate) fn write(members: Members, sentences: &[Sentence]) -> SummaryText {
     chosen.sort_by_key(|i| (sentences[*i].at, sentences[*i].member, *i));
     let lines: Vec<String> = chosen.iter().map(|i| line(&sentences[*i])).collect();
     let quoted: Vec<usize> = chosen.iter().map(|i| sentences[*i].member).collect();
-    let mut heard = quoted.clone();
-    heard.sort_unstable();
-    heard.dedup();
+    let mut quoted_members = quoted.clone();
+    quoted_members.sort_unstable();
+    quoted_members.dedup();
     SummaryText {
-        text: format!("{}\n{}", lines.join("\n"), members.ending(members.count - heard.len())),
+        text: format!(
+            "{}\n{}",
+            lines.join("\n"),
+            members.closing_line(members.count - quoted_members.len())
+        ),
         quoted,
     }
 }
@@ -82,16 +88,17 @@ pub(crate) struct Members {
     /// Their number.
     pub count: usize,
     /// `memories` or `summaries`.
-    pub named: &'static str,
+    pub noun: &'static str,
 }
 
 impl Members {
-    fn ending(self, left_out: usize) -> String {
-        let Self { count, named } = self;
-        match left_out {
-            0 => format!("(From {count} {named}; source_ids names them.)"),
-            left => format!(
-                "(From {count} {named}; {left} of them are not quoted. source_ids names all.)"
+    /// Returns the last line of a summary that does not quote `unquoted` of its members.
+    fn closing_line(self, unquoted: usize) -> String {
+        let Self { count, noun } = self;
+        match unquoted {
+            0 => format!("(From {count} {noun}; source_ids names them.)"),
+            unquoted => format!(
+                "(From {count} {noun}; {unquoted} of them are not quoted. source_ids names all.)"
             ),
         }
     }
@@ -116,16 +123,16 @@ fn cut(text: &str) -> String {
         end = start + grapheme.len();
     }
     let head = &text[..end];
-    let word = head.rfind(' ').filter(|at| *at > head.len() / 2).unwrap_or(head.len());
-    format!("{} …", &head[..word])
+    let word_end = head.rfind(' ').filter(|at| *at > head.len() / 2).unwrap_or(head.len());
+    format!("{} …", &head[..word_end])
 }
 
-/// Maximal marginal relevance: first the most central sentence, then central ones that differ from
-/// all chosen, while they fit.
+/// Chooses sentences by maximal marginal relevance: first the most central one, then central ones
+/// that differ from all chosen ones, while they fit. Returns their indices.
 fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
     let directions: Vec<Option<Embedding>> =
         sentences.iter().map(|sentence| sentence.vector.clone()).collect();
-    let known = directions.iter().flatten().count();
+    let with_vector = directions.iter().flatten().count();
     let centre = super::topics::centre(&directions, &(0..directions.len()).collect::<Vec<_>>());
     let centrality: Vec<f32> = directions
         .iter()
@@ -133,36 +140,39 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
         .map(|(i, direction)| match (direction, &centre) {
             (Some(direction), Some(centre)) => direction.cosine(centre),
             // Without vectors the first sentence of each memory comes first.
-            _ if known == 0 => {
+            _ if with_vector == 0 => {
                 -(sentences[..i].iter().filter(|s| s.member == sentences[i].member).count() as f32)
             }
             _ => 0.0,
         })
         .collect();
-    let mut room = MAX_SUMMARY_CHARS - members.ending(members.count).chars().count();
+    let mut remaining_chars =
+        MAX_SUMMARY_CHARS - members.closing_line(members.count).chars().count();
     let mut nearest = vec![-1.0_f32; sentences.len()];
     let mut open: Vec<usize> = (0..sentences.len()).collect();
     let mut chosen: Vec<usize> = Vec::new();
     loop {
         open.retain(|i| {
-            let again = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
+            let is_repeated = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
             nearest[*i] <= MAX_SENTENCE_COSINE
-                && !again
-                && line(&sentences[*i]).chars().count() < room
+                && !is_repeated
+                && line(&sentences[*i]).chars().count() < remaining_chars
         });
-        // A second sentence of a memory waits until every memory with other content has had one.
-        let said = |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
-        let worth = |i: usize| {
+        // A second sentence of a memory must be better than those of unquoted memories by the
+        // penalty.
+        let is_quoted =
+            |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
+        let score = |i: usize| {
             CENTRALITY_WEIGHT * centrality[i]
                 - (1.0 - CENTRALITY_WEIGHT) * nearest[i].max(0.0)
-                - if said(i) { 0.2 } else { 0.0 }
+                - if is_quoted(i) { QUOTED_MEMBER_PENALTY } else { 0.0 }
         };
-        let long = |i: usize| sentences[i].text.chars().count() > MAX_SENTENCE_CHARS;
+        let is_long = |i: usize| sentences[i].text.chars().count() > MAX_SENTENCE_CHARS;
         let best = open.iter().copied().max_by(|a, b| {
-            long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a))
+            is_long(*b).cmp(&is_long(*a)).then(score(*a).total_cmp(&score(*b))).then(b.cmp(a))
         });
         let Some(best) = best else { return chosen };
-        room -= line(&sentences[best]).chars().count() + 1;
+        remaining_chars -= line(&sentences[best]).chars().count() + 1;
         chosen.push(best);
         open.retain(|i| *i != best);
         for i in &open {
@@ -184,14 +194,14 @@ mod tests {
     fn sentence(member: usize, text: &str, vector: Option<Embedding>) -> Sentence {
         Sentence {
             member,
-            at: T0.plus(i64::try_from(member).expect("are few") * DAY),
+            at: T0.plus(i64::try_from(member).expect("the number of members is small") * DAY),
             text: text.to_owned(),
             vector,
         }
     }
 
-    fn of(count: usize) -> Members {
-        Members { count, named: "memories" }
+    fn memories(count: usize) -> Members {
+        Members { count, noun: "memories" }
     }
 
     #[test]
@@ -201,7 +211,7 @@ mod tests {
             sentence(1, "The mail gateway has been slow.", Some(leaning(0, 1, 0.91))),
             sentence(2, "Bruno found a full disk behind it.", Some(leaning(0, 2, 0.7))),
         ];
-        let written = write(of(3), &all);
+        let written = write(memories(3), &all);
         let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
                         (From 3 memories; 1 of them are not quoted. source_ids names all.)";
         assert_eq!(written, SummaryText { text: expected.to_owned(), quoted: vec![1, 2] });
@@ -210,7 +220,7 @@ mod tests {
     #[test]
     fn without_vectors_the_first_sentences_are_quoted() {
         let written = write(
-            of(2),
+            memories(2),
             &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)],
         );
         assert!(
@@ -221,9 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_sentence_is_cut_at_a_word_and_says_so() {
+    fn a_very_long_sentence_is_cut_at_a_word_and_ends_with_an_ellipsis() {
         let long = "word ".repeat(200);
-        let text = write(of(1), &[sentence(0, long.trim(), Some(axis(0)))]).text;
+        let text = write(memories(1), &[sentence(0, long.trim(), Some(axis(0)))]).text;
         assert!(
             text.lines()
                 .next()
@@ -242,18 +252,18 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the input, the summary is bounded, quotes something, and never quotes a line
-        /// twice.
+        /// For any input, the summary has a bounded length, quotes at least one line, and quotes no
+        /// line twice.
         #[test]
         fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
             let all: Vec<Sentence> =
                 lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
-            let written = write(of(lengths.len()), &all);
+            let written = write(memories(lengths.len()), &all);
             prop_assert!(written.text.chars().count() <= MAX_SUMMARY_CHARS, "{}", written.text.chars().count());
             prop_assert!(!written.quoted.is_empty());
-            let mut once = written.quoted.clone();
-            once.dedup();
-            prop_assert_eq!(once, written.quoted);
+            let mut distinct = written.quoted.clone();
+            distinct.dedup();
+            prop_assert_eq!(distinct, written.quoted);
         }
     }
 }

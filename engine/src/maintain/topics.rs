@@ -1,6 +1,6 @@
-//! Groups the memories of one week by topic. Pure: vectors in, groups of positions out.
+//! Groups the memories of one period by topic. Pure: vectors in, groups of positions out.
 //!
-//! Average linkage: two groups join while the mean cosine of their pairs is at least
+//! Average linkage: two groups are merged while the mean cosine of their pairs is at least
 //! [`SAME_TOPIC`]. Not here: texts, dates, the store.
 
 use crate::model::encoding::Embedding;
@@ -9,25 +9,26 @@ use crate::model::encoding::Embedding;
 /// around 0.1, notes about one system or person 0.4 to 0.6; 0.35 separates them and gives a handful
 /// of topics per week.
 pub(crate) const SAME_TOPIC: f32 = 0.35;
-/// Memories that are compared pairwise at once: the time for a week grows linearly with their
-/// number.
+/// Memories of one block; only those of the same block are compared pairwise, so that the time
+/// grows linearly with the size of the period.
 const BLOCK_SIZE: usize = 512;
-/// Maximum memories of one topic: as many as one summary covers. A larger topic is split by time.
+/// Maximum memories of one topic, and so of one summary. A larger topic is split by time.
 pub(crate) const MAX_TOPIC: usize = 40;
 
-/// Groups positions into topics of at least `least` members, each in order. Memories without a
-/// vector form one topic. Empty if there are fewer than `least` in total.
-pub(crate) fn group_by_topic(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usize>> {
-    if directions.len() < least {
+/// Groups positions into topics of at least `min_size` members, each sorted. Memories without a
+/// vector form one topic. Empty if there are fewer than `min_size` memories.
+pub(crate) fn group_by_topic(directions: &[Option<Embedding>], min_size: usize) -> Vec<Vec<usize>> {
+    if directions.len() < min_size {
         return Vec::new();
     }
-    let known: Vec<usize> = (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
-    let mut topics: Vec<Vec<usize>> = split_evenly(&known, BLOCK_SIZE)
+    let with_vector: Vec<usize> =
+        (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
+    let mut topics: Vec<Vec<usize>> = split_evenly(&with_vector, BLOCK_SIZE)
         .flat_map(|block| average_linkage(directions, block))
         .collect();
     topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
     topics.retain(|topic| !topic.is_empty());
-    let mut topics: Vec<Vec<usize>> = join_small_topics(directions, topics, least);
+    let mut topics: Vec<Vec<usize>> = join_small_topics(directions, topics, min_size);
     for topic in &mut topics {
         topic.sort_unstable();
     }
@@ -35,14 +36,15 @@ pub(crate) fn group_by_topic(directions: &[Option<Embedding>], least: usize) -> 
     topics.iter().flat_map(|topic| split_evenly(topic, MAX_TOPIC).map(<[usize]>::to_vec)).collect()
 }
 
-/// Splits into parts of nearly equal length, none longer than `most`.
-fn split_evenly(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
-    let parts = items.len().div_ceil(most).max(1);
+/// Splits items into parts of nearly equal length, none longer than `max_len`.
+fn split_evenly(items: &[usize], max_len: usize) -> impl Iterator<Item = &[usize]> {
+    let parts = items.len().div_ceil(max_len).max(1);
     items.chunks(items.len().div_ceil(parts).max(1))
 }
 
-/// Average linkage by nearest-neighbour chains. The mean cosine of two joined groups to a third is never above the greater of their two
-/// cosines to it, so a group whose nearest neighbour is too far away is final.
+/// Average linkage by nearest-neighbour chains. The mean cosine of a merged group to a third group
+/// is never above the greater of the two cosines before the merge, so a group whose nearest
+/// neighbour is too far away is final.
 fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
     let size = members.len();
     let mut similar = vec![f32::MIN; size * size];
@@ -60,22 +62,22 @@ fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<V
         if chain.is_empty() {
             chain.push(top);
         }
-        let before = chain.len().checked_sub(2).map(|i| chain[i]);
+        let previous = chain.len().checked_sub(2).map(|i| chain[i]);
         let others = (0..size).filter(|other| open[*other] && *other != top);
         let best = others.max_by(|a, b| {
             let (x, y) = (similar[top * size + a], similar[top * size + b]);
-            x.total_cmp(&y).then((Some(*a) == before).cmp(&(Some(*b) == before))).then(b.cmp(a))
+            x.total_cmp(&y).then((Some(*a) == previous).cmp(&(Some(*b) == previous))).then(b.cmp(a))
         });
         match best {
             Some(best) if similar[top * size + best] < SAME_TOPIC => {
-                // No neighbour will come nearer: this group is final; the groups before it in the
-                // chain search for another neighbour.
+                // This group is final. The groups before it in the chain look for another nearest
+                // neighbour.
                 open[top] = false;
                 chain.pop();
             }
-            Some(best) if Some(best) == before => {
+            Some(best) if Some(best) == previous => {
                 chain.truncate(chain.len() - 2);
-                merge(&mut similar, &mut groups, &open, (best, top));
+                merge(&mut similar, &mut groups, &open, best, top);
                 open[top] = false;
             }
             Some(best) => chain.push(best),
@@ -89,29 +91,29 @@ fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<V
     groups
 }
 
-/// Joins group `b` into group `a`; the similarity of other groups to both is the mean over all
-/// pairs.
-fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): (usize, usize)) {
+/// Merges group `b` into group `a`. The similarity of another group to the result is the mean over
+/// all pairs.
+fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], a: usize, b: usize) {
     let size = open.len();
-    let (of_a, of_b) = (groups[a].len() as f32, groups[b].len() as f32);
+    let (size_a, size_b) = (groups[a].len() as f32, groups[b].len() as f32);
     for other in (0..size).filter(|other| open[*other] && *other != a && *other != b) {
-        let mean =
-            (of_a * similar[a * size + other] + of_b * similar[b * size + other]) / (of_a + of_b);
+        let mean = (size_a * similar[a * size + other] + size_b * similar[b * size + other])
+            / (size_a + size_b);
         (similar[a * size + other], similar[other * size + a]) = (mean, mean);
     }
-    let taken = std::mem::take(&mut groups[b]);
-    groups[a].extend(taken);
+    let members = std::mem::take(&mut groups[b]);
+    groups[a].extend(members);
 }
 
-/// Adds topics below `least` to the nearest other topic; if none is large enough, all form one
-/// topic.
+/// Adds the members of topics smaller than `min_size` to the nearest large topic; if no topic is
+/// large enough, all memories form one topic.
 fn join_small_topics(
     directions: &[Option<Embedding>],
     topics: Vec<Vec<usize>>,
-    least: usize,
+    min_size: usize,
 ) -> Vec<Vec<usize>> {
     let (mut large, small): (Vec<_>, Vec<_>) =
-        topics.into_iter().partition(|topic| topic.len() >= least);
+        topics.into_iter().partition(|topic| topic.len() >= min_size);
     if large.is_empty() {
         return vec![small.into_iter().flatten().collect()];
     }
@@ -119,12 +121,13 @@ fn join_small_topics(
         large.iter().map(|topic| centre(directions, topic)).collect();
     for topic in small {
         let own = centre(directions, &topic);
-        let near = |i: &usize| match (&own, &centroids[*i]) {
+        let cosine = |i: &usize| match (&own, &centroids[*i]) {
             (Some(own), Some(centre)) => own.cosine(centre),
             _ => -1.0,
         };
-        let nearest =
-            (0..large.len()).max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a))).unwrap_or(0);
+        let nearest = (0..large.len())
+            .max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
+            .unwrap_or(0);
         large[nearest].extend(topic);
     }
     large
@@ -145,32 +148,32 @@ mod tests {
     use crate::tests::fixture::{axis, leaning};
     use proptest::prelude::*;
 
-    fn some(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {
+    fn all_present(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {
         directions.into_iter().map(Some).collect()
     }
 
     #[test]
     fn similar_memories_are_one_topic() {
-        let all = some((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
+        let all = all_present((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
         assert_eq!(group_by_topic(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
     }
 
     #[test]
-    fn one_or_two_join_the_nearest_topic() {
+    fn a_topic_of_one_or_two_memories_is_added_to_the_nearest_topic() {
         let mut all: Vec<Embedding> = (0..6).map(|i| leaning(i / 3, 10 + i, 0.9)).collect();
         all.push(leaning(1, 50, 0.3));
-        assert_eq!(group_by_topic(&some(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
-        let apart = some((0..5).map(axis).collect());
+        assert_eq!(group_by_topic(&all_present(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
+        let apart = all_present((0..5).map(axis).collect());
         assert_eq!(
             group_by_topic(&apart, 3),
             [vec![0, 1, 2, 3, 4]],
-            "without a topic of three, all are one"
+            "all memories are one topic if none has three members"
         );
     }
 
     #[test]
     fn memories_without_a_vector_are_one_topic() {
-        let mut all = some((0..3).map(|i| leaning(0, 10 + i, 0.9)).collect());
+        let mut all = all_present((0..3).map(|i| leaning(0, 10 + i, 0.9)).collect());
         all.extend([None, None, None]);
         assert_eq!(group_by_topic(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
         assert_eq!(group_by_topic(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
@@ -178,19 +181,18 @@ mod tests {
     }
 
     #[test]
-    fn a_week_of_many_thousands_takes_seconds() {
-        let all = some((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
+    fn twenty_thousand_memories_are_grouped_into_bounded_topics() {
+        let all = all_present((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
         let topics = group_by_topic(&all, 3);
         assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
         assert!(topics.iter().all(|topic| (3..=MAX_TOPIC).contains(&topic.len())));
     }
 
     proptest! {
-        /// Every memory is in one topic, and no topic is too small or too large, whatever the
-        /// number.
+        /// Every memory is in one topic, and no topic is too small or too large.
         #[test]
-        fn topics_partition_the_week(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
-            let all = some(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
+        fn topics_partition_the_memories(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
+            let all = all_present(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
             let topics = group_by_topic(&all, 3);
             let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
             seen.sort_unstable();
@@ -201,7 +203,7 @@ mod tests {
         /// Within a block, the topics equal those of repeatedly joining the nearest pair.
         #[test]
         fn nearest_neighbour_chains_equal_joining_the_nearest_pairs(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
-            let all = some(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
+            let all = all_present(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
             let mut fast = average_linkage(&all, &members);
             for group in &mut fast { group.sort_unstable(); }
@@ -216,7 +218,10 @@ mod tests {
             let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
             let sum: f32 = pairs
                 .map(|(x, y)| {
-                    all[*x].as_ref().expect("has one").cosine(all[*y].as_ref().expect("has one"))
+                    all[*x]
+                        .as_ref()
+                        .expect("every memory has a vector")
+                        .cosine(all[*y].as_ref().expect("every memory has a vector"))
                 })
                 .sum();
             sum / (a.len() * b.len()) as f32
@@ -228,8 +233,8 @@ mod tests {
             });
             match best {
                 Some((a, b)) if mean(&groups[a], &groups[b]) >= SAME_TOPIC => {
-                    let taken = groups.remove(b);
-                    groups[a].extend(taken);
+                    let members = groups.remove(b);
+                    groups[a].extend(members);
                 }
                 _ => break,
             }

@@ -1,7 +1,6 @@
 //! Validates what a memory may contain: its text, and metadata by type. Pure.
 //!
-//! Not here: the shape of arguments (`loci_proto::mcp::arguments`), when two texts are the same
-//! (`duplicate`).
+//! Not here: parsing arguments (`loci_proto::mcp::arguments`), comparing texts (`duplicate`).
 
 use crate::error::Result;
 use crate::model::time::is_date;
@@ -22,7 +21,7 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
     }
     if content.len() > limits::CONTENT_BYTES {
         let message = format!(
-            "has {} bytes; at most {} are kept in one memory",
+            "has {} bytes; at most {} are allowed in one memory",
             content.len(),
             limits::CONTENT_BYTES
         );
@@ -32,9 +31,11 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
             .into());
     }
     match content.chars().position(|c| c == '\0') {
-        Some(at) => Err(Failure::invalid("content", format!("holds U+0000 at character {at}"))
-            .hint("Remove it")
-            .into()),
+        Some(position) => {
+            Err(Failure::invalid("content", format!("contains U+0000 at character {position}"))
+                .hint("Remove it")
+                .into())
+        }
         None => Ok(()),
     }
 }
@@ -48,11 +49,11 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
     let characters = reason.chars().count();
     if characters > limits::REASON_CHARS {
         let message =
-            format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
+            format!("has {characters} characters; at most {} are allowed", limits::REASON_CHARS);
         return Err(Failure::new(Code::TooLarge, message).at("reason").into());
     }
     if reason.chars().any(char::is_control) {
-        return Err(Failure::invalid("reason", "holds a control character")
+        return Err(Failure::invalid("reason", "contains a control character")
             .hint("Write the reason in one line")
             .into());
     }
@@ -79,13 +80,15 @@ pub(crate) fn check_metadata(kind: MemoryType, metadata: &Map<String, Value>) ->
     let size = Value::Object(metadata.clone()).to_string().len();
     if size > limits::METADATA_BYTES {
         let message =
-            format!("has {size} bytes as JSON; at most {} are kept", limits::METADATA_BYTES);
+            format!("has {size} bytes as JSON; at most {} are allowed", limits::METADATA_BYTES);
         return Err(Failure::new(Code::TooLarge, message).at("metadata").into());
     }
-    let deepest = 1 + metadata.values().map(depth).max().unwrap_or(0);
-    if deepest > limits::METADATA_DEPTH {
-        let message =
-            format!("is nested {deepest} levels deep; at most {} are kept", limits::METADATA_DEPTH);
+    let levels = 1 + metadata.values().map(depth).max().unwrap_or(0);
+    if levels > limits::METADATA_DEPTH {
+        let message = format!(
+            "is nested {levels} levels deep; at most {} are allowed",
+            limits::METADATA_DEPTH
+        );
         return Err(Failure::new(Code::TooDeep, message).at("metadata").into());
     }
     fields(kind).iter().try_for_each(|(name, expected)| match metadata.get(*name) {
@@ -154,43 +157,42 @@ fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
     }
 }
 
-/// Fields that say what a memory is about: if they differ, equal texts state different facts.
-const TELLING: [&str; 3] = ["event_date", "entity_type", "name"];
+/// Metadata fields that identify the subject of a memory: if they differ, equal texts state
+/// different facts.
+const SUBJECT_FIELDS: [&str; 3] = ["event_date", "entity_type", "name"];
 
-/// Returns false if both memories say what they are about, and it differs.
-pub(crate) fn same_thing(known: &Map<String, Value>, new: &Map<String, Value>) -> bool {
-    TELLING.iter().all(|field| match (known.get(*field), new.get(*field)) {
-        (Some(known), Some(new)) => known == new,
+/// Returns false if both memories have a subject field and its values differ.
+pub(crate) fn same_thing(existing: &Map<String, Value>, new: &Map<String, Value>) -> bool {
+    SUBJECT_FIELDS.iter().all(|field| match (existing.get(*field), new.get(*field)) {
+        (Some(existing), Some(new)) => existing == new,
         _ => true,
     })
 }
 
-/// Merges newer metadata into known metadata: newer values win, aliases are united, objects are
-/// merged by field.
+/// Merges new metadata into existing metadata: new values replace old ones, lists of aliases are
+/// united, objects are merged by field.
 ///
-/// Keeps the known metadata if the result would exceed the limits of a memory.
-pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, Value>) {
-    let mut both = known.clone();
+/// Keeps the existing metadata if the result would exceed the limits of a memory.
+pub(crate) fn merge_metadata(existing: &mut Map<String, Value>, new: &Map<String, Value>) {
+    let mut merged = existing.clone();
     for (key, value) in new {
-        merge_field(&mut both, key, value);
+        merge_field(&mut merged, key, value);
     }
-    if Value::Object(both.clone()).to_string().len() <= limits::METADATA_BYTES {
-        *known = both;
+    if Value::Object(merged.clone()).to_string().len() <= limits::METADATA_BYTES {
+        *existing = merged;
     }
 }
 
-fn merge_field(known: &mut Map<String, Value>, key: &str, value: &Value) {
-    match (known.get_mut(key), value) {
-        (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
-            have.extend(
-                more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>(),
-            );
+fn merge_field(fields: &mut Map<String, Value>, key: &str, value: &Value) {
+    match (fields.get_mut(key), value) {
+        (Some(Value::Array(old)), Value::Array(new)) if key == "aliases" => {
+            old.extend(new.iter().filter(|item| !old.contains(item)).cloned().collect::<Vec<_>>());
         }
-        (Some(Value::Object(have)), Value::Object(more)) => {
-            more.iter().for_each(|(key, value)| merge_field(have, key, value));
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            new.iter().for_each(|(key, value)| merge_field(old, key, value));
         }
         _ => {
-            known.insert(key.to_owned(), value.clone());
+            fields.insert(key.to_owned(), value.clone());
         }
     }
 }
@@ -208,12 +210,12 @@ mod tests {
     }
 
     fn refusal(result: Result<()>) -> String {
-        result.expect_err("is refused").to_string()
+        result.expect_err("the check refuses it").to_string()
     }
 
     #[test]
     fn a_text_without_a_visible_character_is_empty() {
-        for nothing in [
+        for text in [
             "",
             "   \n\t",
             "\u{200B}",
@@ -222,38 +224,38 @@ mod tests {
             "\u{2800}\u{180E}",
             "\u{E0041}",
         ] {
-            assert!(
-                refusal(check_text(nothing)).starts_with("invalid: content is empty"),
-                "{nothing:?}"
-            );
+            assert!(refusal(check_text(text)).starts_with("invalid: content is empty"), "{text:?}");
         }
     }
 
     #[test]
     fn a_text_over_32_kib_is_refused_with_both_sizes() {
         assert!(check_text(&"x".repeat(32 * 1024)).is_ok());
-        let said = refusal(check_text(&"x".repeat(32 * 1024 + 1)));
-        assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
+        let message = refusal(check_text(&"x".repeat(32 * 1024 + 1)));
+        assert!(
+            message.starts_with("too_large: content has 32769 bytes; at most 32768"),
+            "{message}"
+        );
     }
 
     #[test]
-    fn a_nul_is_refused_with_its_place() {
+    fn a_nul_character_is_refused_with_its_position() {
         assert!(refusal(check_text("ab\0cd")).contains("U+0000 at character 2"));
         assert!(refusal(check_text("\0")).contains("U+0000 at character 0"));
     }
 
     #[test]
     fn documented_metadata_fields_are_checked_by_type() {
-        let said = |kind, value| refusal(check_metadata(kind, &object(value)));
+        let message = |kind, value| refusal(check_metadata(kind, &object(value)));
         assert!(
-            said(MemoryType::Episodic, json!({"event_date": "last week"}))
+            message(MemoryType::Episodic, json!({"event_date": "last week"}))
                 .contains("metadata.event_date must be a date")
         );
         assert!(
-            said(MemoryType::Procedural, json!({"steps": "build"}))
+            message(MemoryType::Procedural, json!({"steps": "build"}))
                 .contains("metadata.steps must be an array of texts")
         );
-        assert!(said(MemoryType::Entity, json!({"aliases": [1]})).contains("metadata.aliases"));
+        assert!(message(MemoryType::Entity, json!({"aliases": [1]})).contains("metadata.aliases"));
         assert!(
             check_metadata(
                 MemoryType::Semantic,
@@ -281,15 +283,15 @@ mod tests {
     }
 
     #[test]
-    fn merged_metadata_unites_aliases_and_takes_newer_values() {
-        let mut known =
+    fn merged_metadata_has_all_aliases_and_the_newer_values() {
+        let mut existing =
             object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
         merge_metadata(
-            &mut known,
+            &mut existing,
             &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})),
         );
         assert_eq!(
-            Value::Object(known),
+            Value::Object(existing),
             json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}})
         );
         let mut deep = object(json!({"properties": {"team": "a", "city": "Gdynia"}}));
@@ -298,14 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn metadata_that_would_be_too_large_is_not_merged() {
-        let mut known = object(json!({"a": "x".repeat(10_000)}));
-        merge_metadata(&mut known, &object(json!({"b": "y".repeat(10_000)})));
-        assert_eq!(known.keys().collect::<Vec<_>>(), ["a"]);
+    fn metadata_is_not_merged_if_the_result_would_be_too_large() {
+        let mut existing = object(json!({"a": "x".repeat(10_000)}));
+        merge_metadata(&mut existing, &object(json!({"b": "y".repeat(10_000)})));
+        assert_eq!(existing.keys().collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]
-    fn equal_texts_about_different_things_are_kept_apart() {
+    fn memories_with_different_event_dates_have_different_subjects() {
         let same = |a: Value, b: Value| same_thing(&object(a), &object(b));
         assert!(!same(json!({"event_date": "2026-01-01"}), json!({"event_date": "2026-02-01"})));
         assert!(same(json!({"event_date": "2026-01-01"}), json!({"session_id": "s"})));

@@ -1,7 +1,7 @@
 //! The current confidence of a memory: a pure function of the time since its anchor.
 //!
-//! It does not matter whether the daemon ran in between, or how often. Not here: what raises
-//! confidence (`access`, `store`).
+//! The result does not depend on whether the daemon ran in between. Not here: raising confidence
+//! (`transaction::access`, `operations::store`).
 
 use crate::model::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType};
@@ -9,7 +9,7 @@ use loci_proto::memory::{Confidence, MemoryType};
 /// The rate of decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decay {
-    /// Days after which the factor has applied once.
+    /// Days after which confidence is multiplied by the factor once.
     pub interval_days: f64,
     /// Factor for an episodic memory per interval, above 0 and at most 1.
     pub episodic_factor: f64,
@@ -18,7 +18,7 @@ pub struct Decay {
 }
 
 impl Default for Decay {
-    /// The specification's: × 0.95 (episodic) and × 0.99 (others) a week.
+    /// × 0.95 (episodic) and × 0.99 (others) a week, as specified.
     fn default() -> Self {
         Self { interval_days: 7.0, episodic_factor: 0.95, semantic_factor: 0.99 }
     }
@@ -27,16 +27,17 @@ impl Default for Decay {
 /// The last stored confidence of a memory, and its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Anchor {
-    /// The confidence at `at`.
+    /// The confidence at the time `at`.
     pub confidence: Confidence,
-    /// The time of the anchor.
+    /// The time when the confidence was stored.
     pub at: Timestamp,
     /// Pinned memories do not decay.
     pub pinned: bool,
 }
 
 impl Decay {
-    /// The confidence at `now`: `anchor × factor ^ (age / interval)`. A clock set back counts as age 0.
+    /// Returns the confidence at `now`: `anchor × factor ^ (age / interval)`. A clock set back
+    /// counts as age 0.
     #[must_use]
     pub fn at(&self, now: Timestamp, kind: MemoryType, anchor: Anchor) -> Confidence {
         if anchor.pinned {
@@ -45,8 +46,8 @@ impl Decay {
         let factor =
             if kind == MemoryType::Episodic { self.episodic_factor } else { self.semantic_factor };
         let intervals = now.since(anchor.at) as f64 / (self.interval_days * DAY as f64);
-        let faded = anchor.confidence.get() * factor.powf(intervals);
-        Confidence::new(faded.clamp(0.0, 1.0)).unwrap_or(anchor.confidence)
+        let decayed = anchor.confidence.get() * factor.powf(intervals);
+        Confidence::new(decayed.clamp(0.0, 1.0)).unwrap_or(anchor.confidence)
     }
 }
 
@@ -57,7 +58,7 @@ mod tests {
 
     fn anchor(confidence: f64, at: i64) -> Anchor {
         Anchor {
-            confidence: Confidence::new(confidence).expect("in bounds"),
+            confidence: Confidence::new(confidence).expect("the confidence is between 0 and 1"),
             at: Timestamp(at),
             pinned: false,
         }
@@ -76,15 +77,15 @@ mod tests {
     }
 
     proptest! {
-        /// Reading or storing the value in between changes nothing; a clock set back raises
-        /// nothing.
+        /// Storing the value in between does not change the result, and a clock set back does not
+        /// raise it.
         #[test]
         fn decay_depends_only_on_the_total_time(first in 0_i64..400 * DAY, then in 0_i64..400 * DAY, start in 0.0_f64..=1.0) {
             let decay = Decay::default();
-            let whole = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(start, 0)).get();
-            let half = decay.at(Timestamp(first), MemoryType::Episodic, anchor(start, 0));
-            let two = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(half.get(), first)).get();
-            prop_assert!((whole - two).abs() < 1e-9);
+            let direct = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(start, 0)).get();
+            let midway = decay.at(Timestamp(first), MemoryType::Episodic, anchor(start, 0));
+            let in_two_steps = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(midway.get(), first)).get();
+            prop_assert!((direct - in_two_steps).abs() < 1e-9);
             prop_assert!(decay.at(Timestamp(-then), MemoryType::Episodic, anchor(start, 0)).get() <= start);
         }
     }

@@ -1,4 +1,4 @@
-//! What the model computes from a text: a checked vector for each chunk, and a sign code for each
+//! The encoding of a text by the model: a checked vector for each chunk, and a sign code for each
 //! content word.
 //!
 //! Not here: computing them (the daemon's embedding worker), storing them (`db::vectors`,
@@ -9,20 +9,20 @@ pub use crate::model::sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 
 /// A unit vector of [`DIMENSIONS`] finite numbers.
 ///
-/// No other values reach the database or the index: a NaN from the model is rejected here.
+/// The constructor rejects other values, for example a NaN from the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding(Box<[f32]>);
 
-/// Why numbers are not an embedding.
+/// The reason why values are not an embedding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddingError {
-    /// Not [`DIMENSIONS`] numbers.
+    /// The number of values is not [`DIMENSIONS`].
     #[error("the vector has {0} numbers, not 384")]
     Length(usize),
-    /// NaN or infinite.
-    #[error("the vector holds a number that is not finite")]
+    /// A value is NaN or infinite.
+    #[error("the vector contains a number that is not finite")]
     NotFinite,
-    /// All zero, or so close to it that there is no direction.
+    /// All values are zero, or so close to it that the vector has no direction.
     #[error("the vector has no direction")]
     Zero,
 }
@@ -46,7 +46,8 @@ impl Embedding {
         Ok(Self(values.into_iter().map(|v| v / length).collect()))
     }
 
-    /// Restores a stored vector: if its length is 1 already, its numbers stay the same bit by bit.
+    /// Restores a stored vector. If its length is 1, its numbers stay the same bit by bit;
+    /// otherwise it is scaled.
     ///
     /// # Errors
     /// As [`Embedding::new`].
@@ -59,21 +60,21 @@ impl Embedding {
         }
     }
 
-    /// The numbers.
+    /// Returns the numbers.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.0
     }
 
-    /// The cosine between two embeddings, -1 to 1.
+    /// Returns the cosine of two embeddings, -1 to 1.
     #[must_use]
     pub fn cosine(&self, other: &Self) -> f32 {
         dot(&self.0, &other.0)
     }
 }
 
-/// Maximum words of a memory with a sign code: the cost of a recall stays bounded for texts of any
-/// length.
+/// Maximum number of sign codes of a memory, so that the cost of a recall does not grow with the
+/// length of texts.
 pub const MAX_SIGN_CODES: usize = 64;
 
 /// The encoding of a text to store.
@@ -97,7 +98,7 @@ impl From<Vec<Embedding>> for DocumentEncoding {
 pub struct QueryEncoding {
     /// The vector of the whole query.
     pub vector: Embedding,
-    /// Its content words, lower case, in order, each with its sign code.
+    /// Its content words in lower case and in order, each with its sign code.
     pub words: Vec<(String, SignCode)>,
 }
 
@@ -106,20 +107,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_without_direction_or_not_finite_are_no_embedding() {
+    fn numbers_that_are_not_finite_or_have_no_direction_are_refused() {
         assert_eq!(Embedding::new(vec![0.0; DIMENSIONS]), Err(EmbeddingError::Zero));
         assert_eq!(Embedding::new(vec![1.0; 3]), Err(EmbeddingError::Length(3)));
-        for bad in [f32::NAN, f32::INFINITY] {
+        for value in [f32::NAN, f32::INFINITY] {
             let mut values = vec![1.0; DIMENSIONS];
-            values[7] = bad;
+            values[7] = value;
             assert_eq!(Embedding::new(values), Err(EmbeddingError::NotFinite));
         }
     }
 
     #[test]
     fn an_embedding_has_length_one() {
-        let embedding =
-            Embedding::new((0..384).map(|i| i as f32 - 100.0).collect()).expect("has a direction");
+        let embedding = Embedding::new((0..384).map(|i| i as f32 - 100.0).collect())
+            .expect("the vector has a direction");
         assert!((embedding.cosine(&embedding) - 1.0).abs() < 1e-5);
     }
 

@@ -1,4 +1,5 @@
-//! Links between entities and memories, as the database reports their changes and the index keeps them.
+//! Links between entities and memories: the form in which the database reports changes of them to
+//! the index.
 
 /// The two kinds of link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

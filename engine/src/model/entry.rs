@@ -1,6 +1,6 @@
-//! What the index reads of one memory: its attributes, names and text.
+//! The part of a memory that the index reads: its attributes, names and text.
 //!
-//! Not here: how it is read from the database (`db::memories`), what the index keeps of it (`index`).
+//! Not here: reading it from the database (`db::memories`), storing it in the index (`index`).
 
 use crate::model::decay::Anchor;
 use crate::model::status::Status;
@@ -8,7 +8,7 @@ use crate::model::time::Timestamp;
 use crate::model::visibility::Audience;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
-/// What the index reads of one memory.
+/// The part of a memory that the index reads.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) seq: i64,
@@ -18,13 +18,14 @@ pub(crate) struct Entry {
     pub(crate) status: Status,
     pub(crate) anchor: Anchor,
     pub(crate) expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
+    /// Names and aliases of an entity, as returned by [`crate::model::names::of`]; empty for other
+    /// types.
     pub(crate) names: Vec<String>,
     /// The text; the index tokenizes it and does not keep it.
     pub(crate) content: String,
     /// The day of `event_date`, in days since 0001-01-01 (day 1).
     pub(crate) event_day: Option<i32>,
-    /// The day when it was stored, in the same unit.
+    /// The day when it was stored, in days since 0001-01-01 (day 1).
     pub(crate) created_day: i32,
     /// The sequence number of the summary that replaced it in recall.
     pub(crate) summary: Option<i64>,

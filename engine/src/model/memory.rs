@@ -1,4 +1,4 @@
-//! A memory as the database keeps it. Not here: how the row is read (`db::memories`).
+//! A memory as stored in the database. Not here: reading the row (`db::memories`).
 
 use crate::model::decay::Anchor;
 use crate::model::status::Status;

@@ -1,4 +1,4 @@
-//! Value types shared by the database, the index and the operations. They depend on neither.
+//! Value types shared by the database, the index and the operations. They depend on none of these.
 
 pub mod actor;
 pub(crate) mod content;

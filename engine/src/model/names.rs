@@ -1,39 +1,39 @@
 //! Names of entities, and whether a text contains one. Pure.
 //!
 //! A name is a sequence of words (letters and digits), compared without case and width. So `JS` is
-//! found in "ask JS." and not in "JSON". In scripts without spaces every character counts as a
-//! word, so that a name is found inside a sentence.
+//! found in "ask JS.", but not in "JSON". In scripts without spaces each character counts as a
+//! word, so a name is found inside a sentence.
 
 use crate::text::tokenize;
 use crate::text::tokenize::Grams;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Maximum words of a name; longer names are not searched.
-const WORDS: usize = 6;
-/// Maximum names of one entity that are searched.
-const NAMES: usize = 32;
+/// Maximum words of a name; longer names are ignored.
+const MAX_WORDS: usize = 6;
+/// Maximum searched names of one entity.
+const MAX_NAMES: usize = 32;
 
 /// Returns the names of an entity: `name` and `aliases` of its metadata, each as lower-case words
 /// joined by one space.
 pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
     let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
-    let given = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
-    let mut names: Vec<String> = given
+    let texts = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
+    let mut names: Vec<String> = texts
         .map(words)
-        .filter(|words| worth_finding(words))
+        .filter(|words| is_searchable(words))
         .map(|words| words.join(" "))
-        .take(NAMES)
+        .take(MAX_NAMES)
         .collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
-/// A single letter, or a number, is not a name.
-fn worth_finding(words: &[String]) -> bool {
+/// Returns true if the words can be searched as a name: not a single letter, and not only digits.
+fn is_searchable(words: &[String]) -> bool {
     let letters = words.iter().flat_map(|word| word.chars()).filter(|c| c.is_alphabetic()).count();
-    (1..=WORDS).contains(&words.len())
+    (1..=MAX_WORDS).contains(&words.len())
         && letters >= 1
         && words.iter().map(|word| word.chars().count()).sum::<usize>() >= 2
 }
@@ -41,22 +41,22 @@ fn worth_finding(words: &[String]) -> bool {
 /// Returns every possible name in a text: each sequence of up to six words.
 pub(crate) fn candidates(text: &str) -> HashSet<String> {
     let words = words(text);
-    let runs = (0..words.len()).flat_map(|start| {
-        (start + 1..=(start + WORDS).min(words.len())).map(move |end| (start, end))
+    let spans = (0..words.len()).flat_map(|start| {
+        (start + 1..=(start + MAX_WORDS).min(words.len())).map(move |end| (start, end))
     });
-    runs.map(|(start, end)| words[start..end].join(" ")).collect()
+    spans.map(|(start, end)| words[start..end].join(" ")).collect()
 }
 
-/// Returns the first part of a name in a script without spaces, as it occurs in a text; `None` for
-/// other names.
-pub(crate) fn unspaced(name: &str) -> Option<String> {
+/// Returns the leading words of a name that are in a script without spaces, joined as they occur in
+/// a text; `None` if there are none.
+pub(crate) fn unspaced_prefix(name: &str) -> Option<String> {
     let characters: Vec<&str> =
         name.split(' ').take_while(|word| word.starts_with(tokenize::is_unspaced)).collect();
     (!characters.is_empty()).then(|| characters.concat())
 }
 
 /// Returns whether a text contains the words of a name in sequence.
-pub(crate) fn holds(text: &str, name: &str) -> bool {
+pub(crate) fn contains_name(text: &str, name: &str) -> bool {
     let (words, name): (_, Vec<&str>) = (words(text), name.split(' ').collect());
     words.windows(name.len()).any(|window| window.iter().zip(&name).all(|(a, b)| a == b))
 }
@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     fn names(metadata: &Value) -> Vec<String> {
-        of(metadata.as_object().expect("is an object"))
+        of(metadata.as_object().expect("the metadata is an object"))
     }
 
     #[test]
@@ -88,9 +88,17 @@ mod tests {
 
     #[test]
     fn a_name_is_found_as_whole_words_only() {
-        assert!(holds("Ask JS. He knows", "js") && holds("said John\nSmith", "john smith"));
-        assert!(!holds("a JSON file", "js") && !holds("John and Smith", "john smith"));
-        assert!(holds("会議室で田中さんに聞く", "田 中") && holds("Ｌｏｃｉ is here", "loci"));
+        assert!(
+            contains_name("Ask JS. He knows", "js")
+                && contains_name("said John\nSmith", "john smith")
+        );
+        assert!(
+            !contains_name("a JSON file", "js") && !contains_name("John and Smith", "john smith")
+        );
+        assert!(
+            contains_name("会議室で田中さんに聞く", "田 中")
+                && contains_name("Ｌｏｃｉ is here", "loci")
+        );
         assert!(candidates("met John Smith today").contains("john smith"));
     }
 }

@@ -1,4 +1,4 @@
-//! Sign codes: the signs of a word's state in the model, one bit a dimension.
+//! Sign codes: the signs of a word's vector in the model, one bit per dimension.
 
 /// Number of values of one embedding.
 pub const DIMENSIONS: usize = 384;
@@ -6,7 +6,7 @@ pub const DIMENSIONS: usize = 384;
 /// 64-bit words of one code.
 pub(crate) const LANES: usize = DIMENSIONS / 64;
 
-/// The signs of a word's state in the last layer of the model, one bit a dimension.
+/// The signs of a word's vector in the last layer of the model, one bit per dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignCode([u64; LANES]);
 
@@ -16,10 +16,10 @@ pub const SIGN_CODE_BYTES: usize = DIMENSIONS / 8;
 impl SignCode {
     /// Returns the signs of [`DIMENSIONS`] numbers; zero counts as positive.
     #[must_use]
-    pub fn of(state: &[f32]) -> Self {
+    pub fn of(vector: &[f32]) -> Self {
         let mut lanes = [0; LANES];
-        for (number, value) in state.iter().take(DIMENSIONS).enumerate() {
-            lanes[number / 64] |= u64::from(*value >= 0.0) << (number % 64);
+        for (dimension, value) in vector.iter().take(DIMENSIONS).enumerate() {
+            lanes[dimension / 64] |= u64::from(*value >= 0.0) << (dimension % 64);
         }
         Self(lanes)
     }

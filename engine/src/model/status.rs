@@ -10,7 +10,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// Returns the word used in the table and in replies.
+    /// Returns the name used in the database and in replies.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -20,10 +20,10 @@ impl Status {
         }
     }
 
-    /// Parses the word used in the table; `None` for any other.
-    pub(crate) fn parse(word: &str) -> Option<Self> {
+    /// Parses the name used in the database; `None` for any other text.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
             .into_iter()
-            .find(|s| s.as_str() == word)
+            .find(|s| s.as_str() == name)
     }
 }

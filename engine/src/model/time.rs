@@ -13,7 +13,7 @@ pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
 
-/// Converts days, which may be fractions, to milliseconds.
+/// Converts a number of days, which may have a fraction, to milliseconds.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -24,7 +24,8 @@ pub fn days(number: f64) -> i64 {
 }
 
 impl Timestamp {
-    /// ISO 8601 in UTC with milliseconds, for example `2026-02-10T08:30:00.000Z`.
+    /// Returns the time as ISO 8601 in UTC with milliseconds, for example
+    /// `2026-02-10T08:30:00.000Z`.
     #[must_use]
     pub fn iso(self) -> String {
         DateTime::<Utc>::from_timestamp_millis(self.0)
@@ -32,7 +33,7 @@ impl Timestamp {
             .to_rfc3339_opts(SecondsFormat::Millis, true)
     }
 
-    /// The date in UTC, for example `2026-02-10`.
+    /// Returns the date in UTC, for example `2026-02-10`.
     #[must_use]
     pub fn date(self) -> String {
         DateTime::<Utc>::from_timestamp_millis(self.0)
@@ -41,17 +42,17 @@ impl Timestamp {
             .to_string()
     }
 
-    /// The ISO week in UTC, for example `2026-W07`.
+    /// Returns the ISO week in UTC, for example `2026-W07`.
     #[must_use]
     pub fn week(self) -> String {
         let week = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().iso_week();
         format!("{:04}-W{:02}", week.year(), week.week())
     }
 
-    /// The day in UTC, as a number of days.
+    /// Returns the day in UTC, in days since 0001-01-01 (day 1).
     pub(crate) fn day(self) -> i32 {
-        const OF_1970: i64 = 719_163;
-        i32::try_from(self.0.div_euclid(DAY) + OF_1970).unwrap_or(i32::MAX)
+        const DAY_OF_1970: i64 = 719_163;
+        i32::try_from(self.0.div_euclid(DAY) + DAY_OF_1970).unwrap_or(i32::MAX)
     }
 
     /// Milliseconds from `earlier` to this time; 0 if the clock was set back since.
@@ -84,7 +85,8 @@ pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
     DateTime::parse_from_rfc3339(text).ok().map(|moment| Timestamp(moment.timestamp_millis()))
 }
 
-/// Returns the day of a date, or of a date with a time (RFC 3339) as written.
+/// Returns the day of a date, or of a date with a time (RFC 3339) in the time zone given there, in
+/// days since 0001-01-01 (day 1).
 ///
 /// # Errors
 /// `invalid`, naming the field.
@@ -93,12 +95,16 @@ pub(crate) fn day_of(text: &str, field: &str) -> Result<i32> {
         .or_else(|_| DateTime::parse_from_rfc3339(text).map(|at| at.date_naive()));
     match date {
         Ok(date) => Ok(date.num_days_from_ce()),
-        Err(_) => Err(no_date(field)),
+        Err(_) => Err(not_a_date(field)),
     }
 }
 
-fn no_date(field: &str) -> crate::error::Error {
-    Failure::invalid(field, "must be a date (2026-12-31) or a moment (2026-12-31T18:00:00Z)").into()
+fn not_a_date(field: &str) -> crate::error::Error {
+    Failure::invalid(
+        field,
+        "must be a date (2026-12-31) or a date with a time (2026-12-31T18:00:00Z)",
+    )
+    .into()
 }
 
 /// Returns the end of a date: the next midnight (UTC) for a date, the time itself for a date with a
@@ -114,7 +120,7 @@ pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
     }
     match DateTime::parse_from_rfc3339(text) {
         Ok(moment) => Ok(Timestamp(moment.timestamp_millis())),
-        Err(_) => Err(no_date(field)),
+        Err(_) => Err(not_a_date(field)),
     }
 }
 
@@ -129,7 +135,7 @@ mod tests {
 
     #[test]
     fn weeks_are_those_of_iso_8601() {
-        let week = |date: &str| moment_of(date).expect("is a date").week();
+        let week = |date: &str| moment_of(date).expect("the text is a date").week();
         assert_eq!(
             ["2026-02-10", "2026-01-01", "2027-01-03", "2024-12-30"].map(week),
             ["2026-W07", "2026-W01", "2026-W53", "2025-W01"]
@@ -143,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_makes_no_negative_age() {
+    fn an_age_is_not_negative_if_the_clock_was_set_back() {
         assert_eq!(Timestamp(5).since(Timestamp(9)), 0);
     }
 }

@@ -1,8 +1,9 @@
 //! Who can see which memory: the rule that isolates groups from each other.
 //!
-//! A memory is seen by everybody (scope `global`) or by the callers of one group. A caller sees the global memories and those of its own
-//! group, or of the group that its call names. Every filter, read and merge asks the two types here; the index compiles
-//! [`Visibility::groups`] to bits (`index::mask`). Not here: how a group's name is resolved (`operations::visible_memory`).
+//! A memory is visible to every caller (scope `global`) or to the callers of one group. A caller
+//! sees the global memories and those of its own group, or of the group that its call names. Every
+//! filter, read and merge uses the two types here; the index compiles [`Visibility::groups`] to
+//! bits (`index::mask`). Not here: resolving a group's name (`operations::visible_memory`).
 
 use loci_proto::memory::Scope;
 
@@ -19,18 +20,18 @@ impl<'a> Audience<'a> {
         Self { scope, group }
     }
 
-    /// True if every caller of `other`'s audience also belongs to this one: nothing leaks when text seen by `self` stands in for text
-    /// seen by `other`.
+    /// True if every caller of `other`'s audience also belongs to this one: nothing leaks when text
+    /// seen by `self` stands in for text seen by `other`.
     pub(crate) fn includes(self, other: Self) -> bool {
         self.scope == Scope::Global || (other.scope == Scope::Group && self.group == other.group)
     }
 
-    /// True if both are the same callers: two memories with equal audiences can be merged.
+    /// True if both consist of the same callers: two memories with equal audiences can be merged.
     pub(crate) fn is_same(self, other: Self) -> bool {
         self.includes(other) && other.includes(self)
     }
 
-    /// True if some caller belongs to both.
+    /// True if at least one caller belongs to both.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         self.includes(other) || other.includes(self)
     }
@@ -60,10 +61,13 @@ impl Visibility {
     /// Returns whether the call can see a memory with this audience.
     pub(crate) fn admits(&self, audience: Audience<'_>) -> bool {
         audience.scope == Scope::Global
-            || audience.group.is_some_and(|group| self.groups.iter().any(|known| known == group))
+            || audience
+                .group
+                .is_some_and(|group| self.groups.iter().any(|visible| visible == group))
     }
 
-    /// Returns the ids of the groups whose group-scoped memories are visible, to compile the rule to bits or SQL.
+    /// Returns the ids of the groups whose group-scoped memories are visible, to compile the rule
+    /// to bits or SQL.
     pub(crate) fn groups(&self) -> &[String] {
         &self.groups
     }
@@ -89,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn naming_the_own_group_adds_nothing() {
+    fn naming_the_own_group_does_not_change_the_visibility() {
         assert_eq!(Visibility::of_groups("a", "a"), Visibility::of_group("a"));
     }
 

@@ -1,5 +1,5 @@
-//! `backup` and `reset`: checked copies of the database, which copies still hold a memory, and
-//! emptying the store after a backup.
+//! `backup`, `purge_backups` and `reset`: writes checked copies of the database, deletes the copies
+//! that contain a memory, and empties the store after a backup.
 //!
 //! A backup is never rewritten. Not here: the schedule of backups.
 
@@ -28,37 +28,42 @@ impl Writer {
             .recursive(true)
             .mode(0o700)
             .create(folder)
-            .map_err(|e| failed(folder, &e))?;
-        let draft = folder.join(format!(".tmp-{}", uuid::Uuid::now_v7().simple()));
-        let made = self.draft(&draft, folder, now);
-        if made.is_err() {
-            let _ = std::fs::remove_file(&draft);
+            .map_err(|e| file_failure(folder, &e))?;
+        let temporary = folder.join(format!(".tmp-{}", uuid::Uuid::now_v7().simple()));
+        let backup = self.write_backup(&temporary, folder, now);
+        if backup.is_err() {
+            let _ = std::fs::remove_file(&temporary);
         }
-        made
+        backup
     }
 
-    fn draft(&self, draft: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        // Readable only by its owner before it has any content.
+    /// Writes and checks the copy under a temporary path, then renames it.
+    fn write_backup(&self, temporary: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
+        // Created before it has content, so that only its owner can ever read it.
         OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(draft)
-            .map_err(|e| failed(draft, &e))?;
-        backup::copy(&self.conn, draft)?;
-        let (copied, held) = (backup::check(draft)?, memories::count(&self.conn)?);
-        if copied != held {
-            let what = format!("the copy has {copied} memories, the store {held}");
-            return Err(Error::Damaged { path: draft.to_path_buf(), what });
+            .open(temporary)
+            .map_err(|e| file_failure(temporary, &e))?;
+        backup::copy(&self.conn, temporary)?;
+        let (copied, stored) = (backup::check(temporary)?, memories::count(&self.conn)?);
+        if copied != stored {
+            let what = format!("the copy has {copied} memories, the store {stored}");
+            return Err(Error::Damaged { path: temporary.to_path_buf(), what });
         }
-        File::open(draft).and_then(|file| file.sync_all()).map_err(|e| failed(draft, &e))?;
-        let path = free_name(folder, now);
-        std::fs::rename(draft, &path).map_err(|e| failed(&path, &e))?;
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|e| failed(folder, &e))?;
+        File::open(temporary)
+            .and_then(|file| file.sync_all())
+            .map_err(|e| file_failure(temporary, &e))?;
+        let path = unused_path(folder, now);
+        std::fs::rename(temporary, &path).map_err(|e| file_failure(&path, &e))?;
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|e| file_failure(folder, &e))?;
         Ok(path)
     }
 
-    /// Deletes all stored data after a backup into `folder`. That backup is the only way back.
+    /// Deletes all stored data after a backup into `folder`. Only that backup can restore it.
     ///
     /// # Errors
     /// As [`Writer::back_up`]; nothing is deleted then.
@@ -72,7 +77,7 @@ impl Writer {
         if request.dry_run {
             return Ok(ResetReply { memories, backup: None });
         }
-        let copy = self.back_up(folder, call.now)?;
+        let backup = self.back_up(folder, call.now)?;
         self.change(|conn, _, touched| {
             touched.emptied = true;
             connection::defer_foreign_keys(conn)?;
@@ -80,12 +85,12 @@ impl Writer {
         })?;
         health::release_free_pages(&self.conn)?;
         self.scrub()?;
-        Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
+        Ok(ResetReply { memories, backup: Some(backup.display().to_string()) })
     }
 }
 
 impl Reader {
-    /// Deletes the backups that still hold a hard-deleted memory.
+    /// Deletes the backups that contain a hard-deleted memory.
     ///
     /// # Errors
     /// `conflict` while the memory exists; `storage_failed` if a backup cannot be deleted.
@@ -98,21 +103,24 @@ impl Reader {
             .at("memory_id");
             return Err(failure.hint("Forget it with --hard first").into());
         }
-        let found = holding(folder, id);
-        for path in &found.holding {
-            std::fs::remove_file(path).map_err(|e| failed(path, &e))?;
+        let search = holding(folder, id);
+        for path in &search.holding {
+            std::fs::remove_file(path).map_err(|e| file_failure(path, &e))?;
         }
-        let told = |paths: Vec<PathBuf>| {
+        let to_texts = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.display().to_string()).collect()
         };
-        Ok(PurgeBackupsReply { removed: told(found.holding), unreadable: told(found.unreadable) })
+        Ok(PurgeBackupsReply {
+            removed: to_texts(search.holding),
+            unreadable: to_texts(search.unreadable),
+        })
     }
 }
 
-/// The backups of a folder with regard to one memory.
+/// The backups of a folder that contain one memory, or may contain it.
 #[derive(Debug, Default)]
 pub struct BackupSearch {
-    /// Backups that hold it, oldest first.
+    /// Backups that contain it, oldest first.
     pub holding: Vec<PathBuf>,
     /// Backups that cannot be read.
     pub unreadable: Vec<PathBuf>,
@@ -121,8 +129,8 @@ pub struct BackupSearch {
 /// Searches every backup of a folder for one memory.
 #[must_use]
 pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
-    let mut found = BackupSearch::default();
-    let Ok(entries) = std::fs::read_dir(folder) else { return found };
+    let mut search = BackupSearch::default();
+    let Ok(entries) = std::fs::read_dir(folder) else { return search };
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "db"));
@@ -130,16 +138,17 @@ pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
     paths.sort();
     for path in paths {
         match backup::holds(&path, id) {
-            Ok(true) => found.holding.push(path),
+            Ok(true) => search.holding.push(path),
             Ok(false) => {}
-            Err(_) => found.unreadable.push(path),
+            Err(_) => search.unreadable.push(path),
         }
     }
-    found
+    search
 }
 
-/// `memory-20260210T083000Z.db`, with a number if one of this second exists.
-fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
+/// Returns an unused path such as `memory-20260210T083000Z.db`, with a number if there is a backup
+/// of this second.
+fn unused_path(folder: &Path, now: Timestamp) -> PathBuf {
     let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
     let name = |number: usize| {
         if number == 1 {
@@ -154,7 +163,7 @@ fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
         .unwrap_or_else(|| folder.join(name(1)))
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
+fn file_failure(path: &Path, error: &io::Error) -> Error {
     Failure::new(Code::StorageFailed, format!("{}: {error}", path.display()))
         .hint("Free some space, or look at the folder's permissions")
         .into()
@@ -168,7 +177,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_reset_leaves_only_a_backup_with_everything() {
+    fn a_reset_empties_the_store_after_a_complete_backup() {
         let mut test_store = TestStore::new();
         let id = test_store
             .store(
@@ -182,30 +191,35 @@ mod tests {
             json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
             None,
         );
-        test_store.forget("shop", json!({"memory_id": id})).expect("is forgotten");
+        test_store.forget("shop", json!({"memory_id": id})).expect("the memory is forgotten");
         let folder = test_store.folder.path().join("backups");
         let call = test_store.call("shop", None);
         assert_eq!(
             test_store
                 .writer
                 .reset(&call, &ResetRequest { dry_run: true }, &folder)
-                .expect("counts")
+                .expect("the dry run counts the memories")
                 .memories,
             2
         );
-        let reply =
-            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
-        let copy = PathBuf::from(reply.backup.expect("has a backup"));
-        assert_eq!(copy.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+        let reply = test_store
+            .writer
+            .reset(&call, &ResetRequest::default(), &folder)
+            .expect("the store is emptied");
+        let copy = PathBuf::from(reply.backup.expect("the reply names the backup"));
+        assert_eq!(copy.metadata().expect("the backup exists").permissions().mode() & 0o777, 0o600);
         assert_eq!(copy.file_name().and_then(|n| n.to_str()), Some("memory-20260201T000000Z.db"));
         assert_eq!(
-            (backup::check(&copy).expect("is whole"), backup::holds(&copy, &id).expect("reads")),
+            (
+                backup::check(&copy).expect("the backup is intact"),
+                backup::holds(&copy, &id).expect("the backup is readable")
+            ),
             (2, true)
         );
         assert!(test_store.dump().is_empty() && test_store.reader.shared.index().len() == 0);
         assert!(
             !crate::db::dump::holds(&test_store.folder.path().join("memory.db"), "zebra crossing"),
-            "nothing is left in the file"
+            "the database file has no copy of the text"
         );
         test_store.store(
             "shop",
@@ -216,6 +230,14 @@ mod tests {
             test_store.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
             ["A new beginning"]
         );
+    }
+
+    #[test]
+    fn a_second_backup_in_one_second_gets_a_number_and_a_reset_releases_all_pages() {
+        let mut test_store = TestStore::new();
+        let folder = test_store.folder.path().join("backups");
+        let call = test_store.call("shop", None);
+        test_store.writer.back_up(&folder, test_store.now).expect("the backup is written");
         for shelf in 0..100 {
             test_store.store(
                 "shop",
@@ -223,44 +245,48 @@ mod tests {
                 Some(&axis(1)),
             );
         }
-        let second =
-            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        let reply = test_store
+            .writer
+            .reset(&call, &ResetRequest::default(), &folder)
+            .expect("the store is emptied");
         assert_eq!(
             crate::db::dump::free_pages(&test_store.writer.conn),
             0,
-            "its space is given back"
+            "the free pages are released"
         );
-        assert!(second.backup.expect("has a backup").ends_with("000000Z-2.db"));
+        assert!(reply.backup.expect("the reply names the backup").ends_with("000000Z-2.db"));
         assert_eq!(
-            std::fs::read_dir(&folder).expect("is readable").count(),
+            std::fs::read_dir(&folder).expect("the folder is readable").count(),
             2,
-            "no drafts are left"
+            "there are no temporary files"
         );
     }
 
     #[test]
-    fn backups_with_a_memory_are_named_and_deleted_only_after_its_hard_delete() {
+    fn backups_with_a_memory_are_deleted_only_after_its_hard_delete() {
         let mut test_store = TestStore::new();
         let folder = test_store.folder.path().join("backups");
         assert!(holding(&folder, &MemoryId::from(uuid::Uuid::nil())).holding.is_empty());
-        test_store.writer.back_up(&folder, test_store.now).expect("is copied");
+        test_store.writer.back_up(&folder, test_store.now).expect("the backup is written");
         let id =
             test_store.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
-        let held =
-            test_store.writer.back_up(&folder, test_store.now.plus(60_000)).expect("is copied");
-        std::fs::write(folder.join("broken.db"), "no database").expect("is written");
-        assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&held));
-        assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "it is still there");
+        let backup = test_store
+            .writer
+            .back_up(&folder, test_store.now.plus(60_000))
+            .expect("the backup is written");
+        std::fs::write(folder.join("broken.db"), "no database").expect("the file is written");
+        assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&backup));
+        assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "the memory still exists");
         let call = test_store.call("shop", None);
         test_store
             .writer
             .forget(&call, &parse(json!({"memory_id": id, "hard_delete": true})))
-            .expect("is removed");
-        let reply = test_store.reader.purge_backups(&id, &folder).expect("is purged");
+            .expect("the memory is deleted");
+        let reply = test_store.reader.purge_backups(&id, &folder).expect("the backup is deleted");
         assert_eq!(
-            (reply.removed, reply.unreadable.len(), held.exists()),
-            (vec![held.display().to_string()], 1, false)
+            (reply.removed, reply.unreadable.len(), backup.exists()),
+            (vec![backup.display().to_string()], 1, false)
         );
-        assert_eq!(std::fs::read_dir(&folder).expect("is readable").count(), 2);
+        assert_eq!(std::fs::read_dir(&folder).expect("the folder is readable").count(), 2);
     }
 }

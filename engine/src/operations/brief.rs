@@ -1,5 +1,5 @@
-//! `brief`: one page about a project: pinned memories, then facts, procedures and entities, then
-//! the latest events. Bounded by the token budget of previews.
+//! `brief`: a page about one project, within the token budget of previews: pinned memories, then
+//! facts, procedures and entities, then the latest events.
 
 use crate::db::{groups, listing};
 use crate::error::Result;
@@ -27,49 +27,56 @@ impl Reader {
             None => own.clone(),
         };
         let (visibility, settings) = (Visibility::of_group(&group.id), self.shared.settings());
-        let mut known: Vec<(Memory, f64)> = Vec::new();
+        let mut memories: Vec<(Memory, f64)> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if visibility.admits(memory.audience())
                 && memory.status == Status::Active
                 && memory.expires_at.is_none_or(|at| at > now)
             {
                 let confidence = settings.decay.at(now, memory.kind, memory.anchor).get();
-                known.push((memory, confidence));
+                memories.push((memory, confidence));
             }
         })?;
-        Ok(page(&group.name, known, settings.preload_token_budget))
+        Ok(page(&group.name, memories, settings.preload_token_budget))
     }
 }
 
-fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
-    let room = tokens.saturating_mul(4);
-    let mut text = format!("# Memories of {name}\n\n{} memories.\n", known.len());
+/// Formats memories, each with its current confidence, within a token budget.
+fn page(name: &str, memories: Vec<(Memory, f64)>, token_budget: usize) -> String {
+    let max_chars = token_budget.saturating_mul(4);
+    let mut text = format!("# Memories of {name}\n\n{} memories.\n", memories.len());
     let (pinned, mut rest): (Vec<_>, Vec<_>) =
-        known.into_iter().partition(|(memory, _)| memory.anchor.pinned);
-    section(&mut text, room, "Pinned", pinned.iter());
+        memories.into_iter().partition(|(memory, _)| memory.anchor.pinned);
+    section(&mut text, max_chars, "Pinned", pinned.iter());
     let headings = [
         ("Facts and preferences", MemoryType::Semantic),
         ("How things are done", MemoryType::Procedural),
         ("People, projects, things", MemoryType::Entity),
         ("Latest events", MemoryType::Episodic),
     ];
-    // Events stay newest first; the others are ordered by confidence and use.
-    rest.sort_by(|(a, sure_a), (b, sure_b)| match (a.kind, b.kind) {
+    // Events stay newest first; the others are sorted by confidence, then by accesses.
+    rest.sort_by(|(a, confidence_a), (b, confidence_b)| match (a.kind, b.kind) {
         (MemoryType::Episodic, MemoryType::Episodic) => b.seq.cmp(&a.seq),
-        _ => sure_b
-            .total_cmp(sure_a)
+        _ => confidence_b
+            .total_cmp(confidence_a)
             .then(b.access_count.cmp(&a.access_count))
             .then(b.seq.cmp(&a.seq)),
     });
     for (heading, kind) in headings {
-        section(&mut text, room, heading, rest.iter().filter(|(memory, _)| memory.kind == kind));
+        section(
+            &mut text,
+            max_chars,
+            heading,
+            rest.iter().filter(|(memory, _)| memory.kind == kind),
+        );
     }
     text
 }
 
+/// Appends a heading and as many of its memories as fit.
 fn section<'a>(
     text: &mut String,
-    room: usize,
+    max_chars: usize,
     heading: &str,
     memories: impl Iterator<Item = &'a (Memory, f64)>,
 ) {
@@ -78,7 +85,7 @@ fn section<'a>(
         let line = format!("- {} ({})\n", budget::preview(&memory.content), memory.id);
         let used =
             text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;
-        if used > room {
+        if used > max_chars {
             break;
         }
         lines.push_str(&line);

@@ -11,15 +11,17 @@ use loci_proto::requests::doctor::Finding;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// How often the index may be found behind the database before that counts as a fault.
+/// Comparisons of one step before a difference counts as a fault: the index may lag behind the
+/// database for a moment.
 const MAX_ATTEMPTS: usize = 5;
-/// Memories compared while the index lock is held; about 30 ms.
+/// Memories compared under one lock of the index; about 30 ms.
 const COMPARE_STEP: i64 = 1024;
-const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
+/// The hint of every finding that the database is damaged.
+const DAMAGE_HINT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
-    /// Checks pages, references and the index, which means tokenising every text again. Holds the
-    /// index lock only briefly at a time.
+    /// Checks the pages and references of the database, and compares the index with it, for which
+    /// every text is tokenised again. Locks the index only for about 30 ms at a time.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
@@ -29,25 +31,25 @@ impl Reader {
         let (schema, size) = (integrity::schema(&self.conn)?, integrity::size(&self.conn)? / 1024);
         let mut findings =
             vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
-        findings.push(match integrity::pages(&self.fresh()?)?.as_str() {
-            "ok" => Finding::ok("database", "every page is whole"),
-            fault => Finding::fail("database", format!("a page is damaged: {fault}"), REPORT),
+        findings.push(match integrity::pages(&self.fresh_connection()?)?.as_str() {
+            "ok" => Finding::ok("database", "every page is intact"),
+            fault => Finding::fail("database", format!("a page is damaged: {fault}"), DAMAGE_HINT),
         });
         findings.push(match integrity::dangling(&self.conn)? {
             0 => Finding::ok("database", "every reference is valid"),
-            found => {
-                Finding::fail("database", format!("{found} rows refer to missing rows"), REPORT)
+            rows => {
+                Finding::fail("database", format!("{rows} rows refer to missing rows"), DAMAGE_HINT)
             }
         });
         findings.push(self.compare()?);
         Ok(findings)
     }
 
-    /// Compares the index with the database, some memories at a time: concurrent stores and recalls
-    /// wait for one such step at most.
+    /// Compares the index with the database in steps of [`COMPARE_STEP`] memories: concurrent
+    /// stores and recalls wait for at most one step.
     fn compare(&self) -> Result<Finding> {
-        let mut read_state = ReadState::default();
-        if let Some(fault) = self.difference(&mut read_state)? {
+        let mut compared = ComparedRows::default();
+        if let Some(fault) = self.first_difference(&mut compared)? {
             self.shared.suspect();
             return Ok(Finding::fail(
                 "index",
@@ -55,8 +57,8 @@ impl Reader {
                 "Run loci ctl restart: the index is then rebuilt from the database",
             ));
         }
-        let (ReadState { memories, vectors, digest }, origin) =
-            (read_state, self.shared.warmup.origin().unwrap_or_default());
+        let ComparedRows { memories, vectors, digest } = compared;
+        let origin = self.shared.warmup.origin().unwrap_or_default();
         let digest = &digest.finalize().to_hex()[..12];
         Ok(Finding::ok(
             "index",
@@ -66,23 +68,23 @@ impl Reader {
         ))
     }
 
-    /// Returns the first difference.
-    fn difference(&self, read_state: &mut ReadState) -> Result<Option<String>> {
+    /// Returns the first difference, if any.
+    fn first_difference(&self, compared: &mut ComparedRows) -> Result<Option<String>> {
         let mut next = Some(*ALL_SEQS.start());
         while let Some(first) = next {
-            // Read only now, so that a concurrent import is not compared all at once.
+            // Read in each step, so that a concurrent import cannot make the last step large.
             let last = memories::last_of(&self.conn, first, COMPARE_STEP)?;
-            let fault = self.compare_in_step(|look| {
-                look.compare_range(&(first..=last.unwrap_or(*ALL_SEQS.end())), read_state)
+            let fault = self.compare_in_step(|comparison| {
+                comparison.compare_range(&(first..=last.unwrap_or(*ALL_SEQS.end())), compared)
             })?;
             if fault.is_some() {
                 return Ok(fault);
             }
             next = last.and_then(|last| last.checked_add(1));
         }
-        self.compare_in_step(|look| {
-            look.compare_links()?;
-            look.compare_count()
+        self.compare_in_step(|comparison| {
+            comparison.compare_links()?;
+            comparison.compare_count()
         })
     }
 
@@ -90,7 +92,7 @@ impl Reader {
     /// updated to that state. Returns the difference, if any.
     fn compare_in_step(
         &self,
-        mut look: impl FnMut(&mut Comparison<'_>) -> Result<()>,
+        mut compare: impl FnMut(&mut Comparison<'_>) -> Result<()>,
     ) -> Result<Option<String>> {
         let model = self.shared.settings().model.clone();
         let mut fault = None;
@@ -98,9 +100,9 @@ impl Reader {
             self.shared.wait_for_index_update();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
-            let mut this = Comparison { conn, model: &model, index, fault: None };
-            look(&mut this)?;
-            fault = this.fault;
+            let mut comparison = Comparison { conn, model: &model, index, fault: None };
+            compare(&mut comparison)?;
+            fault = comparison.fault;
             if fault.is_none() {
                 break;
             }
@@ -109,11 +111,12 @@ impl Reader {
     }
 }
 
-/// What was read from the database so far.
+/// The rows of the database that were compared so far.
 #[derive(Default)]
-struct ReadState {
+struct ComparedRows {
     memories: usize,
     vectors: usize,
+    /// Digest of the vectors.
     digest: blake3::Hasher,
 }
 
@@ -126,73 +129,74 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn expect(&mut self, same: bool, otherwise: impl FnOnce() -> String) {
-        if !same && self.fault.is_none() {
-            self.fault = Some(otherwise());
+    /// Records a fault unless the parts are equal.
+    fn expect(&mut self, equal: bool, fault: impl FnOnce() -> String) {
+        if !equal && self.fault.is_none() {
+            self.fault = Some(fault());
         }
     }
 
-    /// Compares everything that belongs to these memories.
-    fn compare_range(&mut self, seqs: &SeqRange, read_state: &mut ReadState) -> Result<()> {
-        let mut here = self.compare_texts(seqs)?;
-        let mut digest = read_state.digest.clone();
-        self.compare_vectors(seqs, &mut here, &mut digest)?;
-        self.compare_codes(seqs, &mut here)?;
-        for (seq, StoredEncoding { pieces, codes }) in &here {
+    /// Compares texts, vectors and sign codes of these memories.
+    fn compare_range(&mut self, seqs: &SeqRange, compared: &mut ComparedRows) -> Result<()> {
+        let mut encodings = self.compare_texts(seqs)?;
+        let mut digest = compared.digest.clone();
+        self.compare_vectors(seqs, &mut encodings, &mut digest)?;
+        self.compare_codes(seqs, &mut encodings)?;
+        for (seq, StoredEncoding { chunks, codes }) in &encodings {
             let slot = self.index.slot(*seq);
-            self.expect(slot.is_none_or(|slot| self.index.vector(slot, *pieces).is_none()), || {
-                format!("memory {seq} has more vectors than the {pieces} of the database")
+            self.expect(slot.is_none_or(|slot| self.index.vector(slot, *chunks).is_none()), || {
+                format!("memory {seq} has more vectors than the {chunks} of the database")
             });
             self.expect(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
                 differing_codes(*seq)
             });
         }
         if self.fault.is_none() {
-            read_state.memories += here.len();
-            read_state.vectors += here.values().map(|given| given.pieces).sum::<usize>();
-            read_state.digest = digest;
+            compared.memories += encodings.len();
+            compared.vectors += encodings.values().map(|encoding| encoding.chunks).sum::<usize>();
+            compared.digest = digest;
         }
         Ok(())
     }
 
     /// Compares the entry of each memory and the terms and features of its text.
     fn compare_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, StoredEncoding>> {
-        let (source, mut here) = (self.index.record_source(), BTreeMap::new());
+        let (source, mut encodings) = (self.index.record_source(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
-            let (seq, mut anew) = (entry.seq, Index::default());
-            anew.put(entry);
-            let known = self.index.slot(seq).map(|slot| source.record(slot));
-            let read = anew.records().next();
+            let (seq, mut rebuilt) = (entry.seq, Index::default());
+            rebuilt.put(entry);
+            let actual = self.index.slot(seq).map(|slot| source.record(slot));
+            let expected = rebuilt.records().next();
             let entry =
                 |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
-            self.expect(entry(&known) == entry(&read), || {
+            self.expect(entry(&actual) == entry(&expected), || {
                 format!("memory {seq} differs from the database")
             });
-            self.expect(known.map(words) == read.map(words), || {
+            self.expect(actual.map(text_features) == expected.map(text_features), || {
                 format!("the words of memory {seq} differ from the database")
             });
-            here.insert(seq, StoredEncoding::default());
+            encodings.insert(seq, StoredEncoding::default());
             Ok(())
         })?;
-        Ok(here)
+        Ok(encodings)
     }
 
     fn compare_vectors(
         &mut self,
         seqs: &SeqRange,
-        here: &mut BTreeMap<i64, StoredEncoding>,
+        encodings: &mut BTreeMap<i64, StoredEncoding>,
         digest: &mut blake3::Hasher,
     ) -> Result<()> {
         vectors::load(self.conn, self.model, seqs, |seq, vector| {
-            let pieces = &mut here.entry(seq).or_default().pieces;
-            let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *pieces));
-            self.expect(known.is_some_and(|row| row.is_of(vector)), || {
-                format!("vector {pieces} of memory {seq} differs from the database")
+            let chunk = &mut encodings.entry(seq).or_default().chunks;
+            let indexed = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *chunk));
+            self.expect(indexed.is_some_and(|row| row.is_of(vector)), || {
+                format!("vector {chunk} of memory {seq} differs from the database")
             });
             for number in vector {
                 digest.update(&number.to_le_bytes());
             }
-            *pieces += 1;
+            *chunk += 1;
             Ok(())
         })
     }
@@ -200,12 +204,12 @@ impl Comparison<'_> {
     fn compare_codes(
         &mut self,
         seqs: &SeqRange,
-        here: &mut BTreeMap<i64, StoredEncoding>,
+        encodings: &mut BTreeMap<i64, StoredEncoding>,
     ) -> Result<()> {
         codes::load(self.conn, self.model, seqs, |seq, codes| {
-            here.entry(seq).or_default().codes = true;
-            let known = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
-            self.expect(known == Some(&codes), || differing_codes(seq));
+            encodings.entry(seq).or_default().codes = true;
+            let indexed = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
+            self.expect(indexed == Some(&codes), || differing_codes(seq));
             Ok(())
         })
     }
@@ -219,20 +223,22 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Checks that the index has no memories that the database does not have.
+    /// Compares the number of memories.
     fn compare_count(&mut self) -> Result<()> {
-        let (known, held) = (self.index.held().0, memories::count(self.conn)?);
-        self.expect(known == held, || {
-            format!("the index has {known} memories, the database has {held}")
+        let (indexed, stored) = (self.index.held().0, memories::count(self.conn)?);
+        self.expect(indexed == stored, || {
+            format!("the index has {indexed} memories, the database has {stored}")
         });
         Ok(())
     }
 }
 
-/// The stored vectors and codes of a memory.
+/// The encoding of a memory in the database.
 #[derive(Default)]
 struct StoredEncoding {
-    pieces: usize,
+    /// Number of chunks, and of vectors.
+    chunks: usize,
+    /// True if sign codes are stored.
     codes: bool,
 }
 
@@ -240,8 +246,9 @@ fn differing_codes(seq: i64) -> String {
     format!("the codes of memory {seq} differ from the database")
 }
 
-/// The comparable part of a record; speaker numbers and term order are internal to an index.
-fn words(record: Record<'_>) -> impl PartialEq {
+/// Returns the text features of a record in a form that is equal in every index: the speaker by
+/// name and the terms sorted.
+fn text_features(record: Record<'_>) -> impl PartialEq {
     let Record { said, speaker, mut terms, length, .. } = record;
     terms.sort_unstable();
     let terms: Vec<(String, u16)> =
@@ -258,7 +265,7 @@ impl Writer {
             Err(error) => Finding::fail(
                 "database",
                 format!("the keyword index differs from the texts: {error}"),
-                REPORT,
+                DAMAGE_HINT,
             ),
         }
     }
@@ -274,7 +281,7 @@ mod tests {
     use serde_json::json;
 
     fn failures(test_store: &TestStore) -> Vec<String> {
-        let mut findings = test_store.reader.examine().expect("looks");
+        let mut findings = test_store.reader.examine().expect("the store is examined");
         findings.push(test_store.writer.examine_words());
         findings
             .into_iter()
@@ -284,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_healthy_store_has_no_findings_and_each_fault_is_named() {
+    fn a_healthy_store_has_no_findings_and_a_faulty_one_names_the_fault() {
         let mut test_store = TestStore::new();
         let first =
             test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
@@ -295,13 +302,14 @@ mod tests {
         );
         test_store
             .forget("a", json!({"memory_id": first, "hard_delete": true}))
-            .expect("is removed");
+            .expect("the memory is deleted");
         assert_eq!(failures(&test_store), Vec::<String>::new());
         test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
         assert_eq!(failures(&test_store), ["vector 0 of memory 2 differs from the database"]);
         test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
         assert_eq!(failures(&test_store), Vec::<String>::new());
-        crate::db::integrity::spoil_words(&test_store.writer.conn).expect("is spoilt");
+        crate::db::integrity::spoil_words(&test_store.writer.conn)
+            .expect("the keyword index is damaged");
         assert!(
             failures(&test_store)[0].contains("keyword index differs"),
             "{:?}",
@@ -311,7 +319,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_index_is_compared() {
-        let text = |test_store: &TestStore| {
+        let encoding = |test_store: &TestStore| {
             coded(
                 "The kettle is hot",
                 test_store.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
@@ -333,8 +341,8 @@ mod tests {
             test_store
         };
         let sound = test_store();
-        let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
-        sound.writer.shared.index_mut().set_vectors(1, &of_words);
+        let other_codes = DocumentEncoding { words: Some(vec![code("other")]), ..encoding(&sound) };
+        sound.writer.shared.index_mut().set_vectors(1, &other_codes);
         assert_eq!(failures(&sound), ["the codes of memory 1 differ from the database"]);
         let sound = test_store();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
@@ -348,8 +356,9 @@ mod tests {
         });
         assert_eq!(failures(&sound), ["the links between memories differ from the database"]);
         let sound = test_store();
-        let entry =
-            crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
+        let entry = crate::db::memories::entry(&sound.writer.conn, 1)
+            .expect("the row is readable")
+            .expect("the memory exists");
         sound
             .writer
             .shared
@@ -358,8 +367,8 @@ mod tests {
         assert_eq!(failures(&sound), ["the words of memory 1 differ from the database"]);
     }
 
-    /// FTS5 caches the layout of its index per connection, and a check does not notice changes by
-    /// another connection.
+    /// FTS5 caches the layout of its index per connection and does not notice in a check that
+    /// another connection has changed it.
     #[test]
     fn stores_between_two_checks_are_not_reported_as_damage() {
         let mut test_store = TestStore::new();
@@ -369,7 +378,7 @@ mod tests {
             }
             test_store.now = test_store.now.plus(1000);
             assert_eq!(failures(&test_store), Vec::<String>::new());
-            test_store.reader.check().expect("is whole");
+            test_store.reader.check().expect("the pages are intact");
         }
     }
 

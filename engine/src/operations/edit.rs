@@ -23,21 +23,22 @@ use loci_proto::requests::pin::PinRequest;
 use serde_json::{Map, Value, json};
 
 impl Writer {
-    /// Changes a memory in place. `text` is the encoding of the new text; an empty one is computed
-    /// later.
+    /// Changes a memory in place. `encoding` is that of the new text; if it is empty, the
+    /// daemon computes it later.
     ///
     /// # Errors
-    /// `not_found`; `invalid` naming the field; `conflict` if it is not active, or an equal text
-    /// is; `Database`.
+    /// `not_found`; `invalid` naming the field; `conflict` if it is not active or another
+    /// active memory has an equal text; `Database`.
     pub fn edit(
         &mut self,
         call: &CallContext,
         request: &EditRequest,
-        text: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> Result<ChangedReply> {
         self.run_idempotent(call, |change| {
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
                 let failure = Failure::new(
                     Code::Conflict,
@@ -45,18 +46,23 @@ impl Writer {
                 );
                 return Err(failure.at("memory_id").hint("Restore it first").into());
             }
-            let columns = columns(change, &memory, request)?;
+            let columns = changed_columns(change, &memory, request)?;
             let mut changed: Vec<String> =
                 columns.iter().map(|(name, _)| (*name).to_owned()).collect();
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
             change.record_before(Row::Memory(memory.seq))?;
-            set(change, &memory, columns)?;
+            update_row(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
                 vectors::delete(change.conn, memory.seq)?;
-                vectors::insert(change.conn, memory.seq, &change.shared.settings().model, text)?;
-                change.touched.vectors.push((memory.seq, text.clone()));
+                vectors::insert(
+                    change.conn,
+                    memory.seq,
+                    &change.shared.settings().model,
+                    encoding,
+                )?;
+                change.touched.vectors.push((memory.seq, encoding.clone()));
             }
             mentions::renew(change, memory.seq)?;
             changed.retain(|name| {
@@ -73,19 +79,21 @@ impl Writer {
     /// `not_found`, `Database`.
     pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
         self.run_idempotent(call, |change| {
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
             change.record_before(Row::Memory(memory.seq))?;
-            let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
+            let confidence =
+                change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
             let columns = vec![
                 ("pinned", json!(request.pinned)),
-                ("confidence", json!(now.get())),
+                ("confidence", json!(confidence.get())),
                 ("confidence_at", json!(call.now.0)),
             ];
-            set(change, &memory, columns)?;
+            update_row(change, &memory, columns)?;
             change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
             let act = change.commit_to_journal(if request.pinned { "pin" } else { "unpin" })?;
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
@@ -93,7 +101,7 @@ impl Writer {
     }
 }
 
-fn set(
+fn update_row(
     change: &mut Change<'_>,
     memory: &Memory,
     columns: Vec<(&'static str, Value)>,
@@ -106,9 +114,13 @@ fn set(
     Ok(())
 }
 
-/// The sources of a summary cannot be edited; but lines that a person has changed are no longer
-/// quotes.
-fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, is_rewritten: bool) {
+/// Restores the metadata fields of a summary that cannot be edited. A summary with another text has
+/// no quotes any more.
+fn keep_summary_fields(
+    before: &Map<String, Value>,
+    metadata: &mut Map<String, Value>,
+    is_rewritten: bool,
+) {
     for name in ["summary", "method", "cluster", "week", "month", "year", "source_ids", "quotes"] {
         if let Some(value) = before.get(name) {
             metadata.insert(name.to_owned(), value.clone());
@@ -121,7 +133,7 @@ fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, i
 }
 
 /// Returns the columns whose values change.
-fn columns(
+fn changed_columns(
     change: &Change<'_>,
     memory: &Memory,
     request: &EditRequest,
@@ -130,15 +142,15 @@ fn columns(
     if let Some(text) = request.content.as_ref().filter(|text| **text != memory.content) {
         content::check_text(text)?;
         let hash = hash(text);
-        let mut twins = memories::by_hash(change.conn, &hash)?;
-        twins.retain(|m| {
+        let mut same_text = memories::by_hash(change.conn, &hash)?;
+        same_text.retain(|m| {
             m.seq != memory.seq
                 && m.kind == memory.kind
                 && m.scope == memory.scope
                 && m.group == memory.group
         });
-        if let Some(twin) = twins.first() {
-            let message = format!("equals the text of another active memory: {}", twin.id);
+        if let Some(other) = same_text.first() {
+            let message = format!("equals the text of another active memory: {}", other.id);
             return Err(Failure::new(Code::Conflict, message)
                 .at("content")
                 .hint("Forget one of the two")
@@ -152,7 +164,7 @@ fn columns(
     }
     if maintain::PeriodKind::of(&memory.metadata).is_some() {
         let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
-        keep_origin(&memory.metadata, &mut metadata, is_rewritten);
+        keep_summary_fields(&memory.metadata, &mut metadata, is_rewritten);
     }
     if metadata != memory.metadata {
         columns.push(("metadata", json!(Value::Object(metadata).to_string())));

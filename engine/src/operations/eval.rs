@@ -1,9 +1,9 @@
-//! `eval`: questions with known answers, with which a store can measure its own search.
+//! `eval`: questions with known answers, for measuring the search on the user's own store.
 //!
-//! Two kinds. A memory that was read in full after its preview for a question is an answer that an
-//! agent or a person chose. And each memory gives a probe: some characteristic words of one of its
-//! sentences, as somebody might half remember it. Not here: running the questions (the daemon does,
-//! like an agent), and the metrics (`loci eval`).
+//! There are two kinds. Click feedback: a memory that was read in full after a recall showed its
+//! preview is an answer to the query of that recall. Probes: some characteristic words of one
+//! sentence of a memory, as a person might remember it. Not here: asking the questions (the
+//! daemon's `handlers::eval`), and the metrics (`loci eval`).
 
 use crate::db::click_feedback;
 use crate::db::click_feedback::FeedbackRow;
@@ -21,16 +21,16 @@ use crate::text::features::{content_words, parts};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 
-/// Stored answers; older ones are deleted.
+/// Maximum stored answers; the oldest are deleted.
 const MAX_ANSWERS: i64 = 500;
-/// Longer questions in bytes are not stored.
+/// Maximum length of a stored question in bytes; longer ones are ignored.
 const MAX_QUESTION_BYTES: usize = 1024;
-/// Words of a probe.
+/// Maximum words of a probe.
 const PROBE_WORDS: usize = 5;
 /// Minimum content words of a sentence for a probe.
 const MIN_SENTENCE_WORDS: usize = 3;
 
-/// An answer that was chosen by reading it in full.
+/// A memory that was read in full after a recall showed its preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClickFeedback {
     /// The question.
@@ -62,14 +62,14 @@ pub struct EvalSet {
 }
 
 impl Writer {
-    /// Stores chosen answers.
+    /// Stores click feedback.
     ///
     /// # Errors
     /// `Database`; they are not stored then.
-    pub fn store_click_feedback(&mut self, chosen: &[ClickFeedback]) -> Result<()> {
+    pub fn store_click_feedback(&mut self, feedback: &[ClickFeedback]) -> Result<()> {
         self.change(|tx, _, _| {
             for ClickFeedback { query, seq, group } in
-                chosen.iter().filter(|chosen| chosen.query.len() <= MAX_QUESTION_BYTES)
+                feedback.iter().filter(|answer| answer.query.len() <= MAX_QUESTION_BYTES)
             {
                 click_feedback::keep(tx, query, *seq, &group.id)?;
             }
@@ -79,80 +79,103 @@ impl Writer {
 }
 
 impl Reader {
-    /// Returns the questions whose known answers still exist, and `probes` probes made from
-    /// memories; the same `seed` gives the same ones.
+    /// Returns the questions whose known answers still exist, and at most `probes` probes; the same
+    /// `seed` gives the same probes.
     ///
     /// # Errors
     /// `Database`.
     pub fn eval_set(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
         self.shared.require_ready()?;
-        let there = |memory: &Memory| {
+        let is_recallable = |memory: &Memory| {
             matches!(memory.status, Status::Active | Status::Compacted)
                 && memory.expires_at.is_none_or(|at| at > now)
         };
-        let mut exam = EvalSet::default();
+        let mut set = EvalSet::default();
         for FeedbackRow { query, seq, group } in click_feedback::all(&self.conn)? {
-            if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) {
-                exam.known.push(EvalQuestion { query, id: memory.id, group });
+            if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(is_recallable) {
+                set.known.push(EvalQuestion { query, id: memory.id, group });
             }
         }
-        for seq in self.draw_memories(seed, now) {
-            if exam.probes.len() == probes {
+        for seq in self.shuffled_memories(seed, now) {
+            if set.probes.len() == probes {
                 break;
             }
-            let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) else { continue };
+            let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(is_recallable) else {
+                continue;
+            };
             let query = probe(&self.shared.index(), &memory.content);
             if let (Some(query), Some(group)) = (query, &memory.group) {
                 let group = click_feedback::group(&self.conn, group)?;
-                exam.probes.push(EvalQuestion { query, id: memory.id, group });
+                set.probes.push(EvalQuestion { query, id: memory.id, group });
             }
         }
-        Ok(exam)
+        Ok(set)
     }
 
-    /// Every memory that can give a probe, in an order that depends only on the seed.
-    fn draw_memories(&self, seed: u64, now: Timestamp) -> Vec<i64> {
-        let place = |seq: i64| {
+    /// Returns the active memories in an order that depends only on the seed.
+    fn shuffled_memories(&self, seed: u64, now: Timestamp) -> Vec<i64> {
+        let sort_key = |seq: i64| {
             *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes()
         };
-        let there = |entry: &Entry| {
+        let is_live = |entry: &Entry| {
             entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now)
         };
         let index = self.shared.index();
-        let mut seqs: Vec<i64> = index.entries().filter(there).map(|entry| entry.seq).collect();
-        seqs.sort_by_cached_key(|seq| place(*seq));
+        let mut seqs: Vec<i64> = index.entries().filter(is_live).map(|entry| entry.seq).collect();
+        seqs.sort_by_cached_key(|seq| sort_key(*seq));
         seqs
     }
 }
 
-/// Returns characteristic words of the most characteristic sentence in order, without the single
-/// most characteristic one: a name or a number alone would find any text. `None` if no sentence has
-/// enough words.
+/// A content word of a sentence.
+struct RatedWord<'a> {
+    text: &'a str,
+    /// Its byte position in the sentence.
+    start: usize,
+    /// Inverse document frequency.
+    rarity: f64,
+}
+
+/// The words of a probe, and their mean rarity.
+struct Probe {
+    rarity: f64,
+    query: String,
+}
+
+/// Returns the probe of the sentence with the rarest words; `None` if no sentence has enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
+    sentences(parts(content).body, usize::MAX)
+        .iter()
+        .filter_map(|sentence| probe_of_sentence(index, sentence))
+        .reduce(|best, next| if next.rarity > best.rarity { next } else { best })
+        .map(|best| best.query)
+}
+
+/// Returns the rarest words of a sentence in their order, without the single rarest one: a name or
+/// a number alone would find any text. `None` if the sentence has too few words.
+fn probe_of_sentence(index: &Index, sentence: &str) -> Option<Probe> {
     let rarity = |word: &str| {
-        let having = index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());
-        ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
+        let doc_freq =
+            index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());
+        ((index.len() as f64 + 1.0) / (doc_freq as f64 + 0.5)).ln()
     };
-    let telling = |sentence: &String| -> Option<(f64, String)> {
-        let mut words: Vec<(f64, usize, &str)> = content_words(sentence)
-            .into_iter()
-            .map(|at| (rarity(&sentence[at.clone()]), at.start, &sentence[at]))
-            .collect();
-        words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        words.dedup_by(|a, b| a.2.eq_ignore_ascii_case(b.2));
-        let left_out = usize::from(words.len() > MIN_SENTENCE_WORDS);
-        let mut chosen: Vec<_> = words.into_iter().skip(left_out).take(PROBE_WORDS).collect();
-        let weight =
-            chosen.iter().map(|(rarity, ..)| rarity).sum::<f64>() / chosen.len().max(1) as f64;
-        chosen.sort_by_key(|(_, at, _)| *at);
-        let words: Vec<&str> = chosen.into_iter().map(|(.., word)| word).collect();
-        (words.len() >= MIN_SENTENCE_WORDS).then(|| (weight, words.join(" ")))
-    };
-    let all = sentences(parts(content).body, usize::MAX);
-    all.iter()
-        .filter_map(telling)
-        .reduce(|best, next| if next.0 > best.0 { next } else { best })
-        .map(|(_, words)| words)
+    let mut words: Vec<RatedWord<'_>> = content_words(sentence)
+        .into_iter()
+        .map(|range| {
+            let text = &sentence[range.clone()];
+            RatedWord { text, start: range.start, rarity: rarity(text) }
+        })
+        .collect();
+    words.sort_by(|a, b| b.rarity.total_cmp(&a.rarity).then(a.start.cmp(&b.start)));
+    words.dedup_by(|a, b| a.text.eq_ignore_ascii_case(b.text));
+    let skipped = usize::from(words.len() > MIN_SENTENCE_WORDS);
+    let mut chosen: Vec<_> = words.into_iter().skip(skipped).take(PROBE_WORDS).collect();
+    let mean_rarity =
+        chosen.iter().map(|word| word.rarity).sum::<f64>() / chosen.len().max(1) as f64;
+    chosen.sort_by_key(|word| word.start);
+    let texts: Vec<&str> = chosen.into_iter().map(|word| word.text).collect();
+    (texts.len() >= MIN_SENTENCE_WORDS)
+        .then(|| Probe { rarity: mean_rarity, query: texts.join(" ") })
 }
 
 #[cfg(test)]
@@ -174,19 +197,21 @@ mod tests {
         test_store
     }
 
-    fn chosen(query: &str, seq: i64) -> ClickFeedback {
+    fn feedback(query: &str, seq: i64) -> ClickFeedback {
         ClickFeedback { query: query.to_owned(), seq, group: named("a") }
     }
 
     #[test]
     fn probes_are_the_same_for_the_same_seed_and_never_the_whole_text() {
         let test_store = test_store();
-        let exam =
-            |seed| test_store.reader.eval_set(5, seed, test_store.now).expect("is made").probes;
-        assert_eq!(exam(1), exam(1));
-        assert_ne!(exam(1), exam(2));
-        let all = test_store.reader.eval_set(99, 0, test_store.now).expect("is made").probes;
-        assert_eq!(all.len(), 12, "one word makes no probe");
+        let probes = |seed| {
+            test_store.reader.eval_set(5, seed, test_store.now).expect("the set is returned").probes
+        };
+        assert_eq!(probes(1), probes(1));
+        assert_ne!(probes(1), probes(2));
+        let all =
+            test_store.reader.eval_set(99, 0, test_store.now).expect("the set is returned").probes;
+        assert_eq!(all.len(), 12, "a text of one word gives no probe");
         for probe in all {
             let words: Vec<&str> = probe.query.split(' ').collect();
             assert!(
@@ -198,41 +223,43 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_answer_is_stored_once_until_its_memory_is_deleted() {
+    fn click_feedback_is_stored_once_and_ignored_while_its_memory_is_forgotten() {
         let mut test_store = test_store();
         test_store
             .writer
             .store_click_feedback(&[
-                chosen("who mends", 1),
-                chosen("who mends", 1),
-                chosen("who mends", 2),
+                feedback("who mends", 1),
+                feedback("who mends", 1),
+                feedback("who mends", 2),
             ])
-            .expect("are kept");
+            .expect("the feedback is stored");
         test_store
             .writer
             .store_click_feedback(&[
-                chosen(&"x".repeat(MAX_QUESTION_BYTES + 1), 3),
-                chosen("gone", 99),
+                feedback(&"x".repeat(MAX_QUESTION_BYTES + 1), 3),
+                feedback("gone", 99),
             ])
-            .expect("are left out");
+            .expect("the feedback is ignored");
         let known = |test_store: &TestStore| {
-            test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known
+            test_store.reader.eval_set(0, 0, test_store.now).expect("the set is returned").known
         };
         assert_eq!(known(&test_store).len(), 2);
         let id = known(&test_store)[0].id.clone();
-        test_store.forget("a", json!({"memory_id": id})).expect("is forgotten");
-        assert_eq!(known(&test_store).len(), 1, "what is forgotten is no answer");
-        test_store.undo_last().expect("is back");
+        test_store.forget("a", json!({"memory_id": id})).expect("the memory is forgotten");
+        assert_eq!(known(&test_store).len(), 1, "a forgotten memory is not an answer");
+        test_store.undo_last().expect("the forget is undone");
         assert_eq!(known(&test_store).len(), 2);
     }
 
     #[test]
-    fn the_oldest_answers_are_deleted() {
+    fn the_oldest_click_feedback_is_deleted() {
         let mut test_store = test_store();
-        let many: Vec<ClickFeedback> =
-            (0..MAX_ANSWERS + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
-        test_store.writer.store_click_feedback(&many).expect("are kept");
-        let known = test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known;
+        let many: Vec<ClickFeedback> = (0..MAX_ANSWERS + 20)
+            .map(|number| feedback(&format!("question {number}"), 1))
+            .collect();
+        test_store.writer.store_click_feedback(&many).expect("the feedback is stored");
+        let known =
+            test_store.reader.eval_set(0, 0, test_store.now).expect("the set is returned").known;
         assert_eq!((known.len(), known[0].query.as_str()), (500, "question 519"));
     }
 
@@ -243,24 +270,27 @@ mod tests {
         test_store
             .writer
             .store_click_feedback(&[
-                chosen("the secret boiler", 1),
-                chosen("the secret boiler", 2),
-                chosen("another", 2),
+                feedback("the secret boiler", 1),
+                feedback("the secret boiler", 2),
+                feedback("another", 2),
             ])
-            .expect("kept");
+            .expect("the feedback is stored");
         assert!(dump::holds(&path, "the secret boiler"));
         let id = test_store
             .reader
             .eval_set(0, 0, test_store.now)
-            .expect("is made")
+            .expect("the set is returned")
             .known
             .pop()
-            .expect("is known")
+            .expect("there is a known answer")
             .id;
-        test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-        let left = test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known;
+        test_store
+            .forget("a", json!({"memory_id": id, "hard_delete": true}))
+            .expect("the memory is deleted");
+        let remaining =
+            test_store.reader.eval_set(0, 0, test_store.now).expect("the set is returned").known;
         assert_eq!(
-            left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(),
+            remaining.iter().map(|question| question.query.as_str()).collect::<Vec<_>>(),
             ["another"]
         );
         assert!(!dump::holds(&path, "the secret boiler"));

@@ -1,4 +1,4 @@
-//! `forget`: hides a memory, which can be restored; or, with hard delete, removes every trace of it
+//! `forget`: hides a memory, which can be restored. With `hard_delete`: deletes every copy of it
 //! permanently.
 
 use crate::db::log::Operation;
@@ -19,23 +19,24 @@ use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use serde_json::json;
 
 impl Writer {
-    /// Forgets one memory. A second time changes nothing and says so.
+    /// Forgets one memory. If it is already forgotten, changes nothing and says so in the reply.
     ///
     /// # Errors
     /// `not_found`, `invalid` for the reason, `Database`.
     pub fn forget(&mut self, call: &CallContext, request: &ForgetRequest) -> Result<ForgetReply> {
         let reply = self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
                 return Ok(reply(request.memory_id.clone(), "deleted", true));
             }
-            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
             if request.hard_delete {
                 return erase(change, &memory);
             }
-            let told = hide(change, &memory, request.reason.as_deref())?;
-            Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..told })
+            let hidden = hide(change, &memory, request.reason.as_deref())?;
+            Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..hidden })
         })?;
         if request.hard_delete {
             self.scrub()?;
@@ -54,10 +55,11 @@ impl Writer {
     ) -> Result<ForgetManyReply> {
         self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
-                let memory = sight.find(change.conn, "memory_ids", id)?;
+                let memory = visibility.find(change.conn, "memory_ids", id)?;
                 forgotten.push(hide(change, &memory, request.reason.as_deref())?);
             }
             Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
@@ -78,9 +80,9 @@ pub(crate) fn hide(
     let already = memory.status == Status::Forgotten;
     if !already {
         change.record_before(Row::Memory(memory.seq))?;
-        let standing =
+        let forgotten =
             StatusChange { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
-        memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
+        memories::set_status(change.conn, memory.seq, forgotten, change.call.now)?;
         change.log(
             Operation::Forget,
             &memory.id,
@@ -91,26 +93,26 @@ pub(crate) fn hide(
     Ok(reply(memory.id.clone(), "forgotten", already))
 }
 
-/// Removes every trace: the row with its terms, vectors, variants, relations and mentions; images
-/// in the journal; stored answers of repeatable calls; questions that led to it; details of its log
-/// lines. What remains: the fact of its deletion, and a tombstone that keeps imports from restoring
-/// it.
+/// Deletes every copy of a memory: the row with its terms, vectors, variants, relations and
+/// mentions; images in the journal; stored replies; click feedback; details of its log lines. Only
+/// the log line of the deletion and a tombstone remain, which prevents an import from restoring the
+/// memory.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
-    let left = crate::maintain::remove_quotes_of(change, memory)?;
-    // The memories that it replaced or covered become independent again.
-    for below in memories::sources(change.conn, memory.seq)? {
-        if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
-            memories::set_status(change.conn, below.seq, StatusChange::ACTIVE, change.call.now)?;
-            change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
-            change.touch(below.seq);
+    let derived = crate::maintain::remove_quotes_of(change, memory)?;
+    // The memories that this summary replaced become active again.
+    for source in memories::sources(change.conn, memory.seq)? {
+        if source.status == Status::Compacted && source.superseded_by.as_deref() == Some(id) {
+            memories::set_status(change.conn, source.seq, StatusChange::ACTIVE, change.call.now)?;
+            change.log(Operation::Restore, &source.id, &json!({"was": source.status.as_str()}))?;
+            change.touch(source.seq);
         }
     }
-    let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
+    let relation_ids: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
         .into_iter()
         .filter_map(relation_id)
         .collect();
-    journal::redact(change.conn, memory.seq, &gone)?;
+    journal::redact(change.conn, memory.seq, &relation_ids)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
     click_feedback::redact(change.conn, memory.seq)?;
@@ -118,10 +120,10 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
     change.touch(memory.seq);
-    Ok(ForgetReply { note: note(&left), ..reply(memory.id.clone(), "deleted", false) })
+    Ok(ForgetReply { note: note(&derived), ..reply(memory.id.clone(), "deleted", false) })
 }
 
-/// A text that was made from the memory may still contain its content.
+/// Returns a note that names the memories made from the deleted one, which may contain its text.
 fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
     (!ids.is_empty()).then(|| {

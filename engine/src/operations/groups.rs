@@ -1,5 +1,5 @@
-//! `groups`: list, rename, merge, aliases; and redirects for sessions whose group was merged into
-//! another.
+//! `groups`: lists, renames and merges groups, adds and removes aliases, and resolves the redirects
+//! of sessions whose group was merged into another.
 
 use crate::db::groups;
 use crate::db::groups::GroupRow;
@@ -22,12 +22,12 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Redirects of merged groups, always in the current state of the store.
+/// The redirects of merged groups in the current state of the store.
 #[derive(Debug, Clone)]
 pub struct GroupRedirects(Arc<Shared>);
 
 impl GroupRedirects {
-    /// Returns the group that this one was merged into, if it was.
+    /// Returns the group that this one was merged into, if any.
     #[must_use]
     pub fn resolve(&self, group: &Group) -> Option<Group> {
         self.0.group_redirects.read().get(&group.id).cloned()
@@ -35,7 +35,7 @@ impl GroupRedirects {
 }
 
 impl Reader {
-    /// Returns every group by name.
+    /// Returns every group, sorted by name.
     ///
     /// # Errors
     /// `Database`.
@@ -43,7 +43,7 @@ impl Reader {
         Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(to_entry).collect() })
     }
 
-    /// True when the store has a group of this id.
+    /// Returns true if the store has a group of this id.
     ///
     /// # Errors
     /// `Database`.
@@ -59,7 +59,7 @@ impl Writer {
         GroupRedirects(Arc::clone(&self.shared))
     }
 
-    /// Gives a group another display name.
+    /// Changes the display name of a group.
     ///
     /// # Errors
     /// `not_found`, `conflict` if the name belongs to another group, `Database`.
@@ -74,14 +74,14 @@ impl Writer {
             change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
             rows::update(change.conn, &Row::Group(group.id.clone()), &columns)?;
-            changed(change, &group.id, 0, "groups rename")
+            commit(change, &group.id, 0, "groups rename")
         })
     }
 
     /// Moves every memory of a group into another; its id and its name then redirect there.
     ///
     /// # Errors
-    /// `not_found`, `invalid` if both are one group, `Database`.
+    /// `not_found`, `invalid` if both are the same group, `Database`.
     pub fn merge_groups(
         &mut self,
         call: &CallContext,
@@ -92,7 +92,7 @@ impl Writer {
             let into = find(change.conn, "into", &request.into)?;
             if from.id == into.id {
                 return Err(Failure::invalid("into", "is the group itself")
-                    .hint("Name another group; loci groups list shows them")
+                    .hint("Name another group; run loci groups list to see them")
                     .into());
             }
             let members = groups::members(change.conn, &from.id)?;
@@ -101,11 +101,11 @@ impl Writer {
                 return Ok(GroupChangedReply { group, moved: members.len(), act: None });
             }
             for seq in &members {
-                relocate(change, *seq, &into.id)?;
+                move_memory(change, *seq, &into.id)?;
             }
             replace_by_redirects(change, &from, &into)?;
             mentions::renew_all(change, &members, |_| false)?;
-            changed(change, &into.id, members.len(), "groups merge")
+            commit(change, &into.id, members.len(), "groups merge")
         })
     }
 
@@ -123,27 +123,27 @@ impl Writer {
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
             if request.remove {
-                if !group.aliases.iter().any(|known| known == alias) {
+                if !group.aliases.iter().any(|existing| existing == alias) {
                     let failure = Failure::new(
                         Code::NotFound,
                         format!("is not an alias of {}: {alias}", group.name),
                     )
                     .at("alias");
-                    return Err(failure.hint("loci groups list shows them").into());
+                    return Err(failure.hint("Run loci groups list to see them").into());
                 }
                 change.record_before(row.clone())?;
                 rows::delete(change.conn, &row)?;
-            } else if !group.aliases.iter().any(|known| known == alias) {
+            } else if !group.aliases.iter().any(|existing| existing == alias) {
                 check_name_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
                 change.record_created(row);
             }
-            changed(change, &group.id, 0, "groups alias")
+            commit(change, &group.id, 0, "groups alias")
         })
     }
 }
 
-fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
+fn move_memory(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
     change.record_before(Row::Memory(seq))?;
     let columns = Image::from_iter([
         ("source_group".to_owned(), json!(into)),
@@ -171,8 +171,8 @@ fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRo
     }
     change.record_before(Row::Group(from.id.clone()))?;
     rows::delete(change.conn, &Row::Group(from.id.clone()))?;
-    let unique = groups::all(change.conn)?.iter().all(|group| group.name != from.name);
-    for name in [Some(&from.id), Some(&from.name).filter(|_| unique)].into_iter().flatten() {
+    let is_unique = groups::all(change.conn)?.iter().all(|group| group.name != from.name);
+    for name in [Some(&from.id), Some(&from.name).filter(|_| is_unique)].into_iter().flatten() {
         if import_rows::group(change.conn, name)?.is_none() {
             import_rows::add_alias(change.conn, name, &into.id)?;
             change.record_created(Row::Alias(name.clone()));
@@ -181,18 +181,14 @@ fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRo
     Ok(())
 }
 
-fn changed(
-    change: &mut Change<'_>,
-    id: &str,
-    moved: usize,
-    act: &str,
-) -> Result<GroupChangedReply> {
+/// Ends the act and returns the reply with the group as it is now.
+fn commit(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChangedReply> {
     let group = groups::one(change.conn, id)?
-        .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
+        .ok_or_else(|| Failure::new(Code::Internal, "the group no longer exists"))?;
     Ok(GroupChangedReply { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
 }
 
-/// Resolves the group that a person names: by id, by alias, or by a unique display name.
+/// Returns the group with this id, alias or unique display name.
 fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     if let Some(id) = import_rows::group(conn, name.as_str())?
         && let Some(group) = groups::one(conn, &id)?
@@ -216,18 +212,18 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
             let failure =
                 Failure::new(Code::NotFound, format!("names no group: {}", name.as_str()))
                     .at(field);
-            Err(failure.hint("loci groups list shows them").into())
+            Err(failure.hint("Run loci groups list to see them").into())
         }
     }
 }
 
-/// Refuses a name that no new group may have, and one that belongs to another group.
+/// Refuses a name that is invalid or that belongs to another group.
 fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     group::check_name(name.as_str())
         .map_err(|why| Failure::invalid(field, why).hint(group::NAME_HINT))?;
-    let taken = import_rows::group(conn, name.as_str())?
+    let owner = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
-    match taken {
+    match owner {
         Some(id) if id != own.id => {
             let failure =
                 Failure::new(Code::Conflict, format!("is the name of another group: {id}"))
@@ -238,8 +234,8 @@ fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &Group
     }
 }
 
-fn to_entry(known: GroupRow) -> GroupEntry {
-    let GroupRow { id, name, aliases, active, memories } = known;
+fn to_entry(row: GroupRow) -> GroupEntry {
+    let GroupRow { id, name, aliases, active, memories } = row;
     GroupEntry { id, name, aliases, active, memories }
 }
 
@@ -249,7 +245,7 @@ mod tests {
     use loci_proto::group::Group;
     use serde_json::json;
 
-    fn two() -> TestStore {
+    fn store_with_two_groups() -> TestStore {
         let mut test_store = TestStore::new();
         test_store.store(
             "old",
@@ -270,14 +266,22 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_group_is_found_under_both_names_and_undone_exactly() {
-        let mut test_store = two();
+    fn a_merged_group_is_found_under_both_names_and_the_merge_can_be_undone() {
+        let mut test_store = store_with_two_groups();
         let before = test_store.dump();
         let call = test_store.call("new", None);
-        let asked = |dry: bool| parse(json!({"from": "old", "into": "new", "dry_run": dry}));
-        assert_eq!(test_store.writer.merge_groups(&call, &asked(true)).expect("counts").moved, 1);
+        let request = |dry: bool| parse(json!({"from": "old", "into": "new", "dry_run": dry}));
+        assert_eq!(
+            test_store
+                .writer
+                .merge_groups(&call, &request(true))
+                .expect("the dry run succeeds")
+                .moved,
+            1
+        );
         assert_eq!(test_store.dump(), before);
-        let reply = test_store.writer.merge_groups(&call, &asked(false)).expect("is merged");
+        let reply =
+            test_store.writer.merge_groups(&call, &request(false)).expect("the groups are merged");
         assert_eq!(
             (reply.moved, reply.group.active, reply.group.aliases),
             (1, 3, vec!["old".to_owned()])
@@ -291,74 +295,89 @@ mod tests {
                 .found("elsewhere", json!({"query": "gate code", "group": "old"}), None)
                 .len(),
             1,
-            "a call that names it"
+            "a call that names the merged group"
         );
-        let signs = test_store.writer.group_redirects();
-        assert_eq!(signs.resolve(&named("old")), Some(named("new")));
-        assert_eq!(signs.resolve(&named("new")), None);
+        let redirects = test_store.writer.group_redirects();
+        assert_eq!(redirects.resolve(&named("old")), Some(named("new")));
+        assert_eq!(redirects.resolve(&named("new")), None);
         let entity = test_store
             .reader
             .list(&parse(json!({"type": "entity"})), &named("new"), test_store.now)
-            .expect("lists")
+            .expect("the memories are listed")
             .memories[0]
             .id
             .clone();
-        let mentioned = test_store.inspect("new", json!({"memory_id": entity})).expect("is there");
+        let inspected =
+            test_store.inspect("new", json!({"memory_id": entity})).expect("the memory exists");
         assert!(
-            serde_json::to_string(&mentioned).expect("is JSON").contains("gate code"),
-            "what belongs together now is linked: {mentioned:?}"
+            serde_json::to_string(&inspected).expect("the reply is encoded").contains("gate code"),
+            "the merged memory mentions the entity: {inspected:?}"
         );
-        test_store.undo_last().expect("is undone");
+        test_store.undo_last().expect("the merge is undone");
         assert_eq!(test_store.dump(), before);
-        assert_eq!(signs.resolve(&named("old")), None);
+        assert_eq!(redirects.resolve(&named("old")), None);
     }
 
     #[test]
     fn unknown_and_ambiguous_names_are_refused() {
-        let mut test_store = two();
+        let mut test_store = store_with_two_groups();
         let call = test_store.call("new", None);
         for (id, folder) in [("g_1", "/a/app"), ("g_2", "/b/app")] {
             let group = Group { id: id.to_owned(), name: Group::of_folder(folder).name };
             crate::db::groups::ensure(&test_store.writer.conn, &group, test_store.now)
-                .expect("is made");
+                .expect("the group is created");
         }
         let mut merge = |from: &str, into: &str| {
-            let asked = parse(json!({"from": from, "into": into}));
-            test_store.writer.merge_groups(&call, &asked).map_err(|error| error.to_string())
+            let request = parse(json!({"from": from, "into": into}));
+            test_store.writer.merge_groups(&call, &request).map_err(|error| error.to_string())
         };
-        assert!(merge("app", "new").expect_err("is refused").contains("several groups: g_1, g_2"));
         assert!(
-            merge("none", "new").expect_err("is refused").contains("from names no group: none")
+            merge("app", "new")
+                .expect_err("the call is refused")
+                .contains("several groups: g_1, g_2")
         );
-        assert!(merge("new", "new").expect_err("is refused").contains("is the group itself"));
         assert!(
-            merge("g_1", "new").expect("is merged").group.aliases == ["g_1"],
-            "another group bears its name"
+            merge("none", "new")
+                .expect_err("the call is refused")
+                .contains("from names no group: none")
+        );
+        assert!(
+            merge("new", "new").expect_err("the call is refused").contains("is the group itself")
+        );
+        assert!(
+            merge("g_1", "new").expect("the groups are merged").group.aliases == ["g_1"],
+            "another group has the same name"
         );
     }
 
     #[test]
     fn a_rename_changes_only_the_display_name_and_a_name_is_unique() {
-        let mut test_store = two();
+        let mut test_store = store_with_two_groups();
         let call = test_store.call("new", None);
         let reply = test_store
             .writer
             .rename_group(&call, &parse(json!({"group": "old", "to": "the house"})))
-            .expect("is renamed");
+            .expect("the group is renamed");
         assert_eq!((reply.group.id.as_str(), reply.group.name.as_str()), ("old", "the house"));
         assert_eq!(test_store.found("old", json!({"query": "gate"}), None).len(), 1);
         let mut alias = |name: &str, remove: bool| {
-            let asked = parse(json!({"group": "the house", "alias": name, "remove": remove}));
-            test_store.writer.alias_group(&call, &asked).map_err(|error| error.to_string())
+            let request = parse(json!({"group": "the house", "alias": name, "remove": remove}));
+            test_store.writer.alias_group(&call, &request).map_err(|error| error.to_string())
         };
-        assert!(alias("new", false).expect_err("is refused").contains("another group: new"));
-        assert_eq!(alias("home", false).expect("is added").group.aliases, ["home"]);
-        assert_eq!(alias("home", false).expect("is known").act, None);
-        assert!(alias("home", true).expect("is taken away").group.aliases.is_empty());
-        assert!(alias("home", true).expect_err("is refused").contains("is not an alias of"));
+        assert!(
+            alias("new", false).expect_err("the call is refused").contains("another group: new")
+        );
+        assert_eq!(alias("home", false).expect("the alias is added").group.aliases, ["home"]);
+        assert_eq!(alias("home", false).expect("an existing alias is accepted").act, None);
+        assert!(alias("home", true).expect("the alias is removed").group.aliases.is_empty());
+        assert!(
+            alias("home", true).expect_err("the call is refused").contains("is not an alias of")
+        );
         let renamed = test_store
             .writer
             .rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));
-        assert!(renamed.expect_err("is refused").to_string().contains("name of another group"));
+        assert!(
+            renamed.expect_err("the call is refused").to_string().contains("name of another group")
+        );
     }
 }

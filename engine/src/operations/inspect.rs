@@ -1,4 +1,4 @@
-//! `inspect`: everything about one memory.
+//! `inspect`: one memory with its relations, versions, sources, mentions and log lines.
 
 use crate::db::memories;
 use crate::db::relations;
@@ -19,13 +19,22 @@ use loci_proto::requests::inspect::{
 use loci_proto::requests::relate::{MemoryPreview, Relation};
 
 /// Log lines on one page.
-const LOG_PAGE: usize = 50;
-/// Mentions shown for an entity.
-const MENTIONS: usize = 20;
-/// Versions shown before and after a memory.
-const VERSIONS: usize = 25;
+const LOG_PAGE_SIZE: usize = 50;
+/// Maximum mentions in a reply.
+const MAX_MENTIONS: usize = 20;
+/// Maximum versions shown before the memory, and after it.
+const MAX_VERSIONS: usize = 25;
 /// Below this confidence a memory is flagged for cleanup.
-pub(crate) const FLAGGED: f64 = 0.1;
+pub(crate) const FLAG_THRESHOLD: f64 = 0.1;
+
+/// The amount of data returned for each relation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RelationDetail {
+    /// Predicate and other end.
+    Brief,
+    /// Also id, confidence and evidence.
+    Full,
+}
 
 impl Reader {
     /// Shows one memory, whatever its status.
@@ -38,115 +47,117 @@ impl Reader {
         own: &Group,
         now: Timestamp,
     ) -> Result<InspectReply> {
-        let sight = Visibility::new(&self.conn, own, request.group.as_ref())?;
-        let memory = sight.find(&self.conn, "memory_id", &request.memory_id)?;
+        let visibility = Visibility::new(&self.conn, own, request.group.as_ref())?;
+        let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
         let relations = match request.include_relations {
             Some(false) => Vec::new(),
-            _ => self.relations(&memory, &sight, usize::MAX, true)?,
+            _ => self.relations(&memory, &visibility, usize::MAX, RelationDetail::Full)?,
         };
         let (mut log, mut log_next) = (Vec::new(), None);
         if request.include_log {
-            log = log::of(&self.conn, memory.id.as_str(), request.log_before, LOG_PAGE + 1)?;
-            if log.len() > LOG_PAGE {
-                log.truncate(LOG_PAGE);
+            log = log::of(&self.conn, memory.id.as_str(), request.log_before, LOG_PAGE_SIZE + 1)?;
+            if log.len() > LOG_PAGE_SIZE {
+                log.truncate(LOG_PAGE_SIZE);
                 log_next = log.last().map(|line| line.id);
             }
         }
-        let entity = memory.kind == MemoryType::Entity;
+        let is_entity = memory.kind == MemoryType::Entity;
         let mentioned_in =
-            if entity { mentions::of_entity(&self.conn, memory.seq)? } else { Vec::new() };
+            if is_entity { mentions::of_entity(&self.conn, memory.seq)? } else { Vec::new() };
         let sources = memories::sources(&self.conn, memory.seq)?;
         Ok(InspectReply {
             relations,
             log,
             log_next,
-            versions: self.versions(&memory, &sight)?,
+            versions: self.versions(&memory, &visibility)?,
             sources: sources
                 .iter()
-                .filter(|m| sight.admits(m.audience()) && m.status != Status::Forgotten)
-                .map(neighbour)
+                .filter(|m| visibility.admits(m.audience()) && m.status != Status::Forgotten)
+                .map(to_preview)
                 .collect(),
-            mentioned_in: self.neighbours(mentioned_in, &sight)?,
-            mentions: self.neighbours(mentions::in_memory(&self.conn, memory.seq)?, &sight)?,
-            memory: self.shown(memory, now)?,
+            mentioned_in: self.previews(mentioned_in, &visibility)?,
+            mentions: self.previews(mentions::in_memory(&self.conn, memory.seq)?, &visibility)?,
+            memory: self.details(memory, now)?,
         })
     }
 
-    /// Returns the visible relations of a memory, outgoing ones first; those with an inactive or
-    /// invisible other end are hidden.
+    /// Returns at most `limit` relations of an entity, outgoing ones first. Leaves out those whose
+    /// other end is inactive or not visible.
     pub(crate) fn relations(
         &self,
         memory: &Memory,
-        sight: &Visibility,
-        most: usize,
-        whole: bool,
+        visibility: &Visibility,
+        limit: usize,
+        detail: RelationDetail,
     ) -> Result<Vec<Relation>> {
         let mut shown = Vec::new();
+        let is_full = detail == RelationDetail::Full;
         if memory.status == Status::Forgotten || memory.kind != MemoryType::Entity {
             return Ok(shown);
         }
         for end in [RelationEnd::Subject, RelationEnd::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
                 let Some(other) = memories::by_seq(&self.conn, relation.other)?
-                    .filter(|other| sight.admits(other.audience()))
+                    .filter(|other| visibility.admits(other.audience()))
                 else {
                     continue;
                 };
-                if shown.len() == most {
+                if shown.len() == limit {
                     return Ok(shown);
                 }
                 let (object, subject) = if end == RelationEnd::Subject {
-                    (Some(neighbour(&other)), None)
+                    (Some(to_preview(&other)), None)
                 } else {
-                    (None, Some(neighbour(&other)))
+                    (None, Some(to_preview(&other)))
                 };
                 shown.push(Relation {
                     predicate: relation.predicate,
                     object,
                     subject,
-                    confidence: (whole && relation.confidence.get() < 1.0)
+                    confidence: (is_full && relation.confidence.get() < 1.0)
                         .then_some(relation.confidence),
-                    evidence: if whole {
+                    evidence: if is_full {
                         relations::evidence(&self.conn, &relation.id)?
                     } else {
                         Vec::new()
                     },
-                    id: whole.then_some(relation.id),
+                    id: is_full.then_some(relation.id),
                 });
             }
         }
         Ok(shown)
     }
 
-    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<MemoryPreview>> {
-        let mut found = Vec::new();
+    /// Returns previews of the active and visible memories among these, at most [`MAX_MENTIONS`].
+    fn previews(&self, seqs: Vec<i64>, visibility: &Visibility) -> Result<Vec<MemoryPreview>> {
+        let mut previews = Vec::new();
         for seq in seqs {
-            if found.len() == MENTIONS {
+            if previews.len() == MAX_MENTIONS {
                 break;
             }
             let memory = memories::by_seq(&self.conn, seq)?;
-            found.extend(
+            previews.extend(
                 memory
-                    .filter(|m| m.status == Status::Active && sight.admits(m.audience()))
-                    .map(|m| neighbour(&m)),
+                    .filter(|m| m.status == Status::Active && visibility.admits(m.audience()))
+                    .map(|m| to_preview(&m)),
             );
         }
-        Ok(found)
+        Ok(previews)
     }
 
     /// Returns the supersession chain of the memory, in both directions.
-    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<VersionChain>> {
-        let mut earlier = Vec::new();
-        let mut first = memory.clone();
-        while let Some(before) = self.earlier(&first, sight, &earlier)? {
-            earlier.push(std::mem::replace(&mut first, before));
+    fn versions(&self, memory: &Memory, visibility: &Visibility) -> Result<Option<VersionChain>> {
+        // The versions after `oldest`, up to the memory itself, newest first.
+        let mut newer = Vec::new();
+        let mut oldest = memory.clone();
+        while let Some(predecessor) = self.predecessor(&oldest, visibility, &newer)? {
+            newer.push(std::mem::replace(&mut oldest, predecessor));
         }
-        // `first` is the root now; the successors up to the memory itself were collected in
-        // reverse.
-        let mut chain = vec![first];
-        chain.extend(earlier.into_iter().rev());
-        let place = chain.len();
-        while let Some(next) = self.later(chain.last(), sight, &chain)? {
+        newer.reverse();
+        let mut chain = vec![oldest];
+        chain.extend(newer);
+        let number = chain.len();
+        while let Some(next) = self.successor(chain.last(), visibility, &chain)? {
             chain.push(next);
         }
         if chain.len() == 1 {
@@ -154,41 +165,43 @@ impl Reader {
         }
         let root = chain[0].id.clone();
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
-        let around =
-            numbered.filter(|version| version.version.abs_diff(place) <= VERSIONS).collect();
-        Ok(Some(VersionChain { root, version: place, chain: around }))
+        let shown =
+            numbered.filter(|version| version.version.abs_diff(number) <= MAX_VERSIONS).collect();
+        Ok(Some(VersionChain { root, version: number, chain: shown }))
     }
 
-    fn earlier(
+    /// Returns the memory that this one replaced, unless `seen` contains it.
+    fn predecessor(
         &self,
         memory: &Memory,
-        sight: &Visibility,
-        known: &[Memory],
+        visibility: &Visibility,
+        seen: &[Memory],
     ) -> Result<Option<Memory>> {
         let mut replaced = memories::replaced_by(&self.conn, &memory.id)?;
         replaced.retain(|m| {
             m.status != Status::Compacted
-                && sight.admits(m.audience())
-                && known.iter().all(|k| k.seq != m.seq)
+                && visibility.admits(m.audience())
+                && seen.iter().all(|s| s.seq != m.seq)
         });
         Ok(replaced.pop())
     }
 
-    fn later(
+    /// Returns the memory that replaced this one, unless `seen` contains it.
+    fn successor(
         &self,
         memory: Option<&Memory>,
-        sight: &Visibility,
-        known: &[Memory],
+        visibility: &Visibility,
+        seen: &[Memory],
     ) -> Result<Option<Memory>> {
         let by = memory
             .filter(|m| m.status != Status::Compacted)
             .and_then(|m| m.superseded_by.as_deref());
         let Some(id) = by.and_then(|id| id.parse::<MemoryId>().ok()) else { return Ok(None) };
         let next = memories::by_id(&self.conn, &id)?;
-        Ok(next.filter(|m| sight.admits(m.audience()) && known.iter().all(|k| k.seq != m.seq)))
+        Ok(next.filter(|m| visibility.admits(m.audience()) && seen.iter().all(|s| s.seq != m.seq)))
     }
 
-    fn shown(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
+    fn details(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let forgotten = memory.status == Status::Forgotten;
         Ok(MemoryDetails {
@@ -200,7 +213,7 @@ impl Reader {
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
             confidence,
-            flagged: memory.status == Status::Active && confidence.get() < FLAGGED,
+            flagged: memory.status == Status::Active && confidence.get() < FLAG_THRESHOLD,
             pinned: memory.anchor.pinned,
             access_count: memory.access_count,
             last_accessed: memory.last_accessed.map(Timestamp::iso),
@@ -226,7 +239,7 @@ pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Resul
     }
 }
 
-fn neighbour(memory: &Memory) -> MemoryPreview {
+fn to_preview(memory: &Memory) -> MemoryPreview {
     MemoryPreview { id: memory.id.clone(), preview: budget::preview(&memory.content) }
 }
 

@@ -1,5 +1,5 @@
-//! `list` and `find`: memories in storage order, newest first, for people and their scripts; and
-//! memories that a partial id matches.
+//! `list` and `find`: lists memories, newest first, for people and scripts; finds memories by a
+//! part of their id.
 
 use crate::db::{groups, listing};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::{FLAGGED, group_name};
+use crate::operations::inspect::{FLAG_THRESHOLD, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
@@ -25,7 +25,7 @@ const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
 const MAX_FOUND: usize = 10;
 
-/// The memories that a status word selects.
+/// The value of the request's `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StatusFilter {
     Status(Status),
@@ -41,7 +41,7 @@ impl Reader {
     /// # Errors
     /// `invalid` for `status` and `limit`, `Database`.
     pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
-        let wanted = wanted(request.status.as_deref())?;
+        let status = parse_status(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Failure::invalid(
@@ -58,7 +58,7 @@ impl Reader {
         let text = request.text.as_deref().map(str::to_lowercase);
         let admits = |memory: &Memory| {
             (request.all_groups || visibility.admits(memory.audience()))
-                && self.is_wanted(memory, wanted, now)
+                && self.matches_status(memory, status, now)
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
                 && request
                     .older_than_seconds
@@ -77,16 +77,15 @@ impl Reader {
                 }
             }
         })?;
-        let more = found.len() > limit;
+        let has_more = found.len() > limit;
         found.truncate(limit);
-        let next = if more { found.last().map(|memory| memory.seq) } else { None };
+        let next = if has_more { found.last().map(|memory| memory.seq) } else { None };
         let memories =
             found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
         Ok(ListReply { memories, total, next })
     }
 
-    /// Returns the memories whose id begins or ends with the part, whatever their project and
-    /// status.
+    /// Returns the memories of every project and status whose id begins or ends with the part.
     ///
     /// # Errors
     /// `invalid` for the part, `Database`.
@@ -95,31 +94,31 @@ impl Reader {
         if !PARTIAL_ID_CHARS.contains(&part.len())
             || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
         {
-            let words = "must be an id, or at least 4 characters of its beginning or its end";
-            return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
+            let message = "must be an id, or at least 4 characters of its beginning or its end";
+            return Err(Failure::invalid("part", message).hint("Run loci list to see ids").into());
         }
-        let sight = Visibility::new(&self.conn, own, None)?;
+        let visibility = Visibility::new(&self.conn, own, None)?;
         let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
-        let told = |memory: Memory| {
-            let (visible, group_id) = (sight.admits(memory.audience()), memory.group.clone());
+        let to_found = |memory: Memory| {
+            let (visible, group_id) = (visibility.admits(memory.audience()), memory.group.clone());
             Ok(FoundMemory { visible, group_id, memory: self.listed(memory, now)? })
         };
-        Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })
+        Ok(FindReply { memories: found.into_iter().map(to_found).collect::<Result<_>>()? })
     }
 
     fn confidence(&self, memory: &Memory, now: Timestamp) -> Confidence {
         self.shared.settings().decay.at(now, memory.kind, memory.anchor)
     }
 
-    fn is_wanted(&self, memory: &Memory, wanted: StatusFilter, now: Timestamp) -> bool {
+    fn matches_status(&self, memory: &Memory, filter: StatusFilter, now: Timestamp) -> bool {
         let active = memory.status == Status::Active;
         let expired = memory.expires_at.is_some_and(|at| at <= now);
-        match wanted {
+        match filter {
             StatusFilter::Status(Status::Active) => active && !expired,
             StatusFilter::Status(status) => memory.status == status,
             StatusFilter::Expired => active && expired,
             StatusFilter::Pinned => active && memory.anchor.pinned,
-            StatusFilter::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
+            StatusFilter::Flagged => active && self.confidence(memory, now).get() < FLAG_THRESHOLD,
             StatusFilter::All => true,
         }
     }
@@ -139,8 +138,8 @@ impl Reader {
     }
 }
 
-fn wanted(word: Option<&str>) -> Result<StatusFilter> {
-    Ok(match word {
+fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
+    Ok(match name {
         None | Some("active") => StatusFilter::Status(Status::Active),
         Some("superseded") => StatusFilter::Status(Status::Superseded),
         Some("compacted") => StatusFilter::Status(Status::Compacted),
@@ -150,9 +149,9 @@ fn wanted(word: Option<&str>) -> Result<StatusFilter> {
         Some("flagged") => StatusFilter::Flagged,
         Some("all") => StatusFilter::All,
         Some(_) => {
-            let words =
+            let message =
                 "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
-            return Err(Failure::invalid("status", words).into());
+            return Err(Failure::invalid("status", message).into());
         }
     })
 }
@@ -168,7 +167,7 @@ mod tests {
         let reply = test_store
             .reader
             .list(&parse(request), &named("a"), test_store.now)
-            .expect("is listed");
+            .expect("the memories are listed");
         reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
     }
 
@@ -176,7 +175,7 @@ mod tests {
         let reply = test_store
             .reader
             .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
-            .expect("is found");
+            .expect("the search succeeds");
         reply
             .memories
             .into_iter()
@@ -200,13 +199,13 @@ mod tests {
         assert_eq!(found(&test_store, &theirs[26..]), [(theirs.clone(), false)]);
         assert_eq!(found(&test_store, &ours[..4]), [(theirs, false), (ours, true)]);
         assert!(found(&test_store, "ffffffff").is_empty());
-        for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
+        for part in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
             assert!(
                 test_store
                     .reader
-                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), test_store.now)
+                    .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
                     .is_err(),
-                "{wrong}"
+                "{part}"
             );
         }
     }
@@ -238,7 +237,7 @@ mod tests {
         assert_eq!(
             ids(&test_store, json!({"group": "b"})),
             [new.as_str(), &vague, &sure],
-            "global ones are seen from everywhere"
+            "global memories are visible in every project"
         );
         assert_eq!(ids(&test_store, json!({"group": "b", "from_group": true})), [vague.as_str()]);
     }

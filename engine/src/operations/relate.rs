@@ -1,4 +1,4 @@
-//! `relate`: stores a triple of two entities; the same triple again adds evidence.
+//! `relate`: stores a relation of two entities. Storing the same relation again adds evidence.
 
 use crate::db::log::Operation;
 use crate::db::relations;
@@ -20,14 +20,15 @@ impl Writer {
     /// Relates two entities.
     ///
     /// # Errors
-    /// `not_found` for an entity or evidence; `invalid` for an end that is no active entity, for
-    /// one entity at both ends, and for the predicate; `Database`.
+    /// `not_found` for an entity or evidence; `invalid` if subject or object is not an active
+    /// entity, if both are the same, or for the predicate; `Database`.
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
         self.run_idempotent(call, |change| {
             let predicate = predicate(&request.predicate)?;
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
-            let object = entity(change, &sight, "object_id", &request.object_id)?;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let subject = entity(change, &visibility, "subject_id", &request.subject_id)?;
+            let object = entity(change, &visibility, "object_id", &request.object_id)?;
             if subject.seq == object.seq {
                 return Err(Failure::invalid("object_id", "is the subject itself")
                     .hint("Name another entity")
@@ -36,15 +37,15 @@ impl Writer {
             if request.evidence.len() > limits::EVIDENCE_IDS {
                 return Err(Failure::invalid(
                     "evidence",
-                    format!("holds more than {} ids", limits::EVIDENCE_IDS),
+                    format!("has more than {} ids", limits::EVIDENCE_IDS),
                 )
                 .into());
             }
-            let known = relations::find(change.conn, &subject.id, &predicate, &object.id)?;
-            let created = known.is_none();
-            let id = match known {
+            let existing = relations::find(change.conn, &subject.id, &predicate, &object.id)?;
+            let created = existing.is_none();
+            let id = match existing {
                 Some(id) => id,
-                None => make(change, &subject, &predicate, &object)?,
+                None => insert(change, &subject, &predicate, &object)?,
             };
             let row = Row::Relation(id.clone());
             if let Some(confidence) = request.confidence {
@@ -52,7 +53,7 @@ impl Writer {
                 relations::set_confidence(change.conn, &id, confidence)?;
             }
             for memory in &request.evidence {
-                let memory = sight.find(change.conn, "evidence", memory)?;
+                let memory = visibility.find(change.conn, "evidence", memory)?;
                 if relations::add_evidence(change.conn, &id, &memory.id)? {
                     change.record_created(Row::Evidence(id.clone(), memory.id.to_string()));
                 }
@@ -62,7 +63,7 @@ impl Writer {
     }
 }
 
-fn make(
+fn insert(
     change: &mut Change<'_>,
     subject: &Memory,
     predicate: &str,
@@ -91,8 +92,13 @@ fn make(
     Ok(id)
 }
 
-fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -> Result<Memory> {
-    let memory = sight.find(change.conn, field, id)?;
+fn entity(
+    change: &Change<'_>,
+    visibility: &Visibility,
+    field: &str,
+    id: &MemoryId,
+) -> Result<Memory> {
+    let memory = visibility.find(change.conn, field, id)?;
     if memory.kind != MemoryType::Entity {
         let message = format!("names a memory of type {}, not an entity: {id}", memory.kind);
         return Err(Failure::invalid(field, message)
@@ -108,7 +114,7 @@ fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -
     Ok(memory)
 }
 
-/// Returns the trimmed predicate.
+/// Returns the trimmed predicate, or refuses it.
 pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
     let refuse = |why: String| {
@@ -119,9 +125,11 @@ pub(crate) fn predicate(text: &str) -> Result<String> {
     match text.chars().count() {
         0 => refuse("is empty".to_owned()),
         n if n > limits::PREDICATE_CHARS => {
-            refuse(format!("has {n} characters; at most {} are kept", limits::PREDICATE_CHARS))
+            refuse(format!("has {n} characters; at most {} are allowed", limits::PREDICATE_CHARS))
         }
-        _ if text.chars().any(char::is_control) => refuse("holds a control character".to_owned()),
+        _ if text.chars().any(char::is_control) => {
+            refuse("contains a control character".to_owned())
+        }
         _ => Ok(text.to_owned()),
     }
 }

@@ -1,5 +1,5 @@
-//! `restore`: makes a forgotten, superseded or compacted memory active again. Its replacement
-//! stays.
+//! `restore`: makes a forgotten, superseded or compacted memory active again. A memory that
+//! replaced it stays active.
 
 use crate::db::log::Operation;
 use crate::db::memories;
@@ -15,7 +15,7 @@ use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 use serde_json::json;
 
 impl Writer {
-    /// Restores a memory. An active one is left as it is, and the reply says so (`was`).
+    /// Restores a memory. Does not change an active one; `was` in the reply is its previous status.
     ///
     /// # Errors
     /// `not_found`; `conflict` if an equal text is active; `Database`.
@@ -25,28 +25,29 @@ impl Writer {
         request: &RestoreRequest,
     ) -> Result<RestoreReply> {
         self.run_idempotent(call, |change| {
-            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
-            let was = memory.status;
+            let visibility =
+                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let previous = memory.status;
             let mut act = None;
-            if was != Status::Active {
-                if let Some(twin) = memories::same_text(change.conn, &memory)? {
-                    let message = format!("has the same text as an active memory: {twin}");
+            if previous != Status::Active {
+                if let Some(other) = memories::same_text(change.conn, &memory)? {
+                    let message = format!("has the same text as an active memory: {other}");
                     return Err(Failure::new(Code::Conflict, message)
                         .at("memory_id")
-                        .hint("Nothing is lost; use that one")
+                        .hint("Use that memory instead")
                         .into());
                 }
                 change.record_before(Row::Memory(memory.seq))?;
                 memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, call.now)?;
-                change.log(Operation::Restore, &memory.id, &json!({"was": was.as_str()}))?;
+                change.log(Operation::Restore, &memory.id, &json!({"was": previous.as_str()}))?;
                 change.touch(memory.seq);
                 act = change.commit_to_journal("restore")?;
             }
             Ok(RestoreReply {
                 id: memory.id,
                 status: "active".to_owned(),
-                was: was.as_str().to_owned(),
+                was: previous.as_str().to_owned(),
                 act,
             })
         })

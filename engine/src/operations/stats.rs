@@ -7,12 +7,12 @@ use crate::handles::reader::Reader;
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::operations::inspect::FLAGGED;
+use crate::operations::inspect::FLAG_THRESHOLD;
 use loci_proto::group::Group;
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 
 impl Reader {
-    /// Counts everything, or what one group stored.
+    /// Counts the whole store, or the memories that one group stored.
     ///
     /// # Errors
     /// `Database`.
@@ -22,14 +22,15 @@ impl Reader {
             None => None,
         };
         let settings = self.shared.settings();
-        let counted = stats::count(&self.conn, group.as_deref(), &settings.model, now)?;
-        let faded = |entry: &Entry| {
+        let counts = stats::count(&self.conn, group.as_deref(), &settings.model, now)?;
+        let is_flagged = |entry: &Entry| {
             entry.status == Status::Active
-                && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED
+                && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAG_THRESHOLD
         };
-        let of_group = |entry: &Entry| group.is_none() || entry.group == group;
+        let is_in_group = |entry: &Entry| group.is_none() || entry.group == group;
         let mut flagged = 0;
-        let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
+        let mut count =
+            |entry: &Entry| flagged += u64::from(is_in_group(entry) && is_flagged(entry));
         match self.shared.warm() {
             Some(index) => index.entries().for_each(|entry| count(&entry)),
             None => memories::entries(&self.conn, &ALL_SEQS, |entry| {
@@ -37,7 +38,7 @@ impl Reader {
                 Ok(())
             })?,
         }
-        Ok(StatsReply { flagged, ..counted })
+        Ok(StatsReply { flagged, ..counts })
     }
 
     /// Returns the number of active memories.

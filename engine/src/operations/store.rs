@@ -1,8 +1,8 @@
 //! `store`: stores a new memory, or reinforces an equal one.
 //!
-//! The text is validated and encoded before ([`Draft`]). One transaction then writes memory,
-//! keywords, vectors, supersession, log line and the answer. Not here: when two texts state the
-//! same fact (`duplicate`).
+//! The text is validated and encoded first ([`Draft`]). One transaction then writes the memory with
+//! its keywords and vectors, the supersession, the log line and the reply. Not here: deciding
+//! whether two texts state the same fact (`duplicate`).
 
 use crate::db::log::Operation;
 use crate::db::memories::NewMemory;
@@ -32,8 +32,8 @@ use serde_json::json;
 const REINFORCEMENT: f64 = 0.1;
 /// Maximum similar memories that a reply names.
 const MAX_SIMILAR: usize = 5;
-/// Maximum memories below the threshold that are compared word by word.
-const MAX_REWORDED: usize = 16;
+/// Maximum memories below the threshold whose words are compared.
+const MAX_BELOW_THRESHOLD: usize = 16;
 
 /// A request with validated content and metadata.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Draft {
         Ok(Self { request })
     }
 
-    /// The text to encode.
+    /// Returns the text to encode.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.request.content
@@ -68,8 +68,8 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. `text` is its encoding; an empty one is computed later, and the memory is
-    /// found by its words until then.
+    /// Stores a memory. If `encoding` is empty, the daemon computes it later, and recalls find the
+    /// memory only by its words until then.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
@@ -77,11 +77,11 @@ impl Writer {
         &mut self,
         call: &CallContext,
         draft: &Draft,
-        text: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> Result<StoreReply> {
         self.run_idempotent(call, |change| {
             let scope = draft.request.effective_scope();
-            let mut work = StoreWork { change, request: &draft.request, text, scope };
+            let mut work = StoreWork { change, request: &draft.request, encoding, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
@@ -95,25 +95,27 @@ impl Writer {
 struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
-    text: &'a DocumentEncoding,
+    encoding: &'a DocumentEncoding,
     scope: Scope,
 }
 
 /// Stored memories that are similar to the new text.
 #[derive(Default)]
 struct SimilarMemories {
+    /// The memory that states the same fact.
     same: Option<Memory>,
+    /// Memories above the threshold that state another fact.
     similar: Vec<MemoryId>,
 }
 
 impl StoreWork<'_, '_> {
     fn store(&mut self) -> Result<StoreReply> {
-        let group = self.group()?;
+        let group = self.resolve_group()?;
         let replaced = self.replaced(&group)?;
         self.scope = self.effective_scope(replaced.as_ref());
-        let near = self.similar(&group, replaced.as_ref())?;
-        let (id, deduplicated) = match near.same {
-            Some(known) => (self.reinforce(known)?, true),
+        let found = self.similar(&group, replaced.as_ref())?;
+        let (id, deduplicated) = match found.same {
+            Some(existing) => (self.reinforce(existing)?, true),
             None => (self.insert(&group)?, false),
         };
         if let Some(old) = &replaced {
@@ -127,7 +129,7 @@ impl StoreWork<'_, '_> {
             kind: self.request.kind,
             deduplicated,
             superseded: replaced.map(|old| old.id),
-            similar: near.similar,
+            similar: found.similar,
             degraded: Degraded::default(),
         })
     }
@@ -143,7 +145,8 @@ impl StoreWork<'_, '_> {
         }
     }
 
-    fn group(&self) -> Result<Group> {
+    /// Returns the group of the call, and stores it if it is new.
+    fn resolve_group(&self) -> Result<Group> {
         let group = match &self.request.group {
             Some(name) => {
                 groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?
@@ -159,8 +162,8 @@ impl StoreWork<'_, '_> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
         let visibility = Visibility::of_groups(&self.change.call.actor.group.id, &group.id);
         let memory = visibility.find(self.change.conn, "supersedes", id)?;
-        let conflict = |what: String, hint: &str| {
-            Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
+        let conflict = |message: String, hint: &str| {
+            Err(Error::from(Failure::new(Code::Conflict, message).at("supersedes").hint(hint)))
         };
         match (memory.status, &memory.superseded_by) {
             (Status::Active, _)
@@ -188,15 +191,15 @@ impl StoreWork<'_, '_> {
         }
     }
 
-    /// Finds the same fact and similar memories among active memories of the same type that the
-    /// same sessions see.
+    /// Finds the same fact and similar memories among the active memories of the same type and
+    /// audience.
     fn similar(&self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
         let audience = Audience::new(self.scope, Some(&group.id));
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
                 && m.audience().is_same(audience)
                 && m.expires_at.is_none_or(|at| at > self.change.call.now)
-                && replaced.is_none_or(|r| r.seq != m.seq)
+                && replaced.is_none_or(|old| old.seq != m.seq)
         };
         let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?
             .into_iter()
@@ -204,34 +207,36 @@ impl StoreWork<'_, '_> {
         if exact.is_some() {
             return Ok(SimilarMemories { same: exact, similar: Vec::new() });
         }
-        let mut near = SimilarMemories::default();
+        let mut found = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
         for (seq, cosine) in self.nearest(group, threshold) {
-            let is_near = f64::from(cosine) > threshold;
+            let is_above = f64::from(cosine) > threshold;
             let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
                 continue;
             };
-            let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
+            let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
             let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
-                .filter(|_| same_thing);
-            if equivalence.is_some_and(|equivalence| is_near || equivalence == Equivalence::InWords)
+                .filter(|_| same_subject);
+            if equivalence
+                .is_some_and(|equivalence| is_above || equivalence == Equivalence::InWords)
             {
-                near.same = Some(memory);
-                near.similar.clear();
+                found.same = Some(memory);
+                found.similar.clear();
                 break;
             }
-            if is_near && near.similar.len() < MAX_SIMILAR {
-                near.similar.push(memory.id);
+            if is_above && found.similar.len() < MAX_SIMILAR {
+                found.similar.push(memory.id);
             }
         }
-        Ok(near)
+        Ok(found)
     }
 
-    /// Returns one-chunk memories with their cosines, nearest first: all above the threshold, and a
-    /// few down to twice its distance from 1, which may state the same in the same words. Longer
-    /// texts merge only on equal wording.
+    /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
+    /// and at most [`MAX_BELOW_THRESHOLD`] whose distance from 1 is less than twice that of the
+    /// threshold. The latter are the same fact only if they have the same words. Empty if the new
+    /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
-        let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
+        let [vector] = self.encoding.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
         let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
@@ -239,25 +244,26 @@ impl StoreWork<'_, '_> {
             scope: Some(self.scope),
             ..self.change.shared.filter(&visibility, self.change.call.now)
         };
-        let least = 1.0 - 2.0 * (1.0 - threshold);
-        let near =
-            search::nearest::nearest(&index, &index.mask(&filter), vector, least).into_iter();
-        let mut close: Vec<(i64, f32)> = near
+        let min_cosine = 1.0 - 2.0 * (1.0 - threshold);
+        let nearest =
+            search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
+        let mut candidates: Vec<(i64, f32)> = nearest
             .filter(|(slot, _)| index.chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
-        // Stores of the same group commit are not in the index yet; the row decides whether one is
-        // eligible.
-        for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
-            if let [piece] = text.pieces.as_slice() {
-                let cosine = crate::model::encoding::dot(vector.as_slice(), piece.as_slice());
-                close.extend((f64::from(cosine) > least).then_some((*seq, cosine)));
+        // Memories stored earlier in the same group commit are not in the index yet. The caller
+        // checks their rows.
+        for (seq, encoding) in self.change.touched.earlier.iter().flat_map(|update| &update.vectors)
+        {
+            if let [other] = encoding.pieces.as_slice() {
+                let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
+                candidates.extend((f64::from(cosine) > min_cosine).then_some((*seq, cosine)));
             }
         }
-        close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let above = close.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
-        close.truncate(above + MAX_REWORDED);
-        close
+        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let above = candidates.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
+        candidates.truncate(above + MAX_BELOW_THRESHOLD);
+        candidates
     }
 
     /// Returns the expiry time: from the call, else from the setting of the type.
@@ -296,40 +302,44 @@ impl StoreWork<'_, '_> {
             hash: &hash(&self.request.content),
             expires_at: self.expires_at()?,
         };
-        let seq = self.change.insert(&new, self.text)?;
+        let seq = self.change.insert(&new, self.encoding)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
         mentions::renew(self.change, seq)?;
         Ok(id)
     }
 
-    fn reinforce(&mut self, mut known: Memory) -> Result<MemoryId> {
-        let before =
-            self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
+    /// Raises the confidence of a memory that states the same fact, and stores the new wording.
+    fn reinforce(&mut self, mut existing: Memory) -> Result<MemoryId> {
+        let before = self.change.shared.settings().decay.at(
+            self.change.call.now,
+            existing.kind,
+            existing.anchor,
+        );
         let after = before.boosted(REINFORCEMENT);
-        content::merge_metadata(&mut known.metadata, &self.request.metadata);
+        content::merge_metadata(&mut existing.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
-            // Undoing the supersession reverts the whole call.
-            self.change.record_before(Row::Memory(known.seq))?;
-            self.change.record_before(Row::Variant(known.seq, self.request.content.clone()))?;
+            // Undoing the supersession must also undo the reinforcement.
+            self.change.record_before(Row::Memory(existing.seq))?;
+            self.change.record_before(Row::Variant(existing.seq, self.request.content.clone()))?;
         }
-        memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
-        let reworded = known.content != self.request.content;
+        memories::reinforce(self.change.conn, &existing, after, self.change.call.now)?;
+        let reworded = existing.content != self.request.content;
         if reworded {
             memories::add_variant(
                 self.change.conn,
-                known.seq,
+                existing.seq,
                 &self.request.content,
                 self.change.call.now,
             )?;
         }
         self.change.log(
             Operation::Merge,
-            &known.id,
+            &existing.id,
             &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}),
         )?;
-        self.change.touched.seqs.push(known.seq);
-        Ok(known.id)
+        self.change.touched.seqs.push(existing.seq);
+        Ok(existing.id)
     }
 
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
@@ -341,7 +351,7 @@ impl StoreWork<'_, '_> {
     }
 }
 
-/// BLAKE3-128 of the normalised text.
+/// Returns the BLAKE3 hash of the normalised text, cut to 128 bits.
 pub(crate) fn hash(content: &str) -> [u8; 16] {
     let digest = blake3::hash(duplicate::normalised(content).as_bytes());
     let mut short = [0; 16];

@@ -1,7 +1,7 @@
-//! `undo` and `history`: acts are undone, newest first or a single one, unless a later change
-//! depends on them.
+//! `undo` and `history`: undoes acts, newest first or a single one, unless a later change depends
+//! on them.
 //!
-//! Later accesses and boosts are kept. Not here: which rows an act records (`crate::transaction`).
+//! Keeps later accesses and boosts. Not here: recording the rows of an act (`transaction::change`).
 
 use crate::db::journal;
 use crate::db::journal::{Entry, RowChange, RowEffect};
@@ -13,21 +13,23 @@ use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::time::Timestamp;
 use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// Default acts on one page of the history.
-const PAGE: usize = 20;
+/// Default number of acts on one page of the history.
+const PAGE_SIZE: usize = 20;
 
 impl Writer {
-    /// Undoes acts: one by number, the newest, or all since a time. All or none.
+    /// Undoes acts: one by number, the newest, or all since a time. If one cannot be undone, none
+    /// is.
     ///
     /// # Errors
-    /// `not_found` if there is no such act, `conflict` if it was undone before or a later change
+    /// `not_found` if there is no such act, `conflict` if it was already undone or a later change
     /// depends on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
         self.run_idempotent(call, |change| {
@@ -37,11 +39,11 @@ impl Writer {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| no_such_act(id))?;
                 if request.preview {
                     let at = entry.undone_at;
-                    undone.push(to_act(entry, at));
+                    undone.push(to_reply(entry, at));
                     continue;
                 }
                 undo_act(change, &entry)?;
-                undone.push(to_act(entry, Some(change.call.now)));
+                undone.push(to_reply(entry, Some(change.call.now)));
             }
             Ok(UndoReply { undone })
         })
@@ -54,7 +56,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn history(&self, request: &HistoryRequest) -> Result<HistoryReply> {
-        let limit = request.limit.unwrap_or(PAGE).clamp(1, 1000);
+        let limit = request.limit.unwrap_or(PAGE_SIZE).clamp(1, 1000);
         let seq = match &request.memory_id {
             Some(id) => memories::by_id(&self.conn, id)?.map(|memory| memory.seq).or(Some(-1)),
             None => None,
@@ -63,19 +65,19 @@ impl Reader {
         loop {
             let page = journal::list(&self.conn, before, limit)?;
             before = page.last().map(|entry| entry.id);
-            let full = page.len() == limit;
+            let is_full_page = page.len() == limit;
             acts.extend(
-                page.into_iter().filter(|entry| seq.is_none_or(|seq| concerns(entry, seq))),
+                page.into_iter().filter(|entry| seq.is_none_or(|seq| changes_memory(entry, seq))),
             );
-            if !full || acts.len() >= limit {
+            if !is_full_page || acts.len() >= limit {
                 acts.truncate(limit);
-                let next = full.then(|| acts.last().map(|entry| entry.id)).flatten();
+                let next = is_full_page.then(|| acts.last().map(|entry| entry.id)).flatten();
                 return Ok(HistoryReply {
                     acts: acts
                         .into_iter()
-                        .map(|e| {
-                            let at = e.undone_at;
-                            to_act(e, at)
+                        .map(|entry| {
+                            let at = entry.undone_at;
+                            to_reply(entry, at)
                         })
                         .collect(),
                     next,
@@ -85,7 +87,7 @@ impl Reader {
     }
 }
 
-fn concerns(entry: &Entry, seq: i64) -> bool {
+fn changes_memory(entry: &Entry, seq: i64) -> bool {
     entry
         .rows
         .iter()
@@ -123,57 +125,60 @@ fn conflict(entry: &Entry, why: &str) -> Error {
 fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(
-            Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into()
+            Failure::new(Code::Conflict, format!("act {} is already undone", entry.id)).into()
         );
     }
-    let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
-    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &own, changed))?;
+    let act_rows: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
+    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &act_rows, changed))?;
     let conn = change.conn;
-    let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
-    let mut restore_row =
+    let changed_texts = entry.rows.iter().filter(|changed| changes_text(changed)).count();
+    let mut restore_rows =
         || entry.rows.iter().rev().try_for_each(|changed| restore_row(change, changed));
-    if lexical::is_rebuild_cheaper(conn, texts)? {
-        lexical::with_rebuild(conn, restore_row)?;
+    if lexical::is_rebuild_cheaper(conn, changed_texts)? {
+        lexical::with_rebuild(conn, restore_rows)?;
     } else {
-        restore_row()?;
+        restore_rows()?;
     }
     journal::set_undone(conn, entry.id, change.call.now)
 }
 
-/// Returns true if a text is added, removed or changed.
-fn has_text(changed: &RowChange) -> bool {
-    let other = |effect: &RowEffect| !matches!(effect, RowEffect::Set { before, .. } if !before.contains_key("content"));
-    matches!(changed.row, Row::Memory(_)) && other(&changed.effect)
+/// Returns true if the act added, removed or changed the text of a memory.
+fn changes_text(changed: &RowChange) -> bool {
+    let keeps_content =
+        matches!(&changed.effect, RowEffect::Set { before, .. } if !before.contains_key("content"));
+    matches!(changed.row, Row::Memory(_)) && !keeps_content
 }
 
-/// Refuses if a row has changed since the act.
+/// Refuses to undo an act if a row has changed since.
 fn check_unchanged(
     change: &Change<'_>,
     entry: &Entry,
-    own: &HashSet<&Row>,
+    act_rows: &HashSet<&Row>,
     changed: &RowChange,
 ) -> Result<()> {
-    let now = rows::image(change.conn, &changed.row)?;
-    match (&changed.effect, now) {
+    let current = rows::image(change.conn, &changed.row)?;
+    match (&changed.effect, current) {
         (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
             Err(conflict(entry, "a row that it created or changed no longer exists"))
         }
         (RowEffect::Deleted(_), Some(_)) => {
             Err(conflict(entry, "a row that it deleted exists again"))
         }
-        (RowEffect::Inserted(print), Some(now)) if *print != fingerprint(&now) => {
+        (RowEffect::Inserted(hash), Some(current)) if *hash != fingerprint(&current) => {
             Err(conflict(entry, "a row that it created was changed later"))
         }
-        (RowEffect::Inserted(_), Some(now)) if would_cascade(change, own, &changed.row, &now)? => {
+        (RowEffect::Inserted(_), Some(current))
+            if would_cascade(change, act_rows, &changed.row, &current)? =>
+        {
             Err(conflict(entry, "a later change refers to a row that it created"))
         }
         (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
-        (RowEffect::Set { after, .. }, Some(now)) => {
-            let moved = after
+        (RowEffect::Set { after, .. }, Some(current)) => {
+            let changed_later = after
                 .iter()
-                .find(|(name, value)| !is_usage_column(name) && now.get(*name) != Some(*value));
-            moved.map_or(Ok(()), |(name, _)| {
-                Err(conflict(entry, &format!("the {name} that it set was changed since")))
+                .find(|(name, value)| !is_usage_column(name) && current.get(*name) != Some(*value));
+            changed_later.map_or(Ok(()), |(name, _)| {
+                Err(conflict(entry, &format!("the {name} that it set was changed later")))
             })
         }
     }
@@ -183,14 +188,14 @@ fn check_unchanged(
 /// did not create.
 fn would_cascade(
     change: &Change<'_>,
-    own: &HashSet<&Row>,
+    act_rows: &HashSet<&Row>,
     row: &Row,
     image: &Image,
 ) -> Result<bool> {
     let Row::Memory(seq) = row else { return Ok(false) };
-    let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let id = image.get("id").and_then(Value::as_str).unwrap_or_default();
     let dependent = relations::rows_of(change.conn, *seq, id)?;
-    Ok(dependent.iter().any(|row| !own.contains(row)))
+    Ok(dependent.iter().any(|row| !act_rows.contains(row)))
 }
 
 fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
@@ -198,13 +203,13 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
         RowEffect::Inserted(_) => remove(change, &changed.row)?,
         RowEffect::Deleted(before) => rows::insert(change.conn, &changed.row, before)?,
         RowEffect::Set { before, after } => {
-            let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
-            // Accesses since then are newer than the act.
-            let same =
-                |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
+            let current = rows::image(change.conn, &changed.row)?.unwrap_or_default();
+            // Columns that were changed later, such as those of accesses, keep their newer values.
+            let is_unchanged =
+                |(name, _): &(&String, &Value)| current.get(*name) == after.get(*name);
             let columns: Image = before
                 .iter()
-                .filter(same)
+                .filter(is_unchanged)
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect();
             if !columns.is_empty() {
@@ -215,7 +220,7 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     let Row::Memory(seq) = changed.row else { return Ok(()) };
     change.touch(seq);
     if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
-        // Its vectors belong to the other text; the daemon computes new ones.
+        // The vectors belong to the replaced text; the daemon computes new ones.
         vectors::delete(change.conn, seq)?;
         change.touched.vectors.push((seq, DocumentEncoding::default()));
     }
@@ -235,7 +240,7 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
-fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> JournalEntry {
+fn to_reply(entry: Entry, undone_at: Option<Timestamp>) -> JournalEntry {
     JournalEntry {
         id: entry.id,
         act: entry.act,
@@ -244,7 +249,7 @@ fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Jou
         session: entry.session,
         group: entry.group,
         at: entry.at.iso(),
-        undone_at: undone_at.map(crate::model::time::Timestamp::iso),
+        undone_at: undone_at.map(Timestamp::iso),
     }
 }
 
@@ -256,15 +261,15 @@ mod tests {
     use loci_proto::requests::list::{ListReply, ListRequest};
     use serde_json::json;
 
-    fn left(test_store: &TestStore) -> ListReply {
+    fn listed(test_store: &TestStore) -> ListReply {
         test_store
             .reader
             .list(&ListRequest::default(), &named("a"), test_store.now)
-            .expect("is listed")
+            .expect("the memories are listed")
     }
 
     #[test]
-    fn a_preview_undoes_nothing_and_named_acts_are_undone_newest_first_all_or_none() {
+    fn a_preview_changes_nothing_and_given_acts_are_undone_newest_first_all_or_none() {
         let mut test_store = TestStore::new();
         let call = test_store.call("a", None);
         let mut acts = Vec::new();
@@ -277,9 +282,9 @@ mod tests {
                 test_store
                     .writer
                     .forget(&call, &request)
-                    .expect("is forgotten")
+                    .expect("the memory is forgotten")
                     .act
-                    .expect("is an act"),
+                    .expect("the reply has the number of the act"),
             );
         }
         let preview =
@@ -287,19 +292,19 @@ mod tests {
         let shown: Vec<i64> = test_store
             .writer
             .undo(&call, &preview)
-            .expect("is shown")
+            .expect("the preview is returned")
             .undone
             .iter()
             .map(|act| act.id)
             .collect();
-        assert_eq!((shown, left(&test_store).total), (vec![acts[1], acts[0]], 0));
+        assert_eq!((shown, listed(&test_store).total), (vec![acts[1], acts[0]], 0));
 
-        let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
-        assert!(test_store.writer.undo(&call, &with_none).is_err());
-        assert_eq!(left(&test_store).total, 0, "all or none");
-        let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
-        let undone = test_store.writer.undo(&call, &these).expect("is undone").undone;
-        assert_eq!((undone[0].id, undone[1].id, left(&test_store).total), (acts[1], acts[0], 2));
+        let with_unknown_act = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
+        assert!(test_store.writer.undo(&call, &with_unknown_act).is_err());
+        assert_eq!(listed(&test_store).total, 0, "no act is undone");
+        let both = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
+        let undone = test_store.writer.undo(&call, &both).expect("the acts are undone").undone;
+        assert_eq!((undone[0].id, undone[1].id, listed(&test_store).total), (acts[1], acts[0], 2));
         assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.target().is_err());
     }
 }

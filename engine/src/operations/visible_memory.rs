@@ -1,4 +1,4 @@
-//! Resolves what a call can see, and finds memories by id within it.
+//! Resolves the visibility of a call, and finds visible memories by id.
 //!
 //! Not here: the rule itself (`model::visibility`).
 
@@ -11,7 +11,7 @@ use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 
 impl Visibility {
-    /// Returns the visibility of a session of `own` whose call names another group, or none.
+    /// Returns the visibility of a call in a session of `own`, which may name another group.
     ///
     /// # Errors
     /// As [`groups::resolve`].
@@ -25,7 +25,7 @@ impl Visibility {
     /// Returns the memory with this id, whatever its status.
     ///
     /// # Errors
-    /// `not_found` if there is none, or none that is visible: the error does not tell which.
+    /// `not_found` if it does not exist or is not visible; the error is the same for both.
     pub(crate) fn find(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory> {
         memories::by_id(conn, id)?
             .filter(|memory| self.admits(memory.audience()))

@@ -68,7 +68,7 @@ fn an_invalid_relation_is_refused_with_its_field() {
         (triple(&hidden, "knows", &anna), "not_found: subject_id"),
         (triple(&anna, "  ", &ben), "predicate is empty"),
         (triple(&anna, &"x".repeat(65), &ben), "predicate has 65 characters"),
-        (triple(&anna, "a\nb", &ben), "predicate holds a control character"),
+        (triple(&anna, "a\nb", &ben), "predicate contains a control character"),
     ] {
         let refusal = refusal(test_store.relate("a", arguments));
         assert!(refusal.contains(expected), "{refusal}");

@@ -14,10 +14,11 @@ use std::collections::HashMap;
 
 /// Confidence added by an access.
 const BOOST: f64 = 0.05;
-/// Time until the next boost of a memory.
+/// Minimum time between two boosts of a memory, in milliseconds.
 const COOLDOWN: i64 = HOUR;
 
-/// Whether an access may raise confidence. An untrusted clock must not set anchors.
+/// Whether an access raises confidence. Off while the clock is not trusted: a boost stores the
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boosting {
     /// Count and boost.
@@ -49,13 +50,15 @@ impl Writer {
     }
 }
 
+/// Returns the raised confidence; `None` if the memory does not exist, or was boosted less than
+/// [`COOLDOWN`] ago.
 fn boost(
     conn: &Connection,
     shared: &Shared,
     seq: i64,
     now: Timestamp,
 ) -> Result<Option<Confidence>> {
-    let rested = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
-    let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| rested) else { return Ok(None) };
+    let may_boost = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
+    let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| may_boost) else { return Ok(None) };
     Ok(Some(shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST)))
 }

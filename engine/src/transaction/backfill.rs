@@ -16,8 +16,8 @@ impl Reader {
         self.without_vector_after(0, limit)
     }
 
-    /// The same for memories after `seq`, so that a scan of a large store does not restart at the
-    /// oldest each time.
+    /// Like [`Reader::without_vector`], for memories after `seq`: a scan of a large store continues
+    /// where the last call ended.
     ///
     /// # Errors
     /// `Database`.
@@ -31,11 +31,11 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn fill(&mut self, seq: i64, text: &DocumentEncoding) -> Result<()> {
+    pub fn fill(&mut self, seq: i64, encoding: &DocumentEncoding) -> Result<()> {
         self.change(|tx, shared, touched| {
             vectors::delete(tx, seq)?;
-            vectors::insert(tx, seq, &shared.settings().model, text)?;
-            touched.vectors.push((seq, text.clone()));
+            vectors::insert(tx, seq, &shared.settings().model, encoding)?;
+            touched.vectors.push((seq, encoding.clone()));
             Ok(())
         })
     }

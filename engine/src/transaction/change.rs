@@ -1,7 +1,8 @@
 //! One change: a transaction, its caller, the memories that it touches, and the rows before it.
 //!
-//! Every operation that writes goes through [`Writer::run_idempotent`]: a stored answer is returned
-//! again, the work and its answer are one transaction, and the index is updated after the commit.
+//! Every operation that writes goes through [`Writer::run_idempotent`]: a call
+//! with a known idempotency key gets its stored reply, the work and its reply are one transaction,
+//! and the index is updated after the commit.
 //! An undoable operation calls [`Change::record_before`] for each row that it is about to change,
 //! [`Change::record_created`] for each row that it has inserted, and ends with
 //! [`Change::commit_to_journal`]. Not here: the operations (`operations`), how they are undone
@@ -60,7 +61,8 @@ const USAGE_COLUMNS: [&str; 6] =
     ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
 
 impl Change<'_> {
-    /// Records the content of a row before it is changed or deleted. Later calls for the same row do nothing.
+    /// Records the content of a row before it is changed or deleted. Later calls for the same row
+    /// do nothing.
     pub fn record_before(&mut self, row: Row) -> Result<()> {
         if !self.recorded.insert(row.clone()) {
             return Ok(());
@@ -81,31 +83,32 @@ impl Change<'_> {
         self.touched.seqs.push(seq);
     }
 
-    /// Inserts a memory with its vectors and sign codes, and returns its sequence number. The caller finds its mentions.
+    /// Inserts a memory with its vectors and sign codes, and returns its sequence number. The
+    /// caller finds its mentions.
     pub fn insert(
         &mut self,
         new: &memories::NewMemory<'_>,
-        text: &DocumentEncoding,
+        encoding: &DocumentEncoding,
     ) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
-        vectors::insert(self.conn, seq, &self.shared.settings().model, text)?;
+        vectors::insert(self.conn, seq, &self.shared.settings().model, encoding)?;
         self.record_created(Row::Memory(seq));
         self.touch(seq);
-        if !text.pieces.is_empty() {
-            self.touched.vectors.push((seq, text.clone()));
+        if !encoding.pieces.is_empty() {
+            self.touched.vectors.push((seq, encoding.clone()));
         }
         Ok(seq)
     }
 
-    /// Writes the recorded rows to the journal, so that the operation can be undone. Returns the number of the journal entry, or `None` if
-    /// nothing has changed.
+    /// Writes the recorded rows to the journal, so that the operation can be undone. Returns the
+    /// number of the journal entry, or `None` if nothing has changed.
     pub fn commit_to_journal(&mut self, act: &str) -> Result<Option<i64>> {
         let (mut changed, mut images) =
             (Vec::new(), rows::ImageWriter::new(self.conn, is_usage_column));
         self.recorded.clear();
         for (row, before) in std::mem::take(&mut self.before) {
             let effect = match before {
-                None => images.write(&row)?.map(|image| RowEffect::Inserted(print(&image))),
+                None => images.write(&row)?.map(|image| RowEffect::Inserted(hash(&image))),
                 Some(before) => difference(before, rows::image(self.conn, &row)?),
             };
             changed.extend(effect.map(|effect| RowChange { row, effect }));
@@ -138,6 +141,8 @@ impl Change<'_> {
     }
 }
 
+/// Returns the columns that differ, with both values, or the deleted row; `None` if nothing
+/// differs.
 fn difference(before: Image, after: Option<Image>) -> Option<RowEffect> {
     match after {
         None => Some(RowEffect::Deleted(before)),
@@ -153,13 +158,13 @@ fn difference(before: Image, after: Option<Image>) -> Option<RowEffect> {
 
 /// Returns a hash of a row without its usage columns.
 pub(crate) fn fingerprint(image: &Image) -> String {
-    let lasting: Vec<(&String, &Value)> =
+    let columns: Vec<(&String, &Value)> =
         image.iter().filter(|(name, _)| !is_usage_column(name)).collect();
-    print(&serde_json::to_vec(&lasting).unwrap_or_default())
+    hash(&serde_json::to_vec(&columns).unwrap_or_default())
 }
 
-fn print(told: &[u8]) -> String {
-    blake3::hash(told).to_hex()[..32].to_owned()
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
 /// Returns whether a column changes when a memory is merely used.
@@ -168,16 +173,16 @@ pub(crate) fn is_usage_column(column: &str) -> bool {
 }
 
 impl Writer {
-    /// Runs one call in one transaction, then updates the index. A call whose idempotency key is known gets its stored reply, and nothing
-    /// else happens.
+    /// Runs one call in one transaction, then updates the index. A call whose idempotency key is
+    /// known gets its stored reply, and nothing else happens.
     pub(crate) fn run_idempotent<T: Serialize + DeserializeOwned>(
         &mut self,
         call: &CallContext,
         work: impl FnOnce(&mut Change<'_>) -> Result<T>,
     ) -> Result<T> {
         self.change(|conn, shared, touched| {
-            if let Some(answer) = answered(conn, call.key.as_deref())? {
-                return Ok(answer);
+            if let Some(reply) = stored_reply(conn, call.key.as_deref())? {
+                return Ok(reply);
             }
             let mut change = Change {
                 conn,
@@ -189,42 +194,46 @@ impl Writer {
             };
             let reply = work(&mut change)?;
             if let Some(key) = &call.key {
-                let answer = serde_json::to_string(&reply).map_err(|e| cannot_keep(key, &e))?;
-                idempotency::keep(conn, key, &answer, call.now)?;
+                let json =
+                    serde_json::to_string(&reply).map_err(|e| cannot_encode_reply(key, &e))?;
+                idempotency::keep(conn, key, &json, call.now)?;
             }
             Ok(reply)
         })
     }
 
-    /// Runs one change in its own transaction, or in a savepoint of the open group ([`Writer::begin_group`]).
+    /// Runs one change in its own transaction, or in a savepoint of the open group
+    /// ([`Writer::begin_group`]).
     pub(crate) fn change<T>(
         &mut self,
         work: impl FnOnce(&Connection, &Shared, &mut ChangeSet) -> Result<T>,
     ) -> Result<T> {
         self.load()?;
-        let grouped = !self.conn.is_autocommit();
+        let in_group = self.is_group_open();
         let mut touched =
             ChangeSet { earlier: std::mem::take(&mut self.pending), ..ChangeSet::default() };
-        let done = if grouped {
-            let part = self.conn.savepoint()?;
-            finish(work(&part, &self.shared, &mut touched), &part, &mut touched)
-                .and_then(|done| Ok(part.commit().map(|()| done)?))
+        let outcome = if in_group {
+            let savepoint = self.conn.savepoint()?;
+            work(&savepoint, &self.shared, &mut touched)
+                .and_then(|result| Ok((result, index_update(&savepoint, &mut touched)?)))
+                .and_then(|outcome| Ok(savepoint.commit().map(|()| outcome)?))
         } else {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            finish(work(&tx, &self.shared, &mut touched), &tx, &mut touched)
-                .and_then(|done| Ok(tx.commit().map(|()| done)?))
+            work(&tx, &self.shared, &mut touched)
+                .and_then(|result| Ok((result, index_update(&tx, &mut touched)?)))
+                .and_then(|outcome| Ok(tx.commit().map(|()| outcome)?))
         };
         self.pending = std::mem::take(&mut touched.earlier);
-        let (result, news) = done?;
-        self.pending.push(news);
-        if !grouped {
+        let (result, update) = outcome?;
+        self.pending.push(update);
+        if !in_group {
             self.apply_to_index()?;
         }
         Ok(result)
     }
 
-    /// Begins a group commit: the changes that follow are committed together, with one disk sync, by [`Writer::commit_group`].
-    /// No caller may be answered before that.
+    /// Begins a group commit: the changes that follow are committed together, with one disk sync,
+    /// by [`Writer::commit_group`]. Send no reply to a caller before that.
     ///
     /// # Errors
     /// `Database`.
@@ -254,73 +263,64 @@ impl Writer {
         }
         self.pending.clear();
         if self.is_group_open() {
-            // A group that cannot be committed must not stay open. The caller gets the error of the commit.
+            // The group must not stay open. An error here is dropped: the caller gets that of the
+            // commit.
             let _ = connection::roll_back(&self.conn);
         }
         committed
     }
 }
 
-/// Makes the index update of a change from the rows that it touched, as they are now, and its new vectors.
-fn finish<T>(
-    done: Result<T>,
-    conn: &Connection,
-    touched: &mut ChangeSet,
-) -> Result<(T, IndexUpdate)> {
-    let done = done?;
+/// Builds the index update of a change from the current rows of the touched memories and the new
+/// encodings.
+fn index_update(conn: &Connection, touched: &mut ChangeSet) -> Result<IndexUpdate> {
     touched.seqs.sort_unstable();
     touched.seqs.dedup();
-    let entries = memories::entries_of(conn, &touched.seqs)?;
-    let stored_vectors = std::mem::take(&mut touched.stored_vectors);
-    let links = entity_links::take_changed(conn)?;
-    Ok((
-        done,
-        IndexUpdate {
-            entries,
-            vectors: std::mem::take(&mut touched.vectors),
-            emptied: touched.emptied,
-            stored_vectors,
-            links,
-        },
-    ))
+    Ok(IndexUpdate {
+        entries: memories::entries_of(conn, &touched.seqs)?,
+        vectors: std::mem::take(&mut touched.vectors),
+        emptied: touched.emptied,
+        stored_vectors: std::mem::take(&mut touched.stored_vectors),
+        links: entity_links::take_changed(conn)?,
+    })
 }
 
 impl Reader {
     /// Returns the stored reply of a call, by its idempotency key.
     ///
     /// # Errors
-    /// `storage_failed` if the stored answer cannot be read as a `T`; `Database`.
+    /// `storage_failed` if the stored reply cannot be decoded as a `T`; `Database`.
     pub fn answered<T: Serialize + DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
-        answered(&self.conn, Some(key))
+        stored_reply(&self.conn, Some(key))
     }
 }
 
-fn answered<T: Serialize + DeserializeOwned>(
+fn stored_reply<T: Serialize + DeserializeOwned>(
     conn: &Connection,
     key: Option<&str>,
 ) -> Result<Option<T>> {
     let Some(key) = key else { return Ok(None) };
     let Some(json) = idempotency::find(conn, key)? else { return Ok(None) };
     match serde_json::from_str(&json) {
-        Ok(answer) if has_every_key_of(&answer, &json) => Ok(Some(answer)),
-        Ok(_) => Err(cannot_answer_again(key, "it is the answer to another verb")),
-        Err(fault) => Err(cannot_answer_again(key, &fault.to_string())),
+        Ok(reply) if has_every_key_of(&reply, &json) => Ok(Some(reply)),
+        Ok(_) => Err(cannot_read_reply(key, "it is the answer to another verb")),
+        Err(fault) => Err(cannot_read_reply(key, &fault.to_string())),
     }
 }
 
-/// Returns true if encoding `answer` gives every top-level key of the stored JSON. A type that
-/// ignores unknown keys would also decode the answer of another verb, and lose keys.
-fn has_every_key_of(answer: &impl Serialize, json: &str) -> bool {
-    match (serde_json::from_str(json), serde_json::to_value(answer)) {
-        (Ok(Value::Object(stored)), Ok(Value::Object(read))) => {
-            stored.keys().all(|key| read.contains_key(key))
+/// Returns true if encoding `reply` gives every top-level key of the stored JSON. A type that
+/// ignores unknown keys would also decode the reply of another verb, and lose keys.
+fn has_every_key_of(reply: &impl Serialize, json: &str) -> bool {
+    match (serde_json::from_str(json), serde_json::to_value(reply)) {
+        (Ok(Value::Object(stored)), Ok(Value::Object(encoded))) => {
+            stored.keys().all(|key| encoded.contains_key(key))
         }
-        (Ok(stored), Ok(read)) => stored == read,
+        (Ok(stored), Ok(encoded)) => stored == encoded,
         _ => false,
     }
 }
 
-fn cannot_keep(key: &str, fault: &serde_json::Error) -> Error {
+fn cannot_encode_reply(key: &str, fault: &serde_json::Error) -> Error {
     Failure::new(
         Code::Internal,
         format!(
@@ -331,7 +331,7 @@ fn cannot_keep(key: &str, fault: &serde_json::Error) -> Error {
     .into()
 }
 
-fn cannot_answer_again(key: &str, why: &str) -> Error {
+fn cannot_read_reply(key: &str, why: &str) -> Error {
     Failure::new(
         Code::StorageFailed,
         format!(

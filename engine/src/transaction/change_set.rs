@@ -1,18 +1,20 @@
-//! What changes hand to the index: the set of touched memories, and the update made from it at the commit.
+//! The set of memories that a change touches, and the index update that is built from it at the
+//! commit.
 
 use crate::model::encoding::DocumentEncoding;
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
 
-/// What one change has touched, collected while it runs.
+/// The memories that one change has touched, collected while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeSet {
     /// Memories whose entries have changed.
     pub(crate) seqs: Vec<i64>,
+    /// New encodings by sequence number; an empty one removes the vectors.
     pub(crate) vectors: Vec<(i64, DocumentEncoding)>,
     /// All memories were deleted.
     pub(crate) emptied: bool,
-    /// Memories whose vectors are read back from the database, because there may be many.
+    /// Memories whose new vectors the index update reads from the database, to limit memory use.
     pub(crate) stored_vectors: Vec<i64>,
     /// Updates of earlier changes in the same group commit, which the index does not have yet.
     pub(crate) earlier: Vec<IndexUpdate>,

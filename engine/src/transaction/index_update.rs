@@ -1,6 +1,7 @@
 //! Applies committed changes to the index.
 //!
-//! The index lags behind the database for a moment and never leads. Not here: what an update consists of (`change_set`).
+//! The index may lag behind the database for a moment and is never ahead of it. Not here: the
+//! content of an update (`change_set`).
 
 use crate::db::{groups, vectors};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::index::Index;
 use crate::transaction::change_set::IndexUpdate;
 use parking_lot::RwLockWriteGuard;
 
-/// Memories and vectors applied before waiting readers are let in: some milliseconds of work.
+/// Memories and vectors applied before waiting readers get the lock: a few milliseconds of work.
 const UPDATES_PER_LOCK: usize = 256;
 
 impl Writer {
@@ -19,21 +20,23 @@ impl Writer {
     /// `Database`; the index is suspect then.
     pub(crate) fn apply_to_index(&mut self) -> Result<()> {
         let mut suspect = self.shared.index_suspect.lock();
-        // If this is interrupted by an error or a panic, the index stays suspect and is never written to a snapshot.
+        // If this is interrupted by an error or a panic, the index stays suspect and is never
+        // written to a snapshot.
         let was_suspect = std::mem::replace(&mut *suspect, true);
         let group_redirects = groups::group_redirects(&self.conn)?;
         *self.shared.group_redirects.write() = group_redirects;
         let model = self.shared.settings().model.clone();
         let mut index = self.shared.index_mut();
         let mut applied = 0_usize;
-        // Readers see a small change as a whole. A large one (an import) lets them in every `UPDATES_PER_LOCK`.
+        // Readers see a small change as a whole. A large one (an import) yields to them after every
+        // `UPDATES_PER_LOCK` updates.
         let mut yield_to_readers = |index: &mut RwLockWriteGuard<'_, Index>| {
             applied += 1;
             if applied.is_multiple_of(UPDATES_PER_LOCK) {
                 RwLockWriteGuard::bump(index);
             }
         };
-        for IndexUpdate { entries, vectors: new, emptied, stored_vectors, links } in
+        for IndexUpdate { entries, vectors: encodings, emptied, stored_vectors, links } in
             self.pending.drain(..)
         {
             if emptied {
@@ -49,8 +52,8 @@ impl Writer {
             for link in links {
                 index.set_link(link);
             }
-            for (seq, pieces) in new {
-                index.set_vectors(seq, &pieces);
+            for (seq, encoding) in encodings {
+                index.set_vectors(seq, &encoding);
                 yield_to_readers(&mut index);
             }
             for seq in stored_vectors {
@@ -64,8 +67,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Replaces the index by a copy without the slots of deleted memories, once these are many. Recalls use the old index meanwhile; only
-    /// this writer changes it.
+    /// Replaces the index by a copy without the slots of deleted memories if there are many.
+    /// Recalls use the old index during the copy; no other thread changes it.
     fn compact_index(&self) {
         let compacted = Some(self.shared.index())
             .filter(|index| index.needs_compaction())

@@ -1,4 +1,5 @@
-//! Compaction: which episodes, what the summary says, and that nothing is lost.
+//! Compaction: which episodes are compacted, the content of the summary, and the state of its
+//! sources.
 
 use crate::maintain::tests::*;
 use crate::maintain::topics::MAX_TOPIC;
@@ -11,10 +12,11 @@ fn forget(test_store: &mut TestStore, id: &MemoryId) {
     let call = test_store.call("a", None);
     let request =
         ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, group: None };
-    test_store.writer.forget(&call, &request).expect("is forgotten");
+    test_store.writer.forget(&call, &request).expect("the memory is forgotten");
 }
 
-fn members(rules: Rules, count: usize) -> usize {
+/// Returns how many of `count` episodes of a week are planned to be compacted.
+fn planned_members(rules: Rules, count: usize) -> usize {
     let mut test_store = store_with(rules);
     week(&mut test_store, "a", 0, count);
     plan(&test_store).to_reply().compacted
@@ -22,28 +24,28 @@ fn members(rules: Rules, count: usize) -> usize {
 
 #[test]
 fn a_week_of_five_episodes_is_compacted_and_a_week_of_four_is_not() {
-    assert_eq!([4, 5].map(|count| members(Rules::default(), count)), [0, 5]);
+    assert_eq!([4, 5].map(|count| planned_members(Rules::default(), count)), [0, 5]);
 }
 
 #[test]
 fn compaction_min_group_size_changes_which_weeks_are_compacted() {
     let rules = |n| Rules { compaction_min_group_size: n, ..Rules::default() };
-    assert_eq!([3, 4].map(|n| members(rules(n), 3)), [3, 0]);
-    assert_eq!([2, 6].map(|n| members(rules(n), 5)), [5, 0]);
+    assert_eq!([3, 4].map(|n| planned_members(rules(n), 3)), [3, 0]);
+    assert_eq!([2, 6].map(|n| planned_members(rules(n), 5)), [5, 0]);
 }
 
 #[test]
 fn compaction_age_days_changes_which_weeks_are_compacted() {
     let rules = |days| Rules { compaction_age_days: days, ..Rules::default() };
     assert_eq!(
-        [47.0, 48.0].map(|days| members(rules(days), 5)),
+        [47.0, 48.0].map(|days| planned_members(rules(days), 5)),
         [5, 0],
-        "exactly as old is not older"
+        "an episode of exactly that age is not older"
     );
 }
 
 #[test]
-fn a_memory_without_event_date_uses_its_creation_date() {
+fn a_memory_without_event_date_has_the_age_of_its_creation() {
     let mut test_store = store_with(Rules::default());
     for i in 0..5 {
         test_store.store(
@@ -53,7 +55,7 @@ fn a_memory_without_event_date_uses_its_creation_date() {
         );
     }
     assert_eq!(plan(&test_store).steps.len(), 0);
-    later(&mut test_store, 31);
+    advance_days(&mut test_store, 31);
     assert_eq!(plan(&test_store).to_reply().compacted, 5);
 }
 
@@ -78,7 +80,7 @@ fn pinned_expiring_and_derived_memories_are_not_compacted() {
     test_store
         .writer
         .pin(&call, &PinRequest { memory_id: ids[0].clone(), pinned: true, group: None })
-        .expect("is pinned");
+        .expect("the memory is pinned");
     assert_eq!(plan(&test_store), Plan::default());
     for (text, extra) in
         [("One that ends", json!({})), ("A summary of before", json!({"summary": true}))]
@@ -99,7 +101,7 @@ fn the_summary_names_its_sources_and_they_rank_below_it() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let done = run(&mut test_store);
-    let made = done[0].made.clone().expect("is made");
+    let made = done[0].made.clone().expect("the summary is stored");
     let summary = memory(&test_store, &made);
     assert_eq!(
         (field(&summary, "summary"), field(&summary, "method")),
@@ -125,7 +127,8 @@ fn the_summary_names_its_sources_and_they_rank_below_it() {
             ("compacted", Some(made.to_string()))
         );
     }
-    let sources = memories::sources(&test_store.reader.conn, summary.seq).expect("is read");
+    let sources =
+        memories::sources(&test_store.reader.conn, summary.seq).expect("the sources are read");
     assert_eq!(sources.iter().map(|m| m.id.clone()).collect::<Vec<_>>(), ids);
     let found = test_store
         .recall("a", json!({"query": "mail gateway episode", "max_results": 20}), None)
@@ -145,12 +148,12 @@ fn the_confidence_of_a_summary_is_the_mean_of_its_sources() {
         let arguments = json!({"content": format!("Sure {i}"), "type": "episodic", "confidence": confidence, "metadata": metadata});
         test_store.store("a", arguments, Some(&about(0, i)));
     }
-    let made = run(&mut test_store)[0].made.clone().expect("is made");
+    let made = run(&mut test_store)[0].made.clone().expect("the summary is stored");
     assert!((memory(&test_store, &made).anchor.confidence.get() - 0.6).abs() < 1e-9);
 }
 
 #[test]
-fn undo_restores_exactly_and_the_cluster_is_not_compacted_again() {
+fn an_undone_compaction_restores_every_memory_and_is_not_repeated() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 6);
     week(&mut test_store, "a", 1, 5);
@@ -164,26 +167,29 @@ fn undo_restores_exactly_and_the_cluster_is_not_compacted_again() {
     assert_eq!(
         test_store.found("a", json!({"query": "mail gateway", "max_results": 20}), None).len(),
         6,
-        "and the index knows"
+        "the index is updated"
     );
 }
 
 #[test]
-fn a_memory_forgotten_during_a_run_is_in_no_summary() {
+fn a_memory_forgotten_during_a_run_is_not_summarised() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let planned = plan(&test_store);
-    let Step::Compact(cluster) = &planned.steps[0] else { panic!("is a cluster") };
-    let draft = test_store.reader.draft(cluster).expect("is read").expect("is there");
+    let Step::Compact(cluster) = &planned.steps[0] else {
+        panic!("the first step compacts a cluster")
+    };
+    let draft =
+        test_store.reader.draft(cluster).expect("the members are read").expect("all members exist");
     forget(&mut test_store, &ids[2]);
     let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
     let report = test_store
         .writer
         .compact(&call, cluster, &draft, &DocumentEncoding::default())
-        .expect("is left out");
+        .expect("the step is skipped");
     assert_eq!((report.made, report.journal), (None, None));
     assert_eq!(status(&test_store, &ids[0]), "active");
-    let made = run(&mut test_store)[0].made.clone().expect("the five that are left");
+    let made = run(&mut test_store)[0].made.clone().expect("the other five are summarised");
     assert!(!memory(&test_store, &made).content.contains("Episode 2 "));
     assert_eq!(status(&test_store, &ids[2]), "forgotten");
 }
@@ -192,12 +198,12 @@ fn a_memory_forgotten_during_a_run_is_in_no_summary() {
 fn a_hard_delete_removes_a_memory_from_its_summary() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
-    let made = run(&mut test_store)[0].made.clone().expect("is made");
+    let made = run(&mut test_store)[0].made.clone().expect("the summary is stored");
     assert!(memory(&test_store, &made).content.contains("Episode 3 "));
     let call = test_store.call("a", None);
     let request =
         ForgetRequest { memory_id: ids[3].clone(), reason: None, hard_delete: true, group: None };
-    test_store.writer.forget(&call, &request).expect("is forgotten");
+    test_store.writer.forget(&call, &request).expect("the memory is forgotten");
     let summary = memory(&test_store, &made);
     assert!(
         !summary.content.contains("Episode 3 ") && summary.content.contains("Episode 4 "),
@@ -235,6 +241,6 @@ fn a_huge_week_becomes_many_bounded_steps() {
         planned.to_reply().steps.iter().map(|report| report.members.len()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 600);
     assert!(sizes.iter().all(|size| (3..=MAX_TOPIC).contains(size)), "{sizes:?}");
-    let made = step(&mut test_store, &planned.steps[0]).made.expect("is made");
+    let made = step(&mut test_store, &planned.steps[0]).made.expect("the summary is stored");
     assert!(memory(&test_store, &made).content.chars().count() <= 1000);
 }

@@ -1,10 +1,11 @@
-//! The lifecycle on a real store with chosen vectors and a chosen time. One file a subject; here is what they share.
+//! Tests of maintenance on a real store with chosen vectors and a chosen time, one file per
+//! subject. This file has the fixtures.
 
-mod cleaning;
+mod agent_summary;
+mod cleanup;
 mod compaction;
-mod facts;
-mod telling;
-mod upper;
+mod months_and_years;
+mod promotion;
 
 use crate::db::memories;
 use crate::handles::settings::Settings;
@@ -20,19 +21,19 @@ use loci_proto::requests::maintenance::StepReport;
 use loci_proto::requests::undo::UndoRequest;
 use serde_json::{Value, json};
 
-/// 2026-02-01 is a Sunday; this Monday begins 2025-W51 and lies 48 days before [`T0`].
+/// 2026-02-01 is a Sunday; this Monday is the first day of 2025-W51, 48 days before [`T0`].
 const MONDAY: &str = "2025-12-15";
 
 fn store_with(rules: Rules) -> TestStore {
     TestStore::with(Settings { rules, ..Settings::for_model("test") })
 }
 
-/// A vector near one subject, unlike every other.
+/// Returns a vector near that of a subject and far from those of other subjects.
 fn about(subject: usize, number: usize) -> Embedding {
     leaning(subject, 100 + number, 0.8)
 }
 
-/// Stores an episode of a day; its id.
+/// Stores an episode with this event date; returns its id.
 fn episode(
     test_store: &mut TestStore,
     group: &str,
@@ -47,46 +48,50 @@ fn episode(
 /// Stores `count` episodes of one subject in the week of [`MONDAY`]; returns their ids.
 fn week(test_store: &mut TestStore, group: &str, subject: usize, count: usize) -> Vec<MemoryId> {
     let name = ["mail gateway", "search index", "login page", "billing"][subject % 4];
-    let one = |i: usize| {
-        (
-            format!("Episode {i} of {group} about the {name}, kept apart by {subject}{i}"),
-            subject * 60 + i,
-        )
-    };
     (0..count)
         .map(|i| {
-            let (text, number) = one(i);
-            episode(test_store, group, &text, MONDAY, Some(&about(subject, number)))
+            let text =
+                format!("Episode {i} of {group} about the {name}, kept apart by {subject}{i}");
+            episode(test_store, group, &text, MONDAY, Some(&about(subject, subject * 60 + i)))
         })
         .collect()
 }
 
 fn plan(test_store: &TestStore) -> Plan {
-    test_store.reader.plan(test_store.now).expect("is planned")
+    test_store.reader.plan(test_store.now).expect("the run is planned")
 }
 
-/// Does one step as the daemon does, but for the model.
+/// Runs one step as the daemon does, but without the model.
 fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
     let call = CallContext { now: test_store.now, actor: actor(step.group()), key: None };
     match step {
         Step::Compact(cluster) => {
-            let draft = test_store.reader.draft(cluster).expect("is read").expect("is there");
+            let draft = test_store
+                .reader
+                .draft(cluster)
+                .expect("the members are read")
+                .expect("all members exist");
             test_store
                 .writer
                 .compact(&call, cluster, &draft, &DocumentEncoding::default())
-                .expect("is done")
+                .expect("the cluster is compacted")
         }
-        Step::Promote(promotion) => test_store.writer.promote(&call, promotion).expect("is done"),
+        Step::Promote(promotion) => {
+            test_store.writer.promote(&call, promotion).expect("the fact is stored")
+        }
     }
 }
 
+/// Plans a run and runs its steps.
 fn run(test_store: &mut TestStore) -> Vec<StepReport> {
     let plan = plan(test_store);
-    plan.steps.iter().map(|next| step(test_store, next)).collect()
+    plan.steps.iter().map(|planned| step(test_store, planned)).collect()
 }
 
 fn memory(test_store: &TestStore, id: &MemoryId) -> Memory {
-    memories::by_id(&test_store.reader.conn, id).expect("is read").expect("is there")
+    memories::by_id(&test_store.reader.conn, id)
+        .expect("the row is readable")
+        .expect("the memory exists")
 }
 
 fn status(test_store: &TestStore, id: &MemoryId) -> &'static str {
@@ -98,10 +103,10 @@ fn undo_last(test_store: &mut TestStore) {
     test_store
         .writer
         .undo(&call, &UndoRequest { last: true, ..UndoRequest::default() })
-        .expect("is undone");
+        .expect("the last act is undone");
 }
 
-/// Everything that a person could see of the store, but for when and how a row came to its status.
+/// Returns the visible state of every memory.
 fn dump(test_store: &TestStore) -> Vec<String> {
     let mut all = Vec::new();
     crate::db::listing::newest_first(&test_store.reader.conn, |m| {
@@ -115,11 +120,11 @@ fn dump(test_store: &TestStore) -> Vec<String> {
             (m.anchor, m.updated_at)
         ));
     })
-    .expect("is read");
+    .expect("the memories are read");
     all
 }
 
-fn later(test_store: &mut TestStore, days: i64) {
+fn advance_days(test_store: &mut TestStore, days: i64) {
     test_store.now = test_store.now.plus(days * DAY);
 }
 
@@ -132,62 +137,63 @@ fn a_run_does_exactly_what_its_plan_says() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 7);
     week(&mut test_store, "b", 1, 5);
-    let alike = |i: usize| leaning(50, 300 + i, 0.97);
+    let near_tea = |i: usize| leaning(50, 300 + i, 0.97);
     for i in 0..3 {
         episode(
             &mut test_store,
             "a",
             &format!("The user likes tea, said for time {i}"),
             "2026-01-30",
-            Some(&alike(i)),
+            Some(&near_tea(i)),
         );
     }
     let other =
-        test_store.store("a", json!({"content": "Left alone", "type": "semantic"}), None).id;
-    later(&mut test_store, 20);
+        test_store.store("a", json!({"content": "Not touched", "type": "semantic"}), None).id;
+    advance_days(&mut test_store, 20);
     let before = memory(&test_store, &other);
     let planned = plan(&test_store).to_reply();
     assert_eq!((planned.steps.len(), planned.compacted, planned.promoted), (3, 12, 1));
     let done = run(&mut test_store);
-    let bare = |report: &StepReport| StepReport { made: None, journal: None, ..report.clone() };
-    assert_eq!(done.iter().map(bare).collect::<Vec<_>>(), planned.steps);
+    let planned_part =
+        |report: &StepReport| StepReport { made: None, journal: None, ..report.clone() };
+    assert_eq!(done.iter().map(planned_part).collect::<Vec<_>>(), planned.steps);
     assert!(done.iter().all(|report| report.made.is_some() && report.journal.is_some()));
     let after = memory(&test_store, &other);
     assert_eq!(
         (before.anchor, before.updated_at),
         (after.anchor, after.updated_at),
-        "a run fades nothing"
+        "a run does not change other memories"
     );
     assert_eq!(plan(&test_store), Plan::default());
 }
 
 #[test]
 fn an_interrupted_run_continues_where_it_stopped() {
-    let mut whole = store_with(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for (subject, count) in [(0, 6), (1, 4), (2, 3)] {
-        week(&mut whole, "a", subject, count);
+        week(&mut test_store, "a", subject, count);
     }
-    let all = plan(&whole).steps;
+    let all = plan(&test_store).steps;
     assert_eq!(all.len(), 3);
-    step(&mut whole, &all[0]);
-    let mut test_store = whole.reopened();
+    step(&mut test_store, &all[0]);
+    let mut test_store = test_store.reopened();
     assert_eq!(
         plan(&test_store).steps,
         all[1..],
-        "the four and the three that are left still are a week of thirteen"
+        "the compacted episodes still count for the size of the week"
     );
     run(&mut test_store);
     assert_eq!(plan(&test_store), Plan::default());
 }
 
 #[test]
-fn pausing_and_the_last_run_outlive_a_restart() {
+fn the_pause_and_the_time_of_the_last_run_are_kept_after_a_restart() {
     let test_store = store_with(Rules::default());
-    test_store.writer.set_paused(true).expect("is set");
-    test_store.writer.run_ended(T0).expect("is set");
+    test_store.writer.set_paused(true).expect("maintenance is paused");
+    test_store.writer.run_ended(T0).expect("the end of the run is recorded");
     let test_store = test_store.reopened();
-    let standing = test_store.reader.maintenance_state().expect("is read");
-    assert_eq!((standing.paused, standing.last_run), (true, Some(T0)));
-    test_store.writer.set_paused(false).expect("is set");
-    assert!(!test_store.reader.maintenance_state().expect("is read").paused);
+    let state = test_store.reader.maintenance_state().expect("the state is read");
+    assert_eq!((state.paused, state.last_run), (true, Some(T0)));
+    test_store.writer.set_paused(false).expect("maintenance is resumed");
+    assert!(!test_store.reader.maintenance_state().expect("the state is read").paused);
 }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::inspect::RelationDetail;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
@@ -35,14 +36,14 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// A memory without a score.
+    /// Returns a result for a memory without a score.
     pub(crate) fn of(memory: Memory) -> Self {
         Self { memory, score: None, why: None, rank: 0, also: Vec::new(), sources: Vec::new() }
     }
 }
 
 /// A reply in progress.
-pub(crate) struct Draft<'a> {
+pub(crate) struct ReplyDraft<'a> {
     pub request: &'a RecallRequest,
     /// The project that is searched.
     pub group: &'a Group,
@@ -53,14 +54,18 @@ pub(crate) struct Draft<'a> {
 
 impl Reader {
     /// Completes a reply with as many results as the token budget permits.
-    pub(crate) fn hydrate(&self, draft: Draft<'_>, context: RecallContext<'_>) -> Result<Answer> {
-        let Draft { request, group, mut reply, hits } = draft;
+    pub(crate) fn hydrate(
+        &self,
+        draft: ReplyDraft<'_>,
+        context: RecallContext<'_>,
+    ) -> Result<Answer> {
+        let ReplyDraft { request, group, mut reply, hits } = draft;
         let settings = &self.shared.settings();
         let previews = request.summary_only;
         let default_budget =
             if previews { settings.preload_token_budget } else { settings.recall_token_budget };
         let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
-        let seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
+        let hit_seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
         let visibility = Visibility::new(&self.conn, group, None)?;
         let mut whys = Vec::with_capacity(hits.len());
@@ -70,7 +75,8 @@ impl Reader {
             let result = if previews {
                 preview(memory, score)
             } else {
-                let relations = self.relations(&memory, &visibility, MAX_RELATIONS, false)?;
+                let relations =
+                    self.relations(&memory, &visibility, MAX_RELATIONS, RelationDetail::Brief)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
             results.push(RecalledMemory { also, sources, ..result });
@@ -82,17 +88,17 @@ impl Reader {
         let given = if previews || request.dry_run {
             Vec::new()
         } else {
-            seqs.into_iter().take(reply.results.len()).collect()
+            hit_seqs.into_iter().take(reply.results.len()).collect()
         };
         Ok(Answer { reply, given })
     }
 }
 
-/// The memories whose score a summary took over, as previews.
+/// Returns previews of the memories whose score a summary took over.
 pub(crate) fn sources(memories: &mut MemoryReader<'_>, seqs: &[i64]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for seq in seqs {
-        // It may have been forgotten since the index was searched.
+        // The memory may have been forgotten since the index was searched.
         let source = memories.get(*seq)?.filter(|memory| memory.status == Status::Compacted);
         sources.extend(
             source

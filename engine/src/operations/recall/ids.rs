@@ -9,15 +9,15 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::recall::hydrate::{Draft, Hit};
+use crate::operations::recall::hydrate::{Hit, ReplyDraft};
 use crate::operations::recall::{Answer, RecallContext};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 impl Reader {
-    /// Returns memories by id, in the order requested. Ids that the session cannot see are
-    /// `missing`, whatever the reason.
+    /// Returns memories by id, in the order requested. Ids of memories that do not exist
+    /// or that the session cannot see are `missing`.
     pub(crate) fn recall_ids(
         &self,
         request: &RecallRequest,
@@ -49,7 +49,7 @@ impl Reader {
             }
             _ => None,
         };
-        self.hydrate(Draft { request, group, reply, hits }, context)
+        self.hydrate(ReplyDraft { request, group, reply, hits }, context)
     }
 }
 

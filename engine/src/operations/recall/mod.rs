@@ -1,7 +1,7 @@
 //! `recall`: finds memories by a query, or shows memories by their ids.
 //!
 //! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the
-//! reply. Not here: ranking (`search`), what a recall leaves behind (`transaction::access`).
+//! reply. Not here: ranking (`crate::search`), counting accesses (`transaction::access`).
 
 mod hydrate;
 mod ids;
@@ -30,18 +30,18 @@ pub struct Answer {
     pub given: Vec<i64>,
 }
 
-/// What a recall depends on besides its request.
+/// The input of a recall besides its request.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallContext<'a> {
     /// The project of the session.
     pub group: &'a Group,
-    /// The query as the model encodes it; `None` without a model: only keywords are searched then.
+    /// The encoding of the query; `None` without a model: then only keywords are searched.
     pub encoding: Option<&'a QueryEncoding>,
     /// The time of the call.
     pub now: Timestamp,
-    /// A ranking other than the configured one, for comparisons.
+    /// The fusion to use instead of the configured one, for comparisons.
     pub fusion: Option<Fusion>,
-    /// What the reply reports as degraded.
+    /// The degraded parts that the reply reports.
     pub degraded: &'a Degraded,
 }
 

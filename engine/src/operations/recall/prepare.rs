@@ -18,7 +18,7 @@ pub struct PreparedRecall {
     pub(crate) target: Target,
 }
 
-/// What a recall returns: given memories, or the results of a search.
+/// The memories that a recall returns: those with given ids, or the results of a search.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Ids(Vec<MemoryId>),
@@ -35,15 +35,12 @@ pub(crate) struct SearchText {
 /// Validates a request and parses its query.
 ///
 /// # Errors
-/// `invalid` if it has neither query nor ids, or for a date; `too_many` ids.
+/// `invalid` if it has neither query nor ids, or an invalid date; `too_many` for too many ids.
 pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
     if let Some(ids) = request.ids.take() {
         if ids.len() > limits::RECALL_IDS {
-            let message = format!(
-                "holds {} ids; at most {} can be shown at once",
-                ids.len(),
-                limits::RECALL_IDS
-            );
+            let message =
+                format!("has {} ids; at most {} are allowed", ids.len(), limits::RECALL_IDS);
             return Err(Failure::new(Code::TooMany, message)
                 .at("ids")
                 .hint("Split the ids over several calls")
@@ -66,8 +63,8 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
 }
 
 impl PreparedRecall {
-    /// The text that must be embedded before the recall: the part of the query that is read; `None`
-    /// if the request names ids.
+    /// Returns the text to embed before the recall: the query, cut to its maximum length; `None` if
+    /// the request has ids.
     #[must_use]
     pub fn text_to_embed(&self) -> Option<&str> {
         match &self.target {
@@ -76,8 +73,8 @@ impl PreparedRecall {
         }
     }
 
-    /// The query as given, if previews were requested for the session's own project and the recall
-    /// counts as usage.
+    /// Returns the query as given, if previews were requested for the session's own project and the
+    /// recall counts as usage.
     #[must_use]
     pub fn preview_query(&self) -> Option<&str> {
         let RecallRequest { query, summary_only, group, dry_run, .. } = &self.request;

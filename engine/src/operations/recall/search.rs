@@ -9,7 +9,7 @@ use crate::db::memories::MemoryReader;
 use crate::error::Result;
 use crate::index::{Filter, Index};
 use crate::model::visibility::Visibility;
-use crate::operations::recall::hydrate::{Draft, Hit, sources};
+use crate::operations::recall::hydrate::{Hit, ReplyDraft, sources};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::{Detail, SearchQuery, SearchResults, search};
@@ -23,13 +23,16 @@ use loci_proto::requests::recall::{RecallReply, RecallRequest};
 /// Minimum confidence of a result if the request gives none.
 const MIN_CONFIDENCE: f64 = 0.1;
 
-/// What the index found, before rows are read.
+/// The results of the index, before rows are read.
 #[derive(Default)]
 struct Found {
-    /// Only keywords were searched, because the index is loading.
+    /// Only keywords were searched, because the index is being loaded.
     by_fallback: bool,
+    /// Best first.
     ranked: Vec<FoundMemory>,
+    /// Number of memories that match the query.
     matched: usize,
+    /// Even the best result is a weak match.
     weak: bool,
     explained: Option<RecallExplanation>,
 }
@@ -68,8 +71,8 @@ impl Reader {
         let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
         let context =
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
-        // One transaction for all rows, so that the file is locked once and not for every row.
-        let snapshot = self.conn.unchecked_transaction()?;
+        // One read transaction for all rows, so that the file is locked once and not for each row.
+        let read_transaction = self.conn.unchecked_transaction()?;
         let Hits { hits, collapsed } = self.read_hits(found.ranked, self.limit(request))?;
         let reply = RecallReply {
             total_matched: found.matched,
@@ -82,8 +85,8 @@ impl Reader {
             }),
             ..RecallReply::default()
         };
-        let answer = self.hydrate(Draft { request, group, reply, hits }, context);
-        snapshot.finish()?;
+        let answer = self.hydrate(ReplyDraft { request, group, reply, hits }, context);
+        read_transaction.finish()?;
         answer
     }
 
@@ -97,8 +100,8 @@ impl Reader {
         let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
         for (rank, found) in ranked.into_iter().enumerate() {
-            let wanted = hits.len() < limit;
-            if !wanted && found.possible_duplicates.is_empty() {
+            let has_room = hits.len() < limit;
+            if !has_room && found.possible_duplicates.is_empty() {
                 continue;
             }
             let Some(memory) = memories.get(found.seq)? else { continue };
@@ -106,11 +109,11 @@ impl Reader {
                 found.possible_duplicates.contains(&hit.rank)
                     && collapse::is_same_fact(&hit.memory, &memory)
             }) {
-                Some(same) => {
-                    same.also.push(memory.id);
+                Some(better) => {
+                    better.also.push(memory.id);
                     collapsed += 1;
                 }
-                None if wanted => {
+                None if has_room => {
                     let sources = sources(&mut memories, &found.summarised)?;
                     hits.push(Hit {
                         score: Some(found.score),
@@ -126,7 +129,7 @@ impl Reader {
         Ok(Hits { hits, collapsed })
     }
 
-    /// Searches the warm index, or the keywords of the database while the index is loading.
+    /// Searches the index, or the keywords of the database while the index is being loaded.
     fn find_in_index(&self, scope: Scope<'_>, text: &SearchText) -> Result<Found> {
         let Scope { request, context, .. } = scope;
         let settings = self.shared.settings();
@@ -155,9 +158,9 @@ impl Reader {
         };
         let mut results = search(index, &mask, &query);
         let in_store = if by_fallback { memories::count(&self.conn)? } else { index.held().0 };
-        let mut whys = None;
+        let mut breakdowns = None;
         let explained = results.explanation.take().map(|explanation| {
-            whys = Some(explanation.whys);
+            breakdowns = Some(explanation.whys);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 in_store,
@@ -172,17 +175,17 @@ impl Reader {
             by_fallback,
             matched: results.matched,
             weak: results.weak,
-            ranked: found_memories(index, &results, whys.unwrap_or_default()),
+            ranked: found_memories(index, &results, breakdowns.unwrap_or_default()),
             explained,
         })
     }
 
-    /// Everything that the project can see.
+    /// Returns the filter that admits all memories that the project can see.
     fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         Filter { compacted: true, ..self.shared.filter(scope.visibility, scope.context.now) }
     }
 
-    /// What the request restricts that to.
+    /// Returns the filter of the request.
     fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         let request = scope.request;
         let default = Confidence::new(MIN_CONFIDENCE).unwrap_or(Confidence::FULL);
@@ -202,14 +205,14 @@ struct Hits {
     collapsed: usize,
 }
 
-/// Results by sequence number, so that they are valid without the index.
+/// Converts slots to sequence numbers, so that the results are valid without the index.
 fn found_memories(
     index: &Index,
     results: &SearchResults,
-    whys: Vec<ScoreBreakdown>,
+    breakdowns: Vec<ScoreBreakdown>,
 ) -> Vec<FoundMemory> {
     let duplicates = collapse::possible_duplicates(index, &results.ranked);
-    let whys = whys.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let breakdowns = breakdowns.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let summarised = |slot: usize| {
         let slots = results.summarised.get(&slot).into_iter().flatten();
         slots.map(|slot| index.seq(*slot)).collect()
@@ -218,7 +221,7 @@ fn found_memories(
         .ranked
         .iter()
         .zip(duplicates)
-        .zip(whys)
+        .zip(breakdowns)
         .map(|((entry, possible_duplicates), why)| FoundMemory {
             seq: index.seq(entry.slot),
             score: entry.score,

@@ -44,7 +44,9 @@ fn an_error_names_its_line_and_nothing_is_imported() {
             .contains("line 4 updated_at must be a time"),
         "the year 9999"
     );
-    assert!(refusal_with(3, "content", json!("a\u{0}b")).contains("line 3 content holds U+0000"));
+    assert!(
+        refusal_with(3, "content", json!("a\u{0}b")).contains("line 3 content contains U+0000")
+    );
     assert!(
         refusal_with(3, "content", json!("x".repeat(40_000)))
             .contains("line 3 content has 40000 bytes")

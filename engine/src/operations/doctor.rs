@@ -221,7 +221,7 @@ impl Comparison<'_> {
 
     /// Checks that the index has no memories that the database does not have.
     fn compare_count(&mut self) -> Result<()> {
-        let (known, held) = (self.index.held().0, memories::count(self.conn)?);
+        let (known, held) = (self.index.size().memories, memories::count(self.conn)?);
         self.expect(known == held, || {
             format!("the index has {known} memories, the database has {held}")
         });
@@ -242,11 +242,11 @@ fn differing_codes(seq: i64) -> String {
 
 /// The comparable part of a record; speaker numbers and term order are internal to an index.
 fn words(record: Record<'_>) -> impl PartialEq {
-    let Record { said, speaker, mut terms, length, .. } = record;
+    let Record { features, speaker, mut terms, length, .. } = record;
     terms.sort_unstable();
     let terms: Vec<(String, u16)> =
         terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
-    (said.kind, said.day, said.fingerprint, speaker.to_owned(), terms, length)
+    (features.traits, features.day, features.fingerprint, speaker.to_owned(), terms, length)
 }
 
 impl Writer {

@@ -3,7 +3,7 @@
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
-use crate::index::compaction::tests::answers;
+use crate::index::compaction::tests::contents;
 use crate::index::snapshot;
 use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
 use loci_proto::requests::reset::ResetRequest;
@@ -61,14 +61,14 @@ fn origin(test_store: &TestStore) -> &'static str {
     test_store.writer.warmup().origin().expect("stands")
 }
 
-/// Everything that the index of a house answers.
+/// The contents of the index, and the reply to a recall.
 fn reported(test_store: &TestStore) -> String {
     let found = test_store.recall_asked(
         "a",
         json!({"query": "where is the kettle of Anna"}),
         Some(&asked("kettle anna", leaning(1, 9, 0.9))),
     );
-    format!("{}\n{:?}", answers(&test_store.writer.shared.index()), found.reply)
+    format!("{}\n{:?}", contents(&test_store.writer.shared.index()), found.reply)
 }
 
 fn contains(file: &Path, needle: &[u8]) -> bool {
@@ -124,7 +124,7 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     fs::write(file(&folder), &old).expect("is written");
     test_store = opened(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
-    assert_eq!(test_store.writer.shared.index().held().0, 5);
+    assert_eq!(test_store.writer.shared.index().size().memories, 5);
     // A newer snapshot next to an older database, as after a restored copy.
     let folder = closed(test_store);
     fs::write(&database, &copy).expect("is written");
@@ -132,7 +132,7 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     test_store = opened(folder);
     assert!(
         origin(&test_store).contains("belongs to another state")
-            && test_store.writer.shared.index().held().0 == 4
+            && test_store.writer.shared.index().size().memories == 4
     );
     // A copy of the very state, that lies elsewhere.
     let folder = closed(test_store);
@@ -166,7 +166,7 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
     assert!(!file(&folder).exists());
     let test_store = opened(folder);
     assert_eq!(
-        (origin(&test_store), test_store.writer.shared.index().held().0),
+        (origin(&test_store), test_store.writer.shared.index().size().memories),
         ("built from the database", 5)
     );
     let folder = closed(test_store);
@@ -248,7 +248,7 @@ fn a_hard_deleted_text_is_in_no_snapshot() {
             &coded(secret, vector.clone()),
         )
         .id;
-    let bytes: Vec<u8> = QuantizedVector::from(&vector).first[38..44]
+    let bytes: Vec<u8> = QuantizedVector::from(&vector).high[38..44]
         .iter()
         .map(|byte| byte.cast_unsigned())
         .collect();

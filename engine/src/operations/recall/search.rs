@@ -154,17 +154,18 @@ impl Reader {
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
-        let in_store = if by_fallback { memories::count(&self.conn)? } else { index.held().0 };
+        let in_store =
+            if by_fallback { memories::count(&self.conn)? } else { index.size().memories };
         let mut whys = None;
         let explained = results.explanation.take().map(|explanation| {
-            whys = Some(explanation.whys);
+            whys = Some(explanation.score_breakdowns);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 in_store,
                 visible: index.mask(&self.all_visible(scope)).count(),
                 admitted: mask.count(),
                 matched: results.matched,
-                ranked: results.all,
+                ranked: results.positive,
                 ..RecallExplanation::default()
             }
         });

@@ -22,7 +22,7 @@ pub async fn run(service: Arc<Service>, draining: CancellationToken) {
     match loaded {
         Ok(()) => {
             let (memories, from, took) =
-                (pools.loading.counts().1, pools.loading.origin(), begun.elapsed());
+                (pools.loading.counts().total, pools.loading.origin(), begun.elapsed());
             tracing::info!(memories, from, ?took, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}

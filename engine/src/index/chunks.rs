@@ -97,10 +97,10 @@ impl Index {
     }
 
     /// Replaces the sign codes of a memory; `None` if its tokens are not encoded.
-    pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[SignCode]>) {
+    pub(crate) fn set_codes(&mut self, seq: i64, codes: Option<&[SignCode]>) {
         let Some(slot) = self.slot(seq) else { return };
-        self.codes.set(slot, words);
-        self.unencoded.set(slot, words.is_none());
+        self.codes.set(slot, codes);
+        self.unencoded.set(slot, codes.is_none());
     }
 
     /// Returns the sign codes of a memory's tokens; `None` if they are not encoded.

@@ -224,7 +224,7 @@ pub(crate) mod tests {
     pub(crate) fn contents(index: &Index) -> String {
         let records: Vec<_> = index.records().map(normalised).collect();
         let names: Vec<_> = ["anna", "anna 1", "joan"]
-            .map(|name| index.named(name).to_vec())
+            .map(|name| index.entities_named(name).to_vec())
             .into_iter()
             .map(sorted_seqs)
             .collect();

@@ -7,7 +7,7 @@ use crate::model::entry::Entry;
 
 impl Index {
     /// Returns the sequence numbers of the entities with this name, whatever their status.
-    pub(crate) fn named(&self, name: &str) -> &[i64] {
+    pub(crate) fn entities_named(&self, name: &str) -> &[i64] {
         self.entities_by_name.get(name).map_or(&[], Vec::as_slice)
     }
 

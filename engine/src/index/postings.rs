@@ -192,14 +192,14 @@ impl List {
 
     /// Merges two lists; a slot in both gets the higher frequency.
     fn merged_with(&self, other: &Self) -> Self {
-        let mut both: Vec<(u32, u16)> =
+        let mut entries: Vec<(u32, u16)> =
             Vec::with_capacity(self.frequencies.len() + other.frequencies.len());
         for list in [self, other] {
-            both.extend(list.slots.list().iter().copied().zip(list.frequencies.iter().copied()));
+            entries.extend(list.slots.list().iter().copied().zip(list.frequencies.iter().copied()));
         }
-        both.sort_unstable_by_key(|(slot, frequency)| (*slot, std::cmp::Reverse(*frequency)));
-        both.dedup_by_key(|(slot, _)| *slot);
-        let (slots, frequencies): (Vec<u32>, Vec<u16>) = both.into_iter().unzip();
+        entries.sort_unstable_by_key(|(slot, frequency)| (*slot, std::cmp::Reverse(*frequency)));
+        entries.dedup_by_key(|(slot, _)| *slot);
+        let (slots, frequencies): (Vec<u32>, Vec<u16>) = entries.into_iter().unzip();
         Self { slots: slots.into(), frequencies }
     }
 

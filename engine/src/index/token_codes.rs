@@ -119,13 +119,13 @@ mod tests {
         #[test]
         fn every_slot_has_the_codes_that_were_set_last(changes in prop::collection::vec((0..40_usize, prop::option::of(0..300_usize)), 1..300)) {
             let mut codes = Codes::default();
-            let mut given: HashMap<usize, Option<Vec<SignCode>>> = HashMap::new();
+            let mut expected: HashMap<usize, Option<Vec<SignCode>>> = HashMap::new();
             for (number, (slot, count)) in changes.into_iter().enumerate() {
                 let words = count.map(|count| vec![code(&number.to_string()); count]);
                 codes.set(slot, words.as_deref());
-                given.insert(slot, words);
+                expected.insert(slot, words);
             }
-            for (slot, words) in &given {
+            for (slot, words) in &expected {
                 prop_assert_eq!(codes.of(*slot), words.as_deref());
             }
             prop_assert!(codes.dead <= MIN_DEAD || codes.dead * 3 <= codes.live);

@@ -16,6 +16,15 @@ pub struct WarmupProgress {
     origin: OnceLock<Origin>,
 }
 
+/// How many memories are in the index, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadCount {
+    /// Number of loaded memories.
+    pub loaded: usize,
+    /// Number of all memories.
+    pub total: usize,
+}
+
 /// The source of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -28,15 +37,18 @@ pub(crate) enum Origin {
 impl WarmupProgress {
     /// Returns how many memories are loaded and how many there are; `None` once the index is ready.
     #[must_use]
-    pub fn progress(&self) -> Option<(usize, usize)> {
+    pub fn progress(&self) -> Option<LoadCount> {
         (!self.ready.load(Ordering::Acquire)).then(|| self.counts())
     }
 
     /// Returns how many memories are loaded and how many there are, whether the index is ready or
     /// not.
     #[must_use]
-    pub fn counts(&self) -> (usize, usize) {
-        (self.loaded.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    pub fn counts(&self) -> LoadCount {
+        LoadCount {
+            loaded: self.loaded.load(Ordering::Relaxed),
+            total: self.total.load(Ordering::Relaxed),
+        }
     }
 
     /// Cancels the load, because the daemon stops.

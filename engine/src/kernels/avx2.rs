@@ -56,10 +56,10 @@ pub(crate) fn products(query: &VectorBytes, rows: [&VectorBytes; 4]) -> [i32; 4]
     let (mut sums, one) = ([_mm256_setzero_si256(); 4], _mm256_set1_epi16(1));
     for lane in 0..DIMENSIONS / 32 {
         let query = load_32_bytes(query, lane);
-        let size = _mm256_abs_epi8(query);
+        let magnitude = _mm256_abs_epi8(query);
         for (sum, row) in sums.iter_mut().zip(rows) {
             let pairs =
-                _mm256_maddubs_epi16(size, _mm256_sign_epi8(load_32_bytes(row, lane), query));
+                _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(load_32_bytes(row, lane), query));
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, one));
         }
     }
@@ -126,8 +126,8 @@ fn nearest_of_eight(query: &EightCodes, codes: &[SignCode]) -> [u64; 8] {
     store(best)
 }
 
-/// Codes beyond four are counted one by one with `popcnt`, which uses execution units that are
-/// otherwise idle.
+/// Compares the first four codes of the query and `MORE` further ones. The further ones are counted
+/// one by one with `popcnt`, which uses execution units that are otherwise idle.
 #[target_feature(enable = "avx2,popcnt")]
 fn nearest_of_four_and<const MORE: usize>(query: &EightCodes, codes: &[SignCode]) -> [u64; 8] {
     let (mut best, mut of_more) = (broadcast(u64::MAX), [u64::MAX; MORE]);
@@ -219,7 +219,7 @@ pub(crate) fn sums(query: &CoarseQuery, signs: &Signs) -> [i16; 64] {
         for (signs, [first, second]) in signs.iter().zip(fours.as_chunks().0) {
             let (first, second) = (table(first), table(second));
             for (part, signs) in parts.iter_mut().zip(signs.as_chunks().0) {
-                let signs = unsigned(signs);
+                let signs = load_unsigned(signs);
                 let of_first = _mm256_shuffle_epi8(first, _mm256_and_si256(signs, low));
                 let of_second = _mm256_shuffle_epi8(
                     second,
@@ -256,7 +256,7 @@ fn table(bytes: &[u8; 16]) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-fn unsigned(bytes: &[u8; 32]) -> __m256i {
+fn load_unsigned(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: the bytes are readable through the reference; the load is unaligned.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }

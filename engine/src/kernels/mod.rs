@@ -53,22 +53,22 @@ fn level() -> Level {
 
 /// Defines one kernel: the safe function, and one with an explicit level for the tests.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path;
-        ($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($(#[$doc:meta])* $visibility:vis fn $name:ident / $at_level:ident = $portable:path, $avx2:path, $avx512:path;
+        ($($argument:ident: $type:ty),*) -> $returns:ty) => {
         $(#[$doc])*
-        $visible fn $name($($given: $of),*) -> $gives {
-            $at(*LEVEL, $($given),*)
+        $visibility fn $name($($argument: $type),*) -> $returns {
+            $at_level(*LEVEL, $($argument),*)
         }
 
-        fn $at(level: Level, $($given: $of),*) -> $gives {
+        fn $at_level(level: Level, $($argument: $type),*) -> $returns {
             match level {
-                Level::Portable => $portable($($given),*),
+                Level::Portable => $portable($($argument),*),
                 // SAFETY: a level is used only if the processor was found to support it.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => unsafe { $avx2($($given),*) },
+                Level::Avx2 => unsafe { $avx2($($argument),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => unsafe { $avx512($($given),*) },
+                Level::Avx512 => unsafe { $avx512($($argument),*) },
             }
         }
     };
@@ -130,9 +130,9 @@ kernel! {
 }
 
 kernel! {
-    /// Divides numbers by `step` and rounds them, halves away from 0, clamped to `-most..=most`.
+    /// Divides numbers by `step` and rounds them, halves away from 0, clamped to `-max..=max`.
     pub(crate) fn quantise / quantise_at = quantise_portable, quantise_by_avx2, quantise_by_avx512;
-        (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ()
+        (numbers: &[f32], step: f32, max: f32, into: &mut [i16]) -> ()
 }
 
 /// Prefetches a slice into the processor's cache.
@@ -166,17 +166,17 @@ fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
 
 /// Defines the variants of a portable loop that the compiler vectorises for AVX2 and AVX-512.
 macro_rules! compiled {
-    ($portable:ident, $avx2:ident, $avx512:ident; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($portable:ident, $avx2:ident, $avx512:ident; ($($argument:ident: $type:ty),*) -> $returns:ty) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        fn $avx2($($given: $of),*) -> $gives {
-            $portable($($given),*)
+        fn $avx2($($argument: $type),*) -> $returns {
+            $portable($($argument),*)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f")]
-        fn $avx512($($given: $of),*) -> $gives {
-            $portable($($given),*)
+        fn $avx512($($argument: $type),*) -> $returns {
+            $portable($($argument),*)
         }
     };
 }
@@ -187,7 +187,7 @@ compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512;
 compiled!(weighted_sums_portable, weighted_sums_by_avx2, weighted_sums_by_avx512;
     (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
 compiled!(quantise_portable, quantise_by_avx2, quantise_by_avx512;
-    (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ());
+    (numbers: &[f32], step: f32, max: f32, into: &mut [i16]) -> ());
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
@@ -211,10 +211,10 @@ fn weighted_sums_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
-fn quantise_portable(numbers: &[f32], step: f32, most: f32, into: &mut [i16]) {
+fn quantise_portable(numbers: &[f32], step: f32, max: f32, into: &mut [i16]) {
     for (into, number) in into.iter_mut().zip(numbers) {
-        #[expect(clippy::cast_possible_truncation, reason = "at most `most`")]
-        let steps = (number / step).round().clamp(-most, most) as i16;
+        #[expect(clippy::cast_possible_truncation, reason = "at most `max`")]
+        let steps = (number / step).round().clamp(-max, max) as i16;
         *into = steps;
     }
 }
@@ -335,10 +335,10 @@ mod tests {
         #[test]
         fn all_variants_give_the_same_products_of_bytes(seed in any::<u32>(), extreme in any::<bool>()) {
             // Only high bytes are never -128.
-            let least = |row: usize| if row < 4 { -127 } else { i8::MIN };
+            let min_byte = |row: usize| if row < 4 { -127 } else { i8::MIN };
             let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
-                byte if extreme => if byte < 0 { least(row) } else { i8::MAX },
-                byte => byte.max(least(row)),
+                byte if extreme => if byte < 0 { min_byte(row) } else { i8::MAX },
+                byte => byte.max(min_byte(row)),
             };
             let rows: [VectorBytes; 10] = std::array::from_fn(|row| std::array::from_fn(|at| byte(row, at)));
             let query = [rows[8], rows[9]];

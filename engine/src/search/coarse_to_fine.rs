@@ -1,7 +1,7 @@
 //! The coarse-to-fine strategy for large sets: estimate the score of every memory, refine the best
 //! estimates, score the best of these in full.
 //!
-//! | stage | memories | what is compared |
+//! | stage | memories | compared by |
 //! |---|---|---|
 //! | estimate | all admitted | binary-quantised cosine, BM25, boosts |
 //! | refine | [`REFINED`] | cosine to about 0.001 |
@@ -164,7 +164,7 @@ impl<'a> CoarseToFine<'a> {
             .collect();
         score_keywords(index, mask, &keywords, scratch);
         for slot in named.iter().copied() {
-            // An entity that the query names is a full match, whatever its text says.
+            // An entity that the query names is a full match, regardless of its text.
             scratch.lexical[slot] = 1.0;
             scratch.mark_lexical_match(slot);
         }

@@ -83,7 +83,7 @@ impl<'a> Signals<'a> {
     /// BM25 of every memory as a share of the ideal score.
     fn lexical(&self, params: Bm25Params) -> Vec<f64> {
         let mut shares = params.shares(&self.postings, self.corpus);
-        // An entity that the query names is a full match, whatever its text says.
+        // An entity that the query names is a full match, regardless of its text.
         self.named.iter().for_each(|at| shares[*at] = 1.0);
         shares
     }

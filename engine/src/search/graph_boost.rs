@@ -4,7 +4,8 @@
 //! "Where does Anna's manager live?" names Anna, who reports to Piotr. A memory that mentions Piotr
 //! is raised, although neither its words nor its vector relate to Anna. The boost is a share of the
 //! best score, so it works with every ranking. Not here: which memories mention which entities
-//! (`transaction::mentions`), relations (`operations::relate`), how both are kept (`index::graph`).
+//! (`transaction::mentions`), relations (`operations::relate`), their storage in memory
+//! (`index::graph`).
 
 use crate::index::{Index, Mask, slot_id};
 use crate::ranking::fusion::ScoredSlot;

@@ -217,11 +217,11 @@ mod tests {
             expected.sort_unstable();
             // Scores outside the mask have no influence.
             let is_masked = |slot: usize| admitted[slot / 64] >> (slot % 64) & 1 == 0;
-            let others: Vec<f32> = scores.iter().enumerate().map(|(slot, score)| if is_masked(slot) { 1.9 - score } else { *score }).collect();
-            prop_assert_eq!(&best(&others, &admitted, bounds), &chosen);
+            let changed: Vec<f32> = scores.iter().enumerate().map(|(slot, score)| if is_masked(slot) { 1.9 - score } else { *score }).collect();
+            prop_assert_eq!(&best(&changed, &admitted, bounds), &chosen);
             // Scores within the last interval of the bisection count as equal.
-            let least = |slots: &[usize]| slots.iter().map(|slot| scores[*slot]).fold(f32::MAX, f32::min);
-            prop_assert!((least(&chosen) - least(&expected)).abs() < 1e-6, "{} {}", least(&chosen), least(&expected));
+            let lowest = |slots: &[usize]| slots.iter().map(|slot| scores[*slot]).fold(f32::MAX, f32::min);
+            prop_assert!((lowest(&chosen) - lowest(&expected)).abs() < 1e-6, "{} {}", lowest(&chosen), lowest(&expected));
             // `finish_within` also drops those outside the margin, and no others.
             let within: HashSet<u32> = pushed(&scores, &admitted, bounds).finish_within(margin_rank, margin).into_iter().collect();
             let mut all: Vec<f32> = admitted.iter().enumerate().flat_map(|(word, bits)| slots_of(word, *bits)).map(|slot| scores[slot]).collect();

@@ -113,8 +113,11 @@ fn named_in(index: &Index, text: &str) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
     }
-    let mut found: Vec<i64> =
-        names::candidates(text).iter().flat_map(|name| index.named(name)).copied().collect();
+    let mut found: Vec<i64> = names::candidates(text)
+        .iter()
+        .flat_map(|name| index.entities_named(name))
+        .copied()
+        .collect();
     found.sort_unstable();
     found.dedup();
     found

@@ -155,11 +155,11 @@ mod tests {
         fn every_term_matches_its_nearest_token(seeds in prop::collection::vec(any::<u64>(), 0..20), tokens in prop::collection::vec(any::<u64>(), 1..20)) {
             let tokens: Vec<SignCode> = tokens.into_iter().map(code).collect();
             let terms: Vec<QueryTerm> = seeds.into_iter().map(|seed| term(code(seed), 0.1)).collect();
-            let mut found = vec![0.0; terms.len()];
-            best_matches(&interleave(&terms), &tokens, &mut found);
-            for (term, found) in terms.iter().zip(found) {
+            let mut matches = vec![0.0; terms.len()];
+            best_matches(&interleave(&terms), &tokens, &mut matches);
+            for (term, best) in terms.iter().zip(matches) {
                 let distance = tokens.iter().map(|other| term.code.distance(other)).min().unwrap_or(0);
-                prop_assert_eq!(found.to_bits(), COSINES[distance as usize].to_bits());
+                prop_assert_eq!(best.to_bits(), COSINES[distance as usize].to_bits());
             }
         }
     }

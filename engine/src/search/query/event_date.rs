@@ -41,7 +41,7 @@ struct Report {
 }
 
 /// The day of the memory that matches the terms of an event best; of equal matches the newest.
-/// Questions and memories of future days are left out. `None` if the best match is a rule rather
+/// Questions and memories of future days are ignored. `None` if the best match is a rule rather
 /// than a report: procedural, or with the preposition in its own text ("Before a release, run the
 /// checks.").
 fn event_day(
@@ -81,9 +81,9 @@ fn with_any_term(index: &Index, mask: &Mask, terms: &[(&str, QueryTerm)]) -> BTr
     let mut slots = BTreeSet::new();
     for (word, _) in rarest_first {
         let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
-        let left = MAX_COMPARED - slots.len();
+        let remaining = MAX_COMPARED - slots.len();
         let newest_first = list.iter().rev().map(|(slot, _)| slot);
-        slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(left));
+        slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(remaining));
     }
     slots
 }

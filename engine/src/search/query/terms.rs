@@ -50,7 +50,8 @@ pub(crate) fn keyword_terms(index: &Index, query: &ParsedQuery) -> Vec<Vec<Strin
 /// The slots of the admitted entities that the query names, in no order.
 pub(crate) fn named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<usize> {
     let names = if index.has_no_names() { HashSet::new() } else { names::candidates(&query.text) };
-    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    let seqs: HashSet<i64> =
+        names.iter().flat_map(|name| index.entities_named(name)).copied().collect();
     seqs.into_iter().filter_map(|seq| index.slot(seq)).filter(|slot| mask.admits(*slot)).collect()
 }
 

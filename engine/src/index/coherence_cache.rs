@@ -3,7 +3,6 @@
 //! The sums are updated incrementally: after a store, one vector is added. Not here: the formula
 //! (`ranking::late_interaction::coherence`).
 
-use crate::index::OrderKey;
 use crate::model::encoding::{DIMENSIONS, dot};
 use crate::ranking::late_interaction;
 use std::collections::HashMap;
@@ -16,6 +15,15 @@ pub(crate) const MAX_SAMPLED: usize = 2_048;
 const MAX_CACHED: usize = 256;
 /// Maximum number of changes by which the sums are updated; beyond it, recomputing them is faster.
 const MAX_CHANGES: usize = 256;
+
+/// Identifies the memories of one group that one mask admits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OrderKey {
+    /// Number of the group.
+    pub group: u32,
+    /// Fingerprint of the mask.
+    pub mask: u64,
+}
 
 /// The cache, by group number.
 #[derive(Debug, Default)]

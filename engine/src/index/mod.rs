@@ -37,6 +37,7 @@ use token_codes::Codes;
 use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
+pub(crate) use coherence_cache::OrderKey;
 pub(crate) use compaction::Record;
 pub(crate) use context_windows::ContextWindows;
 pub(crate) use features::TextFeatures;
@@ -92,15 +93,6 @@ pub(crate) struct IndexSize {
     pub memories: usize,
     /// Number of chunk vectors.
     pub vectors: usize,
-}
-
-/// Identifies the memories of one group that one mask admits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OrderKey {
-    /// Number of the group.
-    pub group: u32,
-    /// Fingerprint of the mask.
-    pub mask: u64,
 }
 
 impl Index {

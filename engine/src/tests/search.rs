@@ -112,11 +112,8 @@ fn every_score_equals_that_of_the_reference() {
             };
             store.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let coherence = store
-            .writer
-            .shared
-            .index()
-            .coherence(OrderKey { group: 0, mask: 0 }, (0..case.slots.len()).rev());
+        let order = OrderKey { group: 0, mask: 0 };
+        let coherence = store.writer.shared.index().coherence(order, (0..case.slots.len()).rev());
         assert!((coherence - case.coherence).abs() < 1e-5, "{coherence}, not {}", case.coherence);
         for question in &case.questions {
             let words =

@@ -38,6 +38,6 @@ pub use handles::open::{open, open_cold};
 pub use handles::reader::Reader;
 pub use handles::settings::{Settings, Ttl};
 pub use handles::writer::Writer;
-pub use index::warmup::WarmupProgress;
+pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::Actor;
 pub use search::Effort;

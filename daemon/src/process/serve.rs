@@ -195,7 +195,7 @@ fn open_store(
     service: &Service,
 ) -> Result<(StorePools, Threads), Error> {
     let mut writer = open_cold(db, settings, service.now())?;
-    if writer.warmup().counts().1 <= LOAD_BEFORE_SERVING {
+    if writer.warmup().counts().total <= LOAD_BEFORE_SERVING {
         writer.load()?;
     }
     service.clock.initialise(writer.last_seen()?, writer.suspected()?);

@@ -22,7 +22,7 @@ pub async fn run(service: Arc<Service>, draining: CancellationToken) {
     match loaded {
         Ok(()) => {
             let (memories, from, elapsed) =
-                (pools.loading.counts().1, pools.loading.origin(), started.elapsed());
+                (pools.loading.counts().total, pools.loading.origin(), started.elapsed());
             tracing::info!(memories, from, took = ?elapsed, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}

@@ -4,7 +4,7 @@ use crate::config::options;
 use crate::embedding::{MODEL_ID, ModelState};
 use crate::service::Service;
 use crate::service::store_state::{StorePools, StoreState};
-use loci_engine::WarmupProgress;
+use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, Status};
 
 impl Service {
@@ -60,7 +60,7 @@ async fn add_store(status: &mut Status, pools: &StorePools) {
 }
 
 fn index_status(loading: &WarmupProgress) -> IndexStatus {
-    let (read, of) = loading.counts();
+    let LoadCount { loaded: read, total: of } = loading.counts();
     let state = if loading.progress().is_some() { "loading" } else { "ready" };
     IndexStatus { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
 }

@@ -124,7 +124,7 @@ impl Writer {
             None => SnapshotError::Missing,
             Some(state) => {
                 match snapshot::read(path, &state, &self.shared.settings().model, warmup)? {
-                    Ok(index) if index.held().0 == memories::count(&self.conn)? => {
+                    Ok(index) if index.size().memories == memories::count(&self.conn)? => {
                         let _ = snapshot::remove(path);
                         return Ok((index, Origin::Snapshot));
                     }

@@ -145,7 +145,7 @@ impl Writer {
         let Self { conn, shared, pending, .. } = self;
         let settings = shared.settings();
         let is_large = |index: &Index| {
-            (settings.snapshot_from..snapshot::SNAPSHOT_BELOW).contains(&index.held().0)
+            (settings.snapshot_from..snapshot::SNAPSHOT_BELOW).contains(&index.size().memories)
         };
         let is_current = pending.is_empty() && !shared.is_suspect();
         let writes_snapshot = is_current && shared.warm().is_some_and(|index| is_large(&index));

@@ -1,9 +1,10 @@
 //! The attributes of each memory that filters test: a compact record per slot, and bitmaps for the
 //! tests applied to all slots.
 //!
-//! Not here: what a filter is (`mask`), texts (`features`, `postings`), vectors.
+//! Not here: filters (`mask`), texts (`features`, `postings`), vectors.
 
 use crate::index::bitmap::Bitmap;
+use crate::index::slot_id;
 use crate::index::slot_set::SlotSet;
 use crate::model::decay::Anchor;
 use crate::model::entry::Entry;
@@ -12,13 +13,14 @@ use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashMap;
 
-/// Slots that share one lower bound of their confidence.
+/// Number of consecutive slots that share one [`ConfidenceFloor`].
 pub(crate) const BLOCK: usize = 512;
-/// Sentinels: no expiry, and no event day.
-const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
-
-/// Sentinel: no summary.
-const NOBODY: i64 = i64::MIN;
+/// `expires_at` of a memory that does not expire.
+const NO_EXPIRY: i64 = i64::MAX;
+/// `event_day` of a memory without an event.
+const NO_EVENT: i32 = i32::MIN;
+/// `summary` of a memory that no summary replaces.
+const NO_SUMMARY: i64 = i64::MIN;
 
 /// The attributes of one memory.
 #[derive(Debug, Clone, Copy)]
@@ -38,14 +40,15 @@ struct MemoryAttributes {
     pinned: bool,
 }
 
-/// Lower bound of a block: the least confidence, and the earliest time at which one of its confidences was set.
+/// Lower bound of the confidences of a block: the lowest confidence, and the earliest time at which
+/// any of them was set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ConfidenceFloor {
     pub confidence: f64,
     pub at: Timestamp,
 }
 
-/// The slots of one group, in storing order.
+/// The slots of one group, in storage order.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     pub all: SlotSet,
@@ -56,15 +59,19 @@ pub(crate) struct Members {
 /// The attributes of all memories, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
-    known: Vec<MemoryAttributes>,
-    lowest: Vec<ConfidenceFloor>,
+    by_slot: Vec<MemoryAttributes>,
+    /// The floor of each block of [`BLOCK`] slots.
+    floors: Vec<ConfidenceFloor>,
+    /// The group names, by group number.
     groups: Vec<Option<String>>,
     group_numbers: HashMap<Option<String>, u32>,
+    /// The slots of each group, by group number.
     members: Vec<Members>,
     pub active: Bitmap,
     pub compacted: Bitmap,
     pub global: Bitmap,
     pub expiring: Bitmap,
+    /// The slots of each memory type, in the order of [`kind_number`].
     kinds: [Bitmap; 4],
 }
 
@@ -76,75 +83,76 @@ impl Attributes {
             seq: entry.seq,
             confidence: entry.anchor.confidence,
             confident_at: entry.anchor.at,
-            expires_at: entry.expires_at.map_or(NEVER.0, |at| at.0),
+            expires_at: entry.expires_at.map_or(NO_EXPIRY, |at| at.0),
             group,
-            event_day: entry.event_day.unwrap_or(NEVER.1),
+            event_day: entry.event_day.unwrap_or(NO_EVENT),
             created_day: entry.created_day,
-            summary: entry.summary.unwrap_or(NOBODY),
+            summary: entry.summary.unwrap_or(NO_SUMMARY),
             extractive: entry.extractive,
             kind: entry.kind,
             scope: entry.scope,
             status: entry.status,
             pinned: entry.anchor.pinned,
         };
-        if slot < self.known.len() {
-            let old = std::mem::replace(&mut self.known[slot], attributes);
+        if slot < self.by_slot.len() {
+            let old = std::mem::replace(&mut self.by_slot[slot], attributes);
             if (old.group, old.scope) != (attributes.group, attributes.scope) {
-                self.leave(slot, old);
-                self.join(slot, attributes);
+                self.remove_member(slot, old);
+                self.add_member(slot, attributes);
             }
-            let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
-            self.lowest[slot / BLOCK] = self.known[block]
+            let block = slot / BLOCK * BLOCK..self.by_slot.len().min((slot / BLOCK + 1) * BLOCK);
+            self.floors[slot / BLOCK] = self.by_slot[block]
                 .iter()
-                .map(lowest)
+                .map(floor)
                 .reduce(lower)
-                .unwrap_or_else(|| lowest(&attributes));
+                .unwrap_or_else(|| floor(&attributes));
         } else {
-            self.known.push(attributes);
-            self.join(slot, attributes);
-            match self.lowest.get_mut(slot / BLOCK) {
-                Some(known) => *known = lower(*known, lowest(&attributes)),
-                None => self.lowest.push(lowest(&attributes)),
+            self.by_slot.push(attributes);
+            self.add_member(slot, attributes);
+            match self.floors.get_mut(slot / BLOCK) {
+                Some(existing) => *existing = lower(*existing, floor(&attributes)),
+                None => self.floors.push(floor(&attributes)),
             }
         }
         self.set_bits(slot, attributes);
     }
 
-    /// Marks the memory of a slot as deleted.
+    /// Marks the memory of a slot as removed.
     pub(crate) fn remove(&mut self, slot: usize) {
-        self.known[slot].status = Status::Forgotten;
-        self.set_bits(slot, self.known[slot]);
+        self.by_slot[slot].status = Status::Forgotten;
+        self.set_bits(slot, self.by_slot[slot]);
     }
 
     fn set_bits(&mut self, slot: usize, attributes: MemoryAttributes) {
         self.active.set(slot, attributes.status == Status::Active);
         self.compacted.set(slot, attributes.status == Status::Compacted);
         self.global.set(slot, attributes.scope == Scope::Global);
-        self.expiring.set(slot, attributes.expires_at != NEVER.0);
+        self.expiring.set(slot, attributes.expires_at != NO_EXPIRY);
         for kind in MemoryType::ALL {
-            self.kinds[number(*kind)].set(slot, attributes.kind == *kind);
+            self.kinds[kind_number(*kind)].set(slot, attributes.kind == *kind);
         }
     }
 
-    fn join(&mut self, slot: usize, attributes: MemoryAttributes) {
+    fn add_member(&mut self, slot: usize, attributes: MemoryAttributes) {
         let members = &mut self.members[attributes.group as usize];
-        members.all.insert(crate::index::slot::slot_id(slot));
+        members.all.insert(slot_id(slot));
         if attributes.scope == Scope::Global {
-            members.global.insert(crate::index::slot::slot_id(slot));
+            members.global.insert(slot_id(slot));
         }
     }
 
-    fn leave(&mut self, slot: usize, attributes: MemoryAttributes) {
+    fn remove_member(&mut self, slot: usize, attributes: MemoryAttributes) {
         let members = &mut self.members[attributes.group as usize];
-        members.all.remove(crate::index::slot::slot_id(slot));
-        members.global.remove(crate::index::slot::slot_id(slot));
+        members.all.remove(slot_id(slot));
+        members.global.remove(slot_id(slot));
     }
 
+    /// Returns the number of a group, and assigns one if it is new.
     fn group_number(&mut self, group: Option<&String>) -> u32 {
-        if let Some(known) = self.group_numbers.get(&group.cloned()) {
-            return *known;
+        if let Some(number) = self.group_numbers.get(&group.cloned()) {
+            return *number;
         }
-        let number = crate::index::slot::slot_id(self.groups.len());
+        let number = slot_id(self.groups.len());
         self.groups.push(group.cloned());
         self.members.push(Members::default());
         self.group_numbers.insert(group.cloned(), number);
@@ -152,31 +160,33 @@ impl Attributes {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.known.len()
+        self.by_slot.len()
     }
 
     pub(crate) fn seq(&self, slot: usize) -> i64 {
-        self.known[slot].seq
+        self.by_slot[slot].seq
     }
 
     pub(crate) fn group_of(&self, slot: usize) -> u32 {
-        self.known[slot].group
+        self.by_slot[slot].group
     }
 
     pub(crate) fn kind(&self, slot: usize) -> MemoryType {
-        self.known[slot].kind
+        self.by_slot[slot].kind
     }
 
+    /// Returns the slots of a memory type.
     pub(crate) fn of_kind(&self, kind: MemoryType) -> &Bitmap {
-        &self.kinds[number(kind)]
+        &self.kinds[kind_number(kind)]
     }
 
+    /// Returns the time of expiry in milliseconds; [`i64::MAX`] if the memory does not expire.
     pub(crate) fn expires_at(&self, slot: usize) -> i64 {
-        self.known[slot].expires_at
+        self.by_slot[slot].expires_at
     }
 
     pub(crate) fn anchor(&self, slot: usize) -> Anchor {
-        let attributes = &self.known[slot];
+        let attributes = &self.by_slot[slot];
         Anchor {
             confidence: attributes.confidence,
             at: attributes.confident_at,
@@ -184,11 +194,12 @@ impl Attributes {
         }
     }
 
-    pub(crate) fn lowest(&self) -> &[ConfidenceFloor] {
-        &self.lowest
+    /// Returns the floor of each block.
+    pub(crate) fn floors(&self) -> &[ConfidenceFloor] {
+        &self.floors
     }
 
-    /// Returns the number of a group.
+    /// Returns the number of a group, if it has one.
     pub(crate) fn group(&self, name: &str) -> Option<u32> {
         self.group_numbers.get(&Some(name.to_owned())).copied()
     }
@@ -200,7 +211,7 @@ impl Attributes {
 
     /// Returns the entry of a slot, without its names and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let attributes = &self.known[slot];
+        let attributes = &self.by_slot[slot];
         Entry {
             seq: attributes.seq,
             kind: attributes.kind,
@@ -208,11 +219,11 @@ impl Attributes {
             scope: attributes.scope,
             status: attributes.status,
             anchor: self.anchor(slot),
-            expires_at: (attributes.expires_at != NEVER.0)
+            expires_at: (attributes.expires_at != NO_EXPIRY)
                 .then_some(Timestamp(attributes.expires_at)),
             names: Vec::new(),
             content: String::new(),
-            event_day: (attributes.event_day != NEVER.1).then_some(attributes.event_day),
+            event_day: (attributes.event_day != NO_EVENT).then_some(attributes.event_day),
             created_day: attributes.created_day,
             summary: self.summary(slot),
             extractive: attributes.extractive,
@@ -220,18 +231,19 @@ impl Attributes {
     }
 
     pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
-        Some(self.known[slot].summary).filter(|seq| *seq != NOBODY)
+        Some(self.by_slot[slot].summary).filter(|seq| *seq != NO_SUMMARY)
     }
 
     pub(crate) fn is_extractive(&self, slot: usize) -> bool {
-        self.known[slot].extractive
+        self.by_slot[slot].extractive
     }
 }
 
-fn lowest(attributes: &MemoryAttributes) -> ConfidenceFloor {
+fn floor(attributes: &MemoryAttributes) -> ConfidenceFloor {
     ConfidenceFloor { confidence: attributes.confidence.get(), at: attributes.confident_at }
 }
 
+/// Returns a floor of both blocks.
 fn lower(a: ConfidenceFloor, b: ConfidenceFloor) -> ConfidenceFloor {
     ConfidenceFloor {
         confidence: a.confidence.min(b.confidence),
@@ -239,7 +251,7 @@ fn lower(a: ConfidenceFloor, b: ConfidenceFloor) -> ConfidenceFloor {
     }
 }
 
-fn number(kind: MemoryType) -> usize {
+fn kind_number(kind: MemoryType) -> usize {
     match kind {
         MemoryType::Episodic => 0,
         MemoryType::Semantic => 1,

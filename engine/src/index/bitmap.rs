@@ -1,4 +1,5 @@
-//! One bit per slot, 64 slots to a word: the type [`Bitmap`], and the same operations for buffers of words.
+//! One bit per slot, 64 slots to a word: the type [`Bitmap`], and the same operations on slices of
+//! words.
 
 /// A set of slots that grows as needed; missing words count as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -6,11 +7,11 @@ pub(crate) struct Bitmap(Vec<u64>);
 
 impl Bitmap {
     /// Adds or removes a slot.
-    pub(crate) fn set(&mut self, slot: usize, to: bool) {
+    pub(crate) fn set(&mut self, slot: usize, value: bool) {
         if self.0.len() <= slot / 64 {
             self.0.resize(slot / 64 + 1, 0);
         }
-        if to { set_bit(&mut self.0, slot) } else { clear_bit(&mut self.0, slot) }
+        if value { set_bit(&mut self.0, slot) } else { clear_bit(&mut self.0, slot) }
     }
 
     /// Returns whether a slot is in the set.
@@ -24,7 +25,7 @@ impl Bitmap {
     }
 
     /// Returns whether the two sets share a slot.
-    pub(crate) fn meets(&self, words: &[u64]) -> bool {
+    pub(crate) fn intersects(&self, words: &[u64]) -> bool {
         self.0.iter().zip(words).any(|(own, other)| own & other != 0)
     }
 }
@@ -44,7 +45,8 @@ pub(crate) fn clear_bit(words: &mut [u64], slot: usize) {
     words[slot / 64] &= !(1 << (slot % 64));
 }
 
-/// Returns the slots whose bits are set in the word of slots `64 * number` and up.
+/// Returns the slots whose bits are set in word `number`, which stands for the 64 slots from
+/// `64 * number`.
 pub(crate) fn slots_of(number: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {

@@ -1,60 +1,78 @@
-//! The coherence of each group's storing order, cached between queries.
+//! The coherence of each group's storage order, cached between queries.
 //!
-//! The sums are updated incrementally: a store adds one vector to them. Not here: the formula (`ranking::late_interaction::coherence`).
+//! The sums are updated incrementally: after a store, one vector is added. Not here: the formula
+//! (`ranking::late_interaction::coherence`).
 
 use crate::model::encoding::{DIMENSIONS, dot};
 use crate::ranking::late_interaction;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Newest memories of a group that are sampled; more would give the same result and cost more.
-pub(crate) const REACH: usize = 2_048;
-/// Cached groups; each takes some 11 KB.
-const MAX_POOLED: usize = 256;
-/// Changes above which recomputing the sums is faster than updating them, and no less exact.
-const CHANGES: usize = 256;
+/// Number of newest memories of a group that are sampled; more would give the same result and cost
+/// more.
+pub(crate) const MAX_SAMPLED: usize = 2_048;
+/// Maximum number of cached groups; each takes some 11 KB.
+const MAX_CACHED: usize = 256;
+/// Maximum number of changes by which the sums are updated; beyond it, recomputing them is faster.
+const MAX_CHANGES: usize = 256;
+
+/// Identifies the memories of one group that one mask admits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OrderKey {
+    /// Number of the group.
+    pub group: u32,
+    /// Fingerprint of the mask.
+    pub mask: u64,
+}
 
 /// The cache, by group number.
 #[derive(Debug, Default)]
 pub(crate) struct CoherenceCache(Mutex<HashMap<u32, CachedCoherence>>);
 
-/// The sums of one group, as last used.
+/// The sums of one group at its last query.
 #[derive(Debug)]
 struct CachedCoherence {
-    /// Version of the index and fingerprint of the mask.
-    key: (u64, u64),
-    /// Its newest slots that have a vector.
+    /// Version of the index.
+    version: u64,
+    /// Fingerprint of the mask.
+    mask: u64,
+    /// The sampled slots: its newest ones that have a vector.
     slots: Vec<u32>,
-    sums: late_interaction::CoherenceStats,
+    stats: late_interaction::CoherenceStats,
 }
 
 impl CoherenceCache {
-    /// Returns the coherence of a group's slots, 0 to 1; all have a vector. Nothing is computed if
-    /// the key is that of the last query.
+    /// Returns the coherence of a group's slots, 0 to 1; each slot must have a vector. Nothing is
+    /// computed if `order` and `version` are those of the group's last query.
     pub(crate) fn of(
         &self,
-        (group, key): (u32, (u64, u64)),
+        order: OrderKey,
+        version: u64,
         slots: impl FnOnce() -> Vec<u32>,
         vector: impl Fn(u32) -> Vec<f32>,
     ) -> f64 {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept.get(&group).filter(|known| known.key == key) {
-            return known.sums.coherence();
+        let OrderKey { group, mask } = order;
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current =
+            |cached: &&CachedCoherence| (cached.version, cached.mask) == (version, mask);
+        if let Some(cached) = cache.get(&group).filter(is_current) {
+            return cached.stats.coherence();
         }
         let slots = slots();
-        if kept.len() >= MAX_POOLED && !kept.contains_key(&group) {
-            kept.clear();
+        if cache.len() >= MAX_CACHED && !cache.contains_key(&group) {
+            cache.clear();
         }
-        let known = kept.entry(group).or_insert_with(|| CachedCoherence {
-            key,
+        let cached = cache.entry(group).or_insert_with(|| CachedCoherence {
+            version,
+            mask,
             slots: Vec::new(),
-            sums: late_interaction::CoherenceStats::new(DIMENSIONS),
+            stats: late_interaction::CoherenceStats::new(DIMENSIONS),
         });
-        known.key = key;
-        if known.slots != slots {
-            known.follow(slots, vector);
+        (cached.version, cached.mask) = (version, mask);
+        if cached.slots != slots {
+            cached.update(slots, vector);
         }
-        known.sums.coherence()
+        cached.stats.coherence()
     }
 
     /// Drops the sums that contain a slot, since its vector has changed or was removed.
@@ -62,34 +80,37 @@ impl CoherenceCache {
         self.0
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
-            .retain(|_, known| known.slots.binary_search(&slot).is_err());
+            .retain(|_, cached| cached.slots.binary_search(&slot).is_err());
     }
 }
 
 impl CachedCoherence {
-    fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
-        let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
-        // The part that both orders share is the end of the old and the start of the new.
+    /// Brings the sums to the new slots, incrementally if few have changed.
+    fn update(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
+        let neighbour_cosine = |pair: &[u32]| f64::from(dot(&vector(pair[0]), &vector(pair[1])));
+        // If memories were only appended and the oldest dropped, the end of the old list is the
+        // start of the new one.
         let dropped = slots
             .first()
             .and_then(|first| self.slots.binary_search(first).ok())
             .unwrap_or(self.slots.len());
         let shared = self.slots.len() - dropped;
-        let follows =
+        let is_continuation =
             shared > 0 && shared <= slots.len() && self.slots[dropped..] == slots[..shared];
-        if follows && dropped + slots.len() - shared <= CHANGES {
+        if is_continuation && dropped + slots.len() - shared <= MAX_CHANGES {
             for at in 0..dropped {
-                self.sums.remove(&vector(self.slots[at]), beside(&self.slots[at..at + 2]));
+                let cosine = neighbour_cosine(&self.slots[at..at + 2]);
+                self.stats.remove(&vector(self.slots[at]), cosine);
             }
             for at in shared..slots.len() {
-                self.sums.add(&vector(slots[at]), beside(&slots[at - 1..=at]));
+                self.stats.add(&vector(slots[at]), neighbour_cosine(&slots[at - 1..=at]));
             }
         } else {
-            self.sums = late_interaction::CoherenceStats::new(DIMENSIONS);
+            self.stats = late_interaction::CoherenceStats::new(DIMENSIONS);
             let mut before: Option<Vec<f32>> = None;
             for slot in &slots {
                 let own = vector(*slot);
-                self.sums.add(&own, before.map_or(0.0, |before| f64::from(dot(&before, &own))));
+                self.stats.add(&own, before.map_or(0.0, |before| f64::from(dot(&before, &own))));
                 before = Some(own);
             }
         }
@@ -104,22 +125,26 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The result does not depend on how the order was reached.
         #[test]
-        fn a_cached_coherence_equals_a_recomputed_one(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
+        fn a_cached_coherence_equals_a_recomputed_one(
+            changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60),
+        ) {
             let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
             let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
-            let (kept, mut slots, mut next) = (CoherenceCache::default(), Vec::<u32>::new(), 0);
-            for (turn, (kind, count)) in (0..).zip(changes) {
-                match kind {
+            let order = OrderKey { group: 0, mask: 0 };
+            let (cache, mut slots, mut next) = (CoherenceCache::default(), Vec::<u32>::new(), 0);
+            for (version, (change, count)) in (0..).zip(changes) {
+                match change {
                     0 => drop(slots.drain(..(count as usize).min(slots.len()))),
                     1 if !slots.is_empty() => drop(slots.remove(count as usize % slots.len())),
                     _ => slots.extend(next..next + count),
                 }
                 next += count;
-                let recomputed = CoherenceCache::default().of((0, (0, turn)), || slots.clone(), vector);
-                prop_assert!((kept.of((0, (0, turn)), || slots.clone(), vector) - recomputed).abs() < 1e-9);
-                prop_assert!((kept.of((0, (0, turn)), Vec::new, vector) - recomputed).abs() < 1e-9);
+                let recomputed = CoherenceCache::default().of(order, version, || slots.clone(), vector);
+                let updated = cache.of(order, version, || slots.clone(), vector);
+                let cached = cache.of(order, version, Vec::new, vector);
+                prop_assert!((updated - recomputed).abs() < 1e-9);
+                prop_assert!((cached - recomputed).abs() < 1e-9);
             }
         }
     }

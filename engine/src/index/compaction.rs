@@ -1,32 +1,35 @@
-//! The index data of one memory as a portable [`Record`]. Copying every live record into a new index is also how dead slots are reclaimed.
+//! The index data of one memory as a portable [`Record`], and compaction: copying the record of
+//! every live slot into a new index, which reclaims the dead slots.
 //!
-//! Not here: the file that keeps these (`crate::index::snapshot`).
+//! Not here: the file of records (`crate::index::snapshot`).
 
 use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
 use crate::model::entry::Entry;
 
-/// Dead slots below which the index is never compacted; above it, it is compacted at 25 % dead slots.
+/// With fewer dead slots than this, the index is never compacted; with more, it is compacted when
+/// 25 % of its slots are dead.
 const MIN_DEAD: usize = 1_000;
 
 /// The index data of one memory, without its links.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record<'a> {
-    /// Without its text.
+    /// Its attributes and names; the text is empty.
     pub entry: Entry,
-    pub said: TextFeatures,
-    /// The speaker; empty if none is named.
+    pub features: TextFeatures,
+    /// The name of its speaker; empty if the text names none.
     pub speaker: &'a str,
     /// The terms of its text with their frequencies.
     pub terms: Vec<(&'a str, u16)>,
     /// Number of terms in its text.
     pub length: u32,
-    pub pieces: Vec<Row<'a>>,
-    /// `None` if its tokens are not encoded.
+    /// The vector of each chunk.
+    pub chunks: Vec<Row<'a>>,
+    /// The sign codes of its tokens; `None` if they are not encoded.
     pub codes: Option<&'a [SignCode]>,
 }
 
-/// Reads records from an index; resolves term and speaker numbers.
+/// Reads records from an index, with the names of terms and speakers by number.
 #[derive(Debug)]
 pub(crate) struct RecordSource<'a> {
     index: &'a Index,
@@ -38,18 +41,19 @@ impl<'a> RecordSource<'a> {
     /// Returns the record of a slot.
     pub(crate) fn record(&self, slot: usize) -> Record<'a> {
         let index = self.index;
+        let features = index.text_features(slot);
         Record {
             entry: index.entry(slot),
-            said: index.text_features(slot),
-            speaker: self.speakers[index.text_features(slot).speaker as usize],
+            features,
+            speaker: self.speakers[features.speaker as usize],
             terms: index
                 .words
                 .of(slot)
-                .map(|(term, times)| (self.terms[term as usize], times))
+                .map(|(term, frequency)| (self.terms[term as usize], frequency))
                 .collect(),
             length: index.words.length(slot),
-            pieces: (0..index.chunk_count(slot))
-                .filter_map(|piece| index.vector(slot, piece))
+            chunks: (0..index.chunk_count(slot))
+                .filter_map(|chunk| index.vector(slot, chunk))
                 .collect(),
             codes: index.codes(slot),
         }
@@ -57,60 +61,61 @@ impl<'a> RecordSource<'a> {
 }
 
 impl Index {
-    /// Returns the records of all live slots, in storing order.
+    /// Returns the records of all live slots, in the order of the slots.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.record_source();
+        let source = self.record_source();
         (0..self.len())
             .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&slot_id(*slot)))
-            .map(move |slot| book.record(slot))
+            .map(move |slot| source.record(slot))
     }
 
-    /// The same in the order of the database, where a restored memory keeps its former place.
-    pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.record_source();
+    /// Like [`Self::records`], but ordered by sequence number as in the database, where a restored
+    /// memory keeps its former position.
+    pub(crate) fn records_by_seq(&self) -> impl Iterator<Item = Record<'_>> {
+        let source = self.record_source();
         let mut slots: Vec<(i64, u32)> =
             self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
         slots.sort_unstable();
-        slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
+        slots.into_iter().map(move |(_, slot)| source.record(slot as usize))
     }
 
-    /// Returns a reader of records.
+    /// Returns a reader of this index's records.
     pub(crate) fn record_source(&self) -> RecordSource<'_> {
         RecordSource {
             index: self,
-            terms: self.words.by_number(),
-            speakers: self.features.by_number(),
+            terms: self.words.terms(),
+            speakers: self.features.speaker_names(),
         }
     }
 
-    /// Inserts a memory that the index does not hold.
+    /// Appends a memory that is not in the index.
     pub(crate) fn insert_record(&mut self, record: Record<'_>) {
-        let Record { entry, said, speaker, terms, length, pieces, codes } = record;
+        let Record { entry, features, speaker, terms, length, chunks, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
         self.slots.insert(seq, slot_id(slot));
-        self.features.insert_record(slot, said, speaker);
+        self.features.insert_record(slot, features, speaker);
         self.words.insert_record(slot, &terms, length);
         self.attributes.put(slot, &entry);
         self.add_names(slot, entry);
         self.set_codes(seq, codes);
-        self.put_vectors(slot, &pieces);
+        self.put_vectors(slot, &chunks);
     }
 
-    /// Returns whether many slots belong to deleted memories.
+    /// Returns whether enough slots are dead for compaction.
     pub(crate) fn needs_compaction(&self) -> bool {
         let dead = self.len() - self.slots.len();
         dead >= MIN_DEAD && dead * 4 >= self.len()
     }
 
-    /// Returns a copy without dead slots and without links: slots are renumbered, in the same
-    /// order.
+    /// Returns a copy without dead slots and without links. Slots are renumbered in the same order.
     pub(crate) fn compacted_copy(&self) -> Self {
         let mut new = Self { version: self.version, ..Self::default() };
         self.records().for_each(|record| new.insert_record(record));
         new
     }
 
-    /// Replaces the index by its [`Index::compacted_copy`] but keeps the links. Returns the old index.
+    /// Replaces the index by its [`Index::compacted_copy`], but keeps the links. Returns the old
+    /// index.
     pub(crate) fn swap_in(&mut self, compacted: Self) -> Self {
         let graph = std::mem::take(&mut self.graph);
         std::mem::replace(self, Self { graph, ..compacted })
@@ -120,11 +125,10 @@ impl Index {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::index::{Filter, QuantizedVector};
+    use crate::index::{Filter, IndexSize, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
-    use crate::model::entity_link::EntityLink;
-    use crate::model::entity_link::LinkKind;
+    use crate::model::entity_link::{EntityLink, LinkKind};
     use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
     use crate::search::query::parse::ParsedQuery;
@@ -135,22 +139,22 @@ pub(crate) mod tests {
 
     /// One operation on an index.
     #[derive(Debug, Clone)]
-    pub(crate) enum Act {
+    pub(crate) enum Operation {
         Put(i64, Box<Entry>, Option<DocumentEncoding>),
         Link(i64, i64, LinkKind),
         Remove(i64),
     }
 
-    /// Applies an operation to the index and to the expected state.
-    pub(crate) fn act(index: &mut Index, act: &Act) {
-        match act {
-            Act::Put(seq, entry, coded) => {
+    /// Applies an operation to an index. A link between memories that are not there is ignored.
+    pub(crate) fn apply(index: &mut Index, operation: &Operation) {
+        match operation {
+            Operation::Put(seq, entry, encoding) => {
                 index.put(Entry { seq: *seq, ..(**entry).clone() });
-                if let Some(coded) = coded {
-                    index.set_vectors(*seq, coded);
+                if let Some(encoding) = encoding {
+                    index.set_vectors(*seq, encoding);
                 }
             }
-            Act::Link(entity, other, kind)
+            Operation::Link(entity, other, kind)
                 if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
             {
                 index.set_link(EntityLink {
@@ -160,13 +164,13 @@ pub(crate) mod tests {
                     exists: true,
                 });
             }
-            Act::Link(..) => {}
-            Act::Remove(seq) => index.remove(*seq),
+            Operation::Link(..) => {}
+            Operation::Remove(seq) => index.remove(*seq),
         }
     }
 
     /// Generates operations on thirty memories.
-    pub(crate) fn acts(most: usize) -> impl Strategy<Value = Vec<Act>> {
+    pub(crate) fn operations(max: usize) -> impl Strategy<Value = Vec<Operation>> {
         let text = prop::sample::select(vec![
             "Anna: the kettle is on the stove",
             "[2026-01-05] Joan: my kettle broke yesterday",
@@ -175,15 +179,14 @@ pub(crate) mod tests {
             "the stove, the stove and the stove again",
             "",
         ]);
-        let coded =
-            (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(|(pieces, a, b, read)| {
-                DocumentEncoding {
-                    pieces: (0..pieces).map(|piece| leaning(a, 6 + b + piece, 0.6)).collect(),
-                    words: read.then(|| {
-                        ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
-                    }),
-                }
-            });
+        let encoding = (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(
+            |(chunks, a, b, has_words)| DocumentEncoding {
+                pieces: (0..chunks).map(|chunk| leaning(a, 6 + b + chunk, 0.6)).collect(),
+                words: has_words.then(|| {
+                    ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
+                }),
+            },
+        );
         let entry =
             (text, 0..3_usize, any::<bool>(), 0..4_usize, prop::option::of(0..30_i64), 0..3_u8)
                 .prop_map(|(text, group, global, kind, summary, state)| Entry {
@@ -206,29 +209,29 @@ pub(crate) mod tests {
                     extractive: state == 2,
                 });
         let seq = || 0..30_i64;
-        let put = (seq(), entry, prop::option::of(coded))
-            .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
+        let put = (seq(), entry, prop::option::of(encoding))
+            .prop_map(|(seq, entry, encoding)| Operation::Put(seq, Box::new(entry), encoding));
         let kind = prop::sample::select(vec![LinkKind::Mention, LinkKind::Relation]);
-        let link =
-            (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
+        let link = (seq(), seq(), kind)
+            .prop_map(|(entity, other, kind)| Operation::Link(entity, other, kind));
         prop::collection::vec(
-            prop_oneof![5 => put, 1 => link, 3 => seq().prop_map(Act::Remove)],
-            0..most,
+            prop_oneof![5 => put, 1 => link, 3 => seq().prop_map(Operation::Remove)],
+            0..max,
         )
     }
 
-    /// Everything that an index answers, without slot numbers.
-    pub(crate) fn answers(index: &Index) -> String {
-        let records: Vec<_> = index.records().map(sorted).collect();
+    /// The records, names, links and search results of an index, without slot numbers.
+    pub(crate) fn contents(index: &Index) -> String {
+        let records: Vec<_> = index.records().map(normalised).collect();
         let names: Vec<_> = ["anna", "anna 1", "joan"]
-            .map(|name| index.named(name).to_vec())
+            .map(|name| index.entities_named(name).to_vec())
             .into_iter()
-            .map(in_order)
+            .map(sorted_seqs)
             .collect();
-        let mut told = vec![format!(
+        let mut contents = vec![format!(
             "{records:?}\n{names:?}\n{:?}\n{:?}",
             index.graph().sorted(),
-            index.held()
+            index.size()
         )];
         let query = leaning(2, 7, 0.8);
         for (group, compacted, kind) in
@@ -247,66 +250,64 @@ pub(crate) mod tests {
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let seqs: Vec<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
-            told.push(format!(
+            contents.push(format!(
                 "{seqs:?} {:?}",
                 index.cosines(&QuantizedVector::from(&query), &slots)
             ));
-            for asked in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
+            for encoding in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
                 let parsed = ParsedQuery::new("Where is the kettle of Anna");
                 let query = SearchQuery {
                     parsed: &parsed,
-                    encoding: asked.as_ref(),
+                    encoding: encoding.as_ref(),
                     fusion: Fusion::default(),
                     today: 739_000,
                     limit: 5,
                     effort: Effort::Approximate,
                     detail: Detail::Scores,
                 };
-                let found = search(index, &mask, &query);
-                let ranked: Vec<_> = found
+                let results = search(index, &mask, &query);
+                let ranked: Vec<_> = results
                     .ranked
                     .iter()
                     .map(|entry| (index.seq(entry.slot), entry.score.to_bits()))
                     .collect();
-                told.push(format!("{ranked:?} {} {}", found.matched, found.weak));
+                contents.push(format!("{ranked:?} {} {}", results.matched, results.weak));
             }
         }
-        told.join("\n")
+        contents.join("\n")
     }
 
-    /// Speaker numbers and the order of terms are internal, so they are normalised.
-    pub(crate) fn sorted(mut record: Record<'_>) -> Record<'_> {
+    /// Removes differences that mean nothing: speaker numbers and the order of terms.
+    pub(crate) fn normalised(mut record: Record<'_>) -> Record<'_> {
         record.terms.sort_unstable();
-        record.said.speaker = 0;
+        record.features.speaker = 0;
         record
     }
 
-    fn in_order(mut seqs: Vec<i64>) -> Vec<i64> {
+    fn sorted_seqs(mut seqs: Vec<i64>) -> Vec<i64> {
         seqs.sort_unstable();
         seqs
     }
 
     proptest! {
-        /// After any operations, a compacted copy has no dead data, and an index built from the
-        /// rest answers the same.
+        /// After any operations, and with further operations on both.
         #[test]
-        fn a_compacted_index_answers_like_one_built_from_the_remaining_memories(acts in acts(120)) {
+        fn a_compacted_index_has_no_dead_slots_and_gives_the_same_results(operations in operations(120)) {
             let mut index = Index::default();
             let mut compacted = Index::default();
-            for one in &acts {
-                act(&mut index, one);
-                act(&mut compacted, one);
+            for operation in &operations {
+                apply(&mut index, operation);
+                apply(&mut compacted, operation);
             }
-            let before = answers(&index);
+            let before = contents(&index);
             compacted.swap_in(compacted.compacted_copy());
-            prop_assert_eq!(compacted.len(), compacted.held().0);
-            prop_assert_eq!(&answers(&compacted), &before);
-            // The compacted copy accepts further changes as the old index does.
-            for one in acts.iter().rev() {
-                act(&mut index, one);
-                act(&mut compacted, one);
+            prop_assert_eq!(compacted.len(), compacted.size().memories);
+            prop_assert_eq!(&contents(&compacted), &before);
+                        for operation in operations.iter().rev() {
+                apply(&mut index, operation);
+                apply(&mut compacted, operation);
             }
-            prop_assert_eq!(answers(&compacted), answers(&index));
+            prop_assert_eq!(contents(&compacted), contents(&index));
         }
     }
 
@@ -318,19 +319,20 @@ pub(crate) mod tests {
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
         assert_eq!(
-            (index.len(), index.held().0, index.needs_compaction()),
+            (index.len(), index.size().memories, index.needs_compaction()),
             (4_400, 3_301, false),
-            "not quite a quarter"
+            "less than a quarter"
         );
         index.remove(2_198);
         assert!(index.needs_compaction());
         index.swap_in(index.compacted_copy());
-        assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
+        assert_eq!(index.len(), 3_300);
+        assert_eq!(index.size(), IndexSize { memories: 3_300, vectors: 1 });
         assert!(
             index.words().list(&["number2198".to_owned()]).is_none()
-                && index.words().by_number().len() == 3_300
+                && index.words().terms().len() == 3_300
         );
-        assert_eq!(index.seq(index.slot(4_399).expect("is there")), 4_399);
+        assert_eq!(index.seq(index.slot(4_399).expect("the memory is in the index")), 4_399);
         assert!(index.vector(3_299, 0).is_some_and(|row| row.is_of(leaning(1, 2, 0.5).as_slice())));
     }
 }

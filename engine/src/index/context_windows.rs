@@ -1,13 +1,14 @@
-//! The neighbours of memories in the storage order of their group, as far as a mask admits them.
+//! Context windows: the admitted neighbours of memories in the storage order of their group.
 //!
 //! Not here: the weight of neighbours (`ranking::late_interaction::context`).
 
-use crate::index::{Index, Mask, slot_id};
+use crate::index::{Index, Mask, OrderKey, slot_id};
 use std::ops::Range;
 
-/// The windows of neighbours around some seed memories, in sequence.
+/// The windows of neighbours around seed memories.
 #[derive(Debug, Default)]
 pub(crate) struct ContextWindows {
+    /// The slots of all windows, one window after the other.
     pub slots: Vec<u32>,
     pub windows: Vec<Window>,
 }
@@ -21,21 +22,28 @@ pub(crate) struct Window {
     pub coherence: f64,
 }
 
-/// The order of one group under a mask, and the way to traverse it.
+/// The storage order of one group under a mask.
 struct GroupOrder<'a> {
     mask: &'a Mask,
     traversal: Traversal<'a>,
 }
 
+/// How the order is traversed.
 enum Traversal<'a> {
-    /// The list of its slots, or of those that the caller can see.
+    /// Over the list of the group's slots, or of those that the caller can see.
     List(&'a [u32]),
-    /// The bits of the mask, if few memories of a large group are admitted.
+    /// Over the bits of the mask, if it admits few memories of a large group; the number is that of
+    /// the group.
     Bits(&'a Index, u32),
 }
 
-/// A position in the order: the index in the list, and the slot.
-type Position = (usize, u32);
+/// A position in the order.
+#[derive(Clone, Copy)]
+struct Position {
+    /// Index in the list; 0 if the bits of the mask are traversed.
+    at: usize,
+    slot: u32,
+}
 
 impl<'a> GroupOrder<'a> {
     fn new(index: &'a Index, mask: &'a Mask, group: u32) -> Self {
@@ -49,56 +57,60 @@ impl<'a> GroupOrder<'a> {
         Self { mask, traversal }
     }
 
-    fn place(&self, slot: u32) -> Position {
-        match self.traversal {
-            Traversal::List(list) => (list.partition_point(|other| *other < slot), slot),
-            Traversal::Bits(..) => (0, slot),
-        }
+    fn position(&self, slot: u32) -> Position {
+        let at = match self.traversal {
+            Traversal::List(list) => list.partition_point(|other| *other < slot),
+            Traversal::Bits(..) => 0,
+        };
+        Position { at, slot }
     }
 
-    fn before(&self, (at, slot): Position) -> Option<Position> {
+    /// Returns the last admitted position before this one.
+    fn before(&self, Position { at, slot }: Position) -> Option<Position> {
         match self.traversal {
             Traversal::List(list) => (0..at)
                 .rev()
-                .map(|at| (at, list[at]))
-                .find(|(_, slot)| self.mask.admits(*slot as usize)),
+                .map(|at| Position { at, slot: list[at] })
+                .find(|position| self.mask.admits(position.slot as usize)),
             Traversal::Bits(index, group) => {
                 let mut before = self.mask.before(slot as usize);
-                while let Some(found) = before.filter(|found| index.group(*found) != group) {
-                    before = self.mask.before(found);
+                while let Some(other) = before.filter(|slot| index.group(*slot) != group) {
+                    before = self.mask.before(other);
                 }
-                before.map(|found| (0, slot_id(found)))
+                before.map(|slot| Position { at: 0, slot: slot_id(slot) })
             }
         }
     }
 
-    fn after(&self, (at, slot): Position) -> Option<Position> {
+    /// Returns the first admitted position after this one.
+    fn after(&self, Position { at, slot }: Position) -> Option<Position> {
         match self.traversal {
             Traversal::List(list) => (at + 1..list.len())
-                .map(|at| (at, list[at]))
-                .find(|(_, slot)| self.mask.admits(*slot as usize)),
+                .map(|at| Position { at, slot: list[at] })
+                .find(|position| self.mask.admits(position.slot as usize)),
             Traversal::Bits(index, group) => {
                 let mut after = self.mask.after(slot as usize);
-                while let Some(found) = after.filter(|found| index.group(*found) != group) {
-                    after = self.mask.after(found);
+                while let Some(other) = after.filter(|slot| index.group(*slot) != group) {
+                    after = self.mask.after(other);
                 }
-                after.map(|found| (0, slot_id(found)))
+                after.map(|slot| Position { at: 0, slot: slot_id(slot) })
             }
         }
     }
 
-    /// Traverses the whole order, newest first.
-    fn backwards(&self) -> impl Iterator<Item = usize> {
+    /// Returns the slots of the whole order, newest first.
+    fn newest_first(&self) -> impl Iterator<Item = usize> {
         let end = match self.traversal {
-            Traversal::List(list) => (list.len(), u32::MAX),
-            Traversal::Bits(..) => (0, slot_id(self.mask.end())),
+            Traversal::List(list) => Position { at: list.len(), slot: u32::MAX },
+            Traversal::Bits(..) => Position { at: 0, slot: slot_id(self.mask.end()) },
         };
-        std::iter::successors(self.before(end), |place| self.before(*place))
-            .map(|(_, slot)| slot as usize)
+        std::iter::successors(self.before(end), |position| self.before(*position))
+            .map(|position| position.slot as usize)
     }
 
-    /// Adds the windows of `reach` neighbours around the sorted seeds.
-    fn windows(
+    /// Appends the windows of `radius` neighbours on each side of the sorted seeds. Windows that
+    /// touch are merged.
+    fn push_windows(
         &self,
         seeds: &[u32],
         radius: usize,
@@ -107,69 +119,70 @@ impl<'a> GroupOrder<'a> {
     ) {
         let mut end: Option<Position> = None;
         for seed in seeds {
-            let mut place = self.place(*seed);
-            let covered = end.filter(|(_, last)| last >= seed);
+            let mut position = self.position(*seed);
+            let covered = end.filter(|end| end.slot >= *seed);
             if covered.is_none() {
                 let first = slots.len();
-                slots.push(place.1);
-                if !self.back(place, end, radius, slots) {
+                slots.push(position.slot);
+                if !self.push_before(position, end, radius, slots) {
                     windows.push(Window { range: first..first, coherence });
                 }
                 slots[first..].reverse();
             }
             let Some(window) = windows.last_mut() else { continue };
-            let behind =
+            let count_after =
                 slots[window.range.start..].iter().rev().take_while(|slot| *slot > seed).count();
-            place = covered.unwrap_or(place);
-            for _ in behind..radius {
-                let Some(after) = self.after(place) else { break };
-                slots.push(after.1);
-                place = after;
+            position = covered.unwrap_or(position);
+            for _ in count_after..radius {
+                let Some(after) = self.after(position) else { break };
+                slots.push(after.slot);
+                position = after;
             }
             window.range.end = slots.len();
-            end = Some(place);
+            end = Some(position);
         }
     }
 
-    /// Adds up to `reach` neighbours before a position, but none before the end of the last window.
-    /// Returns whether the two touch.
-    fn back(
+    /// Appends up to `radius` neighbours before a position, nearest first, but only as far as the
+    /// end of the previous window. Returns whether the two windows touch.
+    fn push_before(
         &self,
-        mut place: Position,
+        mut position: Position,
         end: Option<Position>,
         radius: usize,
         slots: &mut Vec<u32>,
     ) -> bool {
         for _ in 0..radius {
-            let Some(before) = self.before(place) else { return false };
-            if end.is_some_and(|(_, last)| last == before.1) {
+            let Some(before) = self.before(position) else { return false };
+            if end.is_some_and(|end| end.slot == before.slot) {
                 return true;
             }
-            slots.push(before.1);
-            place = before;
+            slots.push(before.slot);
+            position = before;
         }
-        end.is_some_and(|(_, last)| self.before(place).is_some_and(|before| before.1 == last))
+        end.is_some_and(|end| self.before(position).is_some_and(|before| before.slot == end.slot))
     }
 }
 
 impl Index {
-    /// Returns the windows of `reach` admitted neighbours around these slots in the order of their
-    /// groups.
+    /// Returns the windows of `radius` admitted neighbours on each side of the seeds, each in the
+    /// storage order of its group.
     pub(crate) fn context_windows(
         &self,
         mask: &Mask,
         mut seeds: Vec<u32>,
         radius: usize,
     ) -> ContextWindows {
-        let (print, mut around) = (mask.fingerprint(), ContextWindows::default());
+        let (fingerprint, mut windows) = (mask.fingerprint(), ContextWindows::default());
         seeds.sort_unstable_by_key(|slot| (self.group(*slot as usize), *slot));
         for seeds in seeds.chunk_by(|a, b| self.group(*a as usize) == self.group(*b as usize)) {
             let group = self.group(seeds[0] as usize);
             let order = GroupOrder::new(self, mask, group);
-            let coherence = self.coherence((group, print), order.backwards());
-            order.windows(seeds, radius, coherence, &mut around);
+            let key = OrderKey { group, mask: fingerprint };
+            let coherence = self.coherence(key, order.newest_first());
+            order.push_windows(seeds, radius, coherence, &mut windows);
         }
-        around
+        windows
     }
 }
 
@@ -191,10 +204,11 @@ mod tests {
     }
 
     proptest! {
-        /// Both ways of traversal give the windows of the whole order.
         #[test]
         fn both_traversals_give_the_windows_of_the_whole_order(
-            stored in prop::collection::vec((0..3_usize, 0..4_u8, 0..8_u8), 1..300), chosen in prop::collection::vec(any::<usize>(), 1..12), radius in 1..5_usize,
+            stored in prop::collection::vec((0..3_usize, 0..4_u8, 0..8_u8), 1..300),
+            chosen in prop::collection::vec(any::<usize>(), 1..12),
+            radius in 1..5_usize,
         ) {
             let mut index = Index::default();
             for (seq, (group, scope, status)) in (0..).zip(&stored) {
@@ -202,13 +216,13 @@ mod tests {
                 let status = if *status == 0 { Status::Active } else { Status::Superseded };
                 index.put(entry(seq, *group, scope, if stored.len() % 2 == 0 { Status::Active } else { status }));
             }
-            let lowest = Confidence::new(0.0).expect("in bounds");
+            let lowest = Confidence::new(0.0).expect("the confidence is in bounds");
             let visibility = Visibility::of_group("a");
             let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let seeds: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
-            let around = index.context_windows(&mask, seeds.iter().copied().collect(), radius);
+            let found = index.context_windows(&mask, seeds.iter().copied().collect(), radius);
             let mut expected: Vec<Vec<u32>> = Vec::new();
             for group in 0..3 {
                 let order: Vec<u32> = slots.iter().copied().filter(|slot| index.group(*slot as usize) == group).collect();
@@ -216,18 +230,18 @@ mod tests {
                 let mut last = None;
                 for at in (0..order.len()).filter(|at| near(*at)) {
                     if last.is_some_and(|last| last + 1 == at) {
-                        expected.last_mut().expect("is there").push(order[at]);
+                        expected.last_mut().expect("the window was pushed").push(order[at]);
                     } else {
                         expected.push(vec![order[at]]);
                     }
                     last = Some(at);
                 }
             }
-            prop_assert!(around.windows.iter().flat_map(|window| window.range.clone()).eq(0..around.slots.len()));
-            let mut found: Vec<Vec<u32>> = around.windows.into_iter().map(|window| around.slots[window.range].to_vec()).collect();
-            found.sort_unstable();
+            prop_assert!(found.windows.iter().flat_map(|window| window.range.clone()).eq(0..found.slots.len()));
+            let mut windows: Vec<Vec<u32>> = found.windows.into_iter().map(|window| found.slots[window.range].to_vec()).collect();
+            windows.sort_unstable();
             expected.sort_unstable();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(windows, expected);
         }
     }
 }

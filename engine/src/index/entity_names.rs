@@ -1,36 +1,38 @@
-//! Which entities have which names. Not here: how names are found in a text (`model::names`).
+//! The names of entities, and the entities of a name.
+//!
+//! Not here: finding names in a text (`model::names`).
 
 use crate::index::{Index, slot_id};
 use crate::model::entry::Entry;
 
 impl Index {
-    /// Returns the entities with a name, whatever their status.
-    pub(crate) fn named(&self, name: &str) -> &[i64] {
-        self.names.get(name).map_or(&[], Vec::as_slice)
+    /// Returns the sequence numbers of the entities with this name, whatever their status.
+    pub(crate) fn entities_named(&self, name: &str) -> &[i64] {
+        self.entities_by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether no entity has a name.
     pub(crate) fn has_no_names(&self) -> bool {
-        self.names.is_empty()
+        self.entities_by_name.is_empty()
     }
 
     /// Adds the names of an entity.
     pub(super) fn add_names(&mut self, slot: usize, entry: Entry) {
         for name in &entry.names {
-            self.names.entry(name.clone()).or_default().push(entry.seq);
+            self.entities_by_name.entry(name.clone()).or_default().push(entry.seq);
         }
         if !entry.names.is_empty() {
-            self.names_of.insert(slot_id(slot), entry.names);
+            self.names_by_slot.insert(slot_id(slot), entry.names);
         }
     }
 
     /// Removes the names of an entity.
     pub(super) fn remove_names(&mut self, slot: usize, seq: i64) {
-        for name in self.names_of.remove(&slot_id(slot)).unwrap_or_default() {
-            if let Some(entities) = self.names.get_mut(&name) {
+        for name in self.names_by_slot.remove(&slot_id(slot)).unwrap_or_default() {
+            if let Some(entities) = self.entities_by_name.get_mut(&name) {
                 entities.retain(|entity| *entity != seq);
                 if entities.is_empty() {
-                    self.names.remove(&name);
+                    self.entities_by_name.remove(&name);
                 }
             }
         }

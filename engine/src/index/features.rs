@@ -1,7 +1,8 @@
-//! Text features of each memory: speaker, day and kind of text.
+//! Text features of each memory: speaker, day and traits of the text.
 //!
 //! Not here: extracting them (`text::features`), their weights (`ranking::late_interaction`).
 
+use crate::index::slot_id;
 use crate::model::entry::Entry;
 use crate::text::features::{TextTraits, parts, traits};
 use std::collections::hash_map::DefaultHasher;
@@ -11,11 +12,12 @@ use std::hash::{Hash, Hasher};
 /// Features of the text of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextFeatures {
-    /// The kind of text.
-    pub kind: TextTraits,
-    /// Its day: `event_date`, else the date at the start of the text, else the day of storing.
+    /// Traits of the text.
+    pub traits: TextTraits,
+    /// Its day: `event_date`, else the date at the start of the text, else the day when it was
+    /// stored.
     pub day: Option<i32>,
-    /// Who says it: a number of [`FeatureTable::speakers_named`]; 0 is nobody.
+    /// Number of its speaker; 0 for none.
     pub speaker: u32,
     /// Hash of the text; 0 for an empty slot.
     pub fingerprint: u64,
@@ -28,17 +30,18 @@ impl TextFeatures {
     }
 }
 
-/// Whether a text differs from the one that the slot had.
+/// Whether a text differs from the previous text of its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Text {
-    Same,
-    Other,
+    Unchanged,
+    Changed,
 }
 
 /// Text features of all memories, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureTable {
-    said: Vec<TextFeatures>,
+    by_slot: Vec<TextFeatures>,
+    /// Speaker numbers, by name.
     speakers: HashMap<String, u32>,
     /// Speakers by each word of their names, in lower case and not shorter than [`MIN_NAME_CHARS`].
     speakers_by_word: HashMap<String, Vec<u32>>,
@@ -46,51 +49,55 @@ pub(crate) struct FeatureTable {
     slots_by_speaker: Vec<Vec<u32>>,
 }
 
-/// Shorter words of a name are ignored: initials, "Mr".
+/// Words of a name with fewer characters are ignored: initials, "Mr".
 const MIN_NAME_CHARS: usize = 3;
 
 impl FeatureTable {
-    /// Updates the features of a slot. The kind is computed only if the text has changed.
+    /// Updates the features of a slot. The traits are computed only if the text has changed.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry, content: &str) -> Text {
-        if self.said.len() <= slot {
-            self.said.resize_with(slot + 1, TextFeatures::default);
+        if self.by_slot.len() <= slot {
+            self.by_slot.resize_with(slot + 1, TextFeatures::default);
         }
         let parts = parts(content);
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
-        // A slot that has not been read has the fingerprint 0.
+        // The fingerprint 0 means an empty slot.
         let fingerprint = hasher.finish() | 1;
-        let text =
-            if self.said[slot].fingerprint == fingerprint { Text::Same } else { Text::Other };
-        let kind = if text == Text::Same { self.said[slot].kind } else { traits(parts.body) };
+        let text = if self.by_slot[slot].fingerprint == fingerprint {
+            Text::Unchanged
+        } else {
+            Text::Changed
+        };
+        let traits =
+            if text == Text::Unchanged { self.by_slot[slot].traits } else { traits(parts.body) };
         let day = entry.event_day.or(parts.day).or(Some(entry.created_day));
-        let speaker = self.speaker(parts.speaker);
-        if speaker != self.said[slot].speaker {
+        let speaker = self.speaker_number(parts.speaker);
+        if speaker != self.by_slot[slot].speaker {
             self.remove_from_speaker(slot);
             self.add_to_speaker(speaker, slot);
         }
-        self.said[slot] = TextFeatures { kind, day, speaker, fingerprint };
+        self.by_slot[slot] = TextFeatures { traits, day, speaker, fingerprint };
         text
     }
 
     /// Clears a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
         self.remove_from_speaker(slot);
-        self.said[slot] = TextFeatures::default();
+        self.by_slot[slot] = TextFeatures::default();
     }
 
-    /// Fills an empty slot with known features; the speaker is given by name.
-    pub(crate) fn insert_record(&mut self, slot: usize, said: TextFeatures, speaker: &str) {
-        if self.said.len() <= slot {
-            self.said.resize_with(slot + 1, TextFeatures::default);
+    /// Sets the features of an empty slot; `speaker` is a name.
+    pub(crate) fn insert_record(&mut self, slot: usize, features: TextFeatures, speaker: &str) {
+        if self.by_slot.len() <= slot {
+            self.by_slot.resize_with(slot + 1, TextFeatures::default);
         }
-        let speaker = self.speaker(speaker);
+        let speaker = self.speaker_number(speaker);
         self.add_to_speaker(speaker, slot);
-        self.said[slot] = TextFeatures { speaker, ..said };
+        self.by_slot[slot] = TextFeatures { speaker, ..features };
     }
 
-    /// Returns the names of all speakers, by number; number 0 is no speaker.
-    pub(crate) fn by_number(&self) -> Vec<&str> {
+    /// Returns the names of all speakers, by number; the name of number 0 is empty.
+    pub(crate) fn speaker_names(&self) -> Vec<&str> {
         let mut names = vec![""; self.slots_by_speaker.len().max(1)];
         self.speakers.iter().for_each(|(name, number)| names[*number as usize] = name);
         names
@@ -98,60 +105,61 @@ impl FeatureTable {
 
     /// Returns the features of a slot.
     pub(crate) fn of(&self, slot: usize) -> TextFeatures {
-        self.said[slot]
+        self.by_slot[slot]
     }
 
-    /// Returns the speakers whose name contains a word of the query and who say something admitted. Empty if more than one word of the
-    /// query is such a name.
+    /// Returns the numbers of the speakers who have an admitted memory and whose name contains a
+    /// word of the query. Empty if this holds for more than one word of the query.
     pub(crate) fn speakers_named(
         &self,
-        asked: &HashSet<String>,
+        query_words: &HashSet<String>,
         admits: impl Fn(usize) -> bool,
     ) -> &[u32] {
-        let says = |speaker: &u32| {
+        let has_admitted = |speaker: &u32| {
             self.slots_by_speaker[*speaker as usize].iter().any(|slot| admits(*slot as usize))
         };
-        let mut found = asked
+        let mut named = query_words
             .iter()
             .filter_map(|word| self.speakers_by_word.get(word))
-            .filter(|speakers_by_word| speakers_by_word.iter().any(says));
-        match (found.next(), found.next()) {
-            (Some(one), None) => one,
+            .filter(|speakers| speakers.iter().any(has_admitted));
+        match (named.next(), named.next()) {
+            (Some(speakers), None) => speakers,
             _ => &[],
         }
     }
 
     fn add_to_speaker(&mut self, speaker: u32, slot: usize) {
-        if let Some(slots_by_speaker) =
+        if let Some(slots) =
             self.slots_by_speaker.get_mut(speaker as usize).filter(|_| speaker != 0)
         {
-            let slot = crate::index::slot::slot_id(slot);
-            if let Err(at) = slots_by_speaker.binary_search(&slot) {
-                slots_by_speaker.insert(at, slot);
+            let slot = slot_id(slot);
+            if let Err(position) = slots.binary_search(&slot) {
+                slots.insert(position, slot);
             }
         }
     }
 
     fn remove_from_speaker(&mut self, slot: usize) {
-        let speaker = self.said[slot].speaker;
-        if let Some(slots_by_speaker) = self.slots_by_speaker.get_mut(speaker as usize)
-            && let Ok(at) = slots_by_speaker.binary_search(&crate::index::slot::slot_id(slot))
+        let speaker = self.by_slot[slot].speaker;
+        if let Some(slots) = self.slots_by_speaker.get_mut(speaker as usize)
+            && let Ok(position) = slots.binary_search(&slot_id(slot))
         {
-            slots_by_speaker.remove(at);
+            slots.remove(position);
         }
     }
 
-    fn speaker(&mut self, name: &str) -> u32 {
+    /// Returns the number of a speaker, and assigns one if the name is new.
+    fn speaker_number(&mut self, name: &str) -> u32 {
         if self.slots_by_speaker.is_empty() {
             self.slots_by_speaker.push(Vec::new());
         }
         if name.is_empty() {
             return 0;
         }
-        if let Some(known) = self.speakers.get(name) {
-            return *known;
+        if let Some(number) = self.speakers.get(name) {
+            return *number;
         }
-        let number = crate::index::slot::slot_id(self.slots_by_speaker.len());
+        let number = slot_id(self.slots_by_speaker.len());
         self.slots_by_speaker.push(Vec::new());
         let words: HashSet<String> = name
             .split(' ')

@@ -4,17 +4,16 @@
 //! Not here: the boost of linked memories (`crate::search::graph_boost`), the durable links
 //! (`db::entity_links`).
 
-use crate::model::entity_link::EntityLink;
-use crate::model::entity_link::LinkKind;
+use crate::model::entity_link::{EntityLink, LinkKind};
 use std::collections::HashMap;
 
 /// All links between memories.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     /// By entity: the memories that mention it.
-    naming: HashMap<i64, Vec<i64>>,
+    mentioned_in: HashMap<i64, Vec<i64>>,
     /// By memory: the entities that it mentions.
-    named: HashMap<i64, Vec<i64>>,
+    mentions: HashMap<i64, Vec<i64>>,
     /// By entity: the related entities, once per relation.
     related: HashMap<i64, Vec<i64>>,
 }
@@ -23,33 +22,34 @@ impl Graph {
     /// Adds or removes a link.
     pub(crate) fn set(&mut self, link: EntityLink) {
         let EntityLink { entity, other, kind, exists } = link;
-        let (there, back) = match kind {
-            LinkKind::Mention => (&mut self.naming, Some(&mut self.named)),
+        let (forward, backward) = match kind {
+            LinkKind::Mention => (&mut self.mentioned_in, Some(&mut self.mentions)),
             LinkKind::Relation => (&mut self.related, None),
         };
-        let change = if exists { add } else { take };
-        change(there, entity, other);
-        change(back.unwrap_or(there), other, entity);
+        let change = if exists { add_link } else { remove_link };
+        change(forward, entity, other);
+        // A relation counts in both directions.
+        change(backward.unwrap_or(forward), other, entity);
     }
 
     /// Removes a memory with all its links.
     pub(crate) fn remove(&mut self, seq: i64) {
-        for memory in self.naming.remove(&seq).unwrap_or_default() {
-            take(&mut self.named, memory, seq);
+        for memory in self.mentioned_in.remove(&seq).unwrap_or_default() {
+            remove_link(&mut self.mentions, memory, seq);
         }
-        for entity in self.named.remove(&seq).unwrap_or_default() {
-            take(&mut self.naming, entity, seq);
+        for entity in self.mentions.remove(&seq).unwrap_or_default() {
+            remove_link(&mut self.mentioned_in, entity, seq);
         }
         for other in self.related.remove(&seq).unwrap_or_default() {
-            take(&mut self.related, other, seq);
+            remove_link(&mut self.related, other, seq);
         }
     }
 
-    /// Returns all links in a fixed order, to compare.
+    /// Returns all links as (from, to, kind) in a fixed order, to compare two graphs.
     pub(crate) fn sorted(&self) -> Vec<(i64, i64, &'static str)> {
         let all = [
-            (&self.naming, "is named by"),
-            (&self.named, "names"),
+            (&self.mentioned_in, "is mentioned in"),
+            (&self.mentions, "mentions"),
             (&self.related, "is related to"),
         ];
         let each = |(links, kind): (&HashMap<i64, Vec<i64>>, _)| {
@@ -65,30 +65,30 @@ impl Graph {
 
     /// Returns true if there are no links.
     pub(crate) fn is_empty(&self) -> bool {
-        self.naming.is_empty() && self.related.is_empty()
+        self.mentioned_in.is_empty() && self.related.is_empty()
     }
 
     /// Returns the memories that mention an entity.
-    pub(crate) fn naming(&self, entity: i64) -> &[i64] {
-        self.naming.get(&entity).map_or(&[], Vec::as_slice)
+    pub(crate) fn memories_mentioning(&self, entity: i64) -> &[i64] {
+        self.mentioned_in.get(&entity).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the entities that a memory mentions.
-    pub(crate) fn named_in(&self, memory: i64) -> &[i64] {
-        self.named.get(&memory).map_or(&[], Vec::as_slice)
+    pub(crate) fn entities_mentioned_in(&self, memory: i64) -> &[i64] {
+        self.mentions.get(&memory).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the entities that are related to an entity.
+    /// Returns the entities that are related to an entity, once per relation.
     pub(crate) fn related(&self, entity: i64) -> &[i64] {
         self.related.get(&entity).map_or(&[], Vec::as_slice)
     }
 }
 
-fn add(links: &mut HashMap<i64, Vec<i64>>, from: i64, to: i64) {
+fn add_link(links: &mut HashMap<i64, Vec<i64>>, from: i64, to: i64) {
     links.entry(from).or_default().push(to);
 }
 
-fn take(links: &mut HashMap<i64, Vec<i64>>, from: i64, to: i64) {
+fn remove_link(links: &mut HashMap<i64, Vec<i64>>, from: i64, to: i64) {
     let Some(others) = links.get_mut(&from) else { return };
     if let Some(at) = others.iter().rposition(|other| *other == to) {
         others.remove(at);

@@ -1,9 +1,10 @@
 //! Buffers backed by huge pages, where the system has them.
 //!
-//! Random access to a large store misses the TLB, which holds a few thousand entries: with 4 KB pages each access costs a second memory
-//! access for the page table. Not here: what the buffers hold (`vectors`, `token_codes`).
+//! Random accesses to a large store miss the TLB, which has a few thousand entries: with pages of
+//! 4 KB each access needs a second memory access for the page table. Not here: the contents of the
+//! buffers (`vectors`, `token_codes`).
 
-/// Bytes of a huge page on most processors.
+/// Size of a huge page in bytes, on most processors.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
@@ -15,21 +16,23 @@ pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
     buffer
 }
 
-/// Requests huge pages for the whole pages within the buffer. A failure only costs speed.
+/// Requests huge pages for the part of a buffer that they can cover. A failure only costs speed.
 #[cfg(target_os = "linux")]
 fn advise<T>(buffer: &Vec<T>) {
     use nix::sys::mman::{MmapAdvise, madvise};
     use std::ptr::NonNull;
     let first = buffer.as_ptr().cast::<u8>();
-    let Some(whole) = whole_pages(first.addr(), buffer.capacity() * size_of::<T>()) else { return };
-    let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else {
+    let Some(range) = whole_pages(first.addr(), buffer.capacity() * size_of::<T>()) else { return };
+    let Some(address) = NonNull::new(first.with_addr(range.start).cast_mut().cast()) else {
         return;
     };
-    // SAFETY: the range lies within the vector's allocation, and MADV_HUGEPAGE does not change its contents.
-    let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
+    // SAFETY: the range is inside the vector's allocation, and MADV_HUGEPAGE does not change its
+    // contents.
+    let _ = unsafe { madvise(address, range.len(), MmapAdvise::MADV_HUGEPAGE) };
 }
 
-/// Returns the address range of the huge pages that lie wholly within `length` bytes from `address`.
+/// Returns the address range of the huge pages that are entirely inside the `length` bytes from
+/// `address`.
 #[cfg(target_os = "linux")]
 fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> {
     let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
@@ -40,9 +43,9 @@ fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> 
 mod tests {
     use super::*;
 
-    /// Returns the kernel's entry for the mapping that contains this address.
+    /// Returns the kernel's flags of the mapping that contains this address.
     fn flags_at(address: usize) -> String {
-        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is told");
+        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("smaps is readable");
         let mut inside = false;
         for line in smaps.lines() {
             let bounds = line.split_whitespace().next().and_then(|range| range.split_once('-'));
@@ -76,7 +79,7 @@ mod tests {
         if std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             assert!(flags.contains(" hg "), "{flags}");
         } else {
-            crate::skipped::skip("this kernel has no large pages to ask for");
+            crate::skipped::skip("this kernel has no transparent huge pages");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which memories a search may find: a filter, and the mask of bits that it is compiled to.
 //!
-//! Not here: what is known of each memory (`attributes`).
+//! Not here: the attributes that a filter tests (`attributes`).
 
 use crate::index::attributes::{Attributes, BLOCK};
 use crate::index::bitmap::{clear_bit, has_bit, slots_of};
@@ -27,7 +27,7 @@ pub(crate) struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// Returns whether the filter admits one memory. The mask has to agree with this.
+    /// Returns whether the filter admits one memory. The mask must give the same result.
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
         (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
             && self.visibility.admits(entry.audience())
@@ -43,7 +43,7 @@ impl Filter<'_> {
 pub(crate) struct Mask {
     words: Vec<u64>,
     /// Number of admitted slots before each word.
-    before: Vec<u32>,
+    counts_before: Vec<u32>,
     count: usize,
     /// The groups whose group-scoped memories the filter admits.
     groups: Vec<u32>,
@@ -52,12 +52,12 @@ pub(crate) struct Mask {
 impl Mask {
     fn new(words: Vec<u64>, groups: Vec<u32>) -> Self {
         let mut count = 0;
-        let mut before = Vec::with_capacity(words.len());
+        let mut counts_before = Vec::with_capacity(words.len());
         for word in &words {
-            before.push(count);
+            counts_before.push(count);
             count += word.count_ones();
         }
-        Self { words, before, count: count as usize, groups }
+        Self { words, counts_before, count: count as usize, groups }
     }
 
     /// Returns a copy without some slots.
@@ -80,6 +80,7 @@ impl Mask {
         *self = Self::new(words, std::mem::take(&mut self.groups));
     }
 
+    /// Returns whether the filter admits the memory of a slot.
     pub(crate) fn admits(&self, slot: usize) -> bool {
         has_bit(&self.words, slot)
     }
@@ -92,10 +93,10 @@ impl Mask {
     /// Returns the number of admitted slots before an admitted one.
     pub(crate) fn rank(&self, slot: usize) -> usize {
         let below = self.words[slot / 64] & ((1 << (slot % 64)) - 1);
-        (self.before[slot / 64] + below.count_ones()) as usize
+        (self.counts_before[slot / 64] + below.count_ones()) as usize
     }
 
-    /// Returns the admitted slots, in storing order.
+    /// Returns the admitted slots, in storage order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word))
     }
@@ -129,12 +130,12 @@ impl Mask {
 
     /// Returns a 64-bit hash of the bits, to tell masks apart.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.words.iter().fold(self.count as u64, |print, word| {
-            (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        self.words.iter().fold(self.count as u64, |hash, word| {
+            (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         })
     }
 
-    /// Returns a slot number beyond all.
+    /// Returns a slot number greater than that of every slot.
     pub(crate) fn end(&self) -> usize {
         self.words.len() * 64
     }
@@ -149,7 +150,8 @@ impl Attributes {
     /// Compiles a filter to bits.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
-        // `Visibility::admits` as bits: the members of the visible groups here, the global memories below.
+        // `Visibility::admits` as bits: the members of the visible groups here, the global memories
+        // below.
         let groups: Vec<u32> =
             filter.visibility.groups().iter().filter_map(|group| self.group(group)).collect();
         for group in &groups {
@@ -179,21 +181,22 @@ impl Attributes {
         Mask::new(words, groups)
     }
 
-    /// Clears the bits of memories below the least confidence. A block is skipped if even its lower bound reaches it.
+    /// Clears the bits of memories below the minimum confidence. A block is skipped if its lower
+    /// bound reaches the minimum.
     fn clear_low_confidence(&self, filter: &Filter<'_>, words: &mut [u64]) {
-        let least = filter.min_confidence.get();
-        if least <= 0.0 {
+        let minimum = filter.min_confidence.get();
+        if minimum <= 0.0 {
             return;
         }
         let fastest = filter.decay.episodic_factor.min(filter.decay.semantic_factor);
         let interval = filter.decay.interval_days * DAY as f64;
         let mut limits = AgeLimits::default();
         for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
-            let lowest = self.lowest()[block];
+            let floor = self.floors()[block];
             let bound =
-                lowest.confidence * fastest.powf(filter.now.since(lowest.at) as f64 / interval);
-            // With a margin, so that no rounding error decides.
-            if bound >= least * (1.0 + 1e-9) {
+                floor.confidence * fastest.powf(filter.now.since(floor.at) as f64 / interval);
+            // The margin is larger than any rounding error.
+            if bound >= minimum * (1.0 + 1e-9) {
                 continue;
             }
             for (number, word) in words.iter_mut().enumerate() {
@@ -207,35 +210,35 @@ impl Attributes {
     }
 }
 
-/// Age in milliseconds at which a confidence decays to the least one, cached for the last confidence seen of each decay factor: most
-/// memories have the same confidence.
+/// Age in milliseconds at which a confidence decays to the minimum: for each decay factor the last
+/// confidence and its age limit, since most memories have the same confidence.
 #[derive(Debug, Default)]
 struct AgeLimits([Option<(f64, f64)>; 2]);
 
 impl AgeLimits {
     fn admits(&mut self, filter: &Filter<'_>, kind: MemoryType, anchor: Anchor) -> bool {
-        let exactly = || filter.decay.at(filter.now, kind, anchor) >= filter.min_confidence;
+        let by_exact_rule = || filter.decay.at(filter.now, kind, anchor) >= filter.min_confidence;
         if anchor.pinned {
-            return exactly();
+            return by_exact_rule();
         }
         let episodic = kind == MemoryType::Episodic;
         let factor =
             if episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
         let (age, confidence) = (filter.now.since(anchor.at) as f64, anchor.confidence.get());
-        let known = &mut self.0[usize::from(episodic)];
-        let limit = match *known {
+        let cached = &mut self.0[usize::from(episodic)];
+        let limit = match *cached {
             Some((of, limit)) if of.to_bits() == confidence.to_bits() => limit,
             _ => {
                 let limit = filter.decay.interval_days
                     * DAY as f64
                     * (filter.min_confidence.get() / confidence).ln()
                     / factor.ln();
-                *known = Some((confidence, limit));
+                *cached = Some((confidence, limit));
                 limit
             }
         };
-        // Within a minute of the limit, or without one, the exact rule decides.
-        if (age - limit).abs() > 60_000.0 { age < limit } else { exactly() }
+        // Within a minute of the limit, or if it is not a number, the exact rule decides.
+        if (age - limit).abs() > 60_000.0 { age < limit } else { by_exact_rule() }
     }
 }
 
@@ -245,16 +248,23 @@ mod tests {
     use crate::index::Index;
     use crate::tests::fixture::T0;
     use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     prop_compose! {
         fn entry()(
-            kind in prop::sample::select(MemoryType::ALL), group in prop::sample::select(vec![Some("a"), Some("b"), None]),
-            global in any::<bool>(), status in prop::sample::select(vec![Status::Active, Status::Compacted, Status::Superseded]),
-            confidence in prop::sample::select(vec![0.0, 0.1, 0.3, 1.0]), age in 0..500_i64, pinned in any::<bool>(), left in prop::option::of(-2..3_i64),
+            kind in prop::sample::select(MemoryType::ALL),
+            group in prop::sample::select(vec![Some("a"), Some("b"), None]),
+            global in any::<bool>(),
+            status in prop::sample::select(vec![Status::Active, Status::Compacted, Status::Superseded]),
+            confidence in prop::sample::select(vec![0.0, 0.1, 0.3, 1.0]),
+            age in 0..500_i64,
+            pinned in any::<bool>(),
+            expires_in in prop::option::of(-2..3_i64),
         ) -> Entry {
-            let anchor = Anchor { confidence: Confidence::new(confidence).expect("in bounds"), at: Timestamp(T0.0 - age * DAY), pinned };
+            let confidence = Confidence::new(confidence).expect("the confidence is in bounds");
+            let anchor = Anchor { confidence, at: Timestamp(T0.0 - age * DAY), pinned };
             let scope = if global { Scope::Global } else { Scope::Group };
-            let expires_at = left.map(|days| T0.plus(days * DAY));
+            let expires_at = expires_in.map(|days| T0.plus(days * DAY));
             Entry {
                 seq: 0, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(),
                 event_day: None, created_day: 0, summary: None, extractive: false,
@@ -263,31 +273,35 @@ mod tests {
     }
 
     proptest! {
-        /// The mask agrees with `Filter::admits` for every memory, after changes and removals too.
+        /// Also after changes and removals.
         #[test]
-        fn the_mask_agrees_with_the_filter(
-            entries in prop::collection::vec((0..700_i64, entry()), 1..900), removed in prop::collection::vec(0..700_i64, 0..20),
-            kind in prop::option::of(prop::sample::select(MemoryType::ALL)), scope in prop::option::of(prop::sample::select(Scope::ALL)),
-            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(), second in any::<bool>(),
+        fn the_mask_admits_the_memories_that_the_filter_admits(
+            entries in prop::collection::vec((0..700_i64, entry()), 1..900),
+            removed in prop::collection::vec(0..700_i64, 0..20),
+            kind in prop::option::of(prop::sample::select(MemoryType::ALL)),
+            scope in prop::option::of(prop::sample::select(Scope::ALL)),
+            minimum in prop::sample::select(vec![0.0, 0.1, 0.5]),
+            compacted in any::<bool>(),
+            two_groups in any::<bool>(),
         ) {
             let mut index = Index::default();
-            let mut known: std::collections::BTreeMap<i64, Entry> = std::collections::BTreeMap::new();
+            let mut stored: BTreeMap<i64, Entry> = BTreeMap::new();
             for (seq, entry) in entries {
                 let entry = Entry { seq, ..entry };
                 index.put(entry.clone());
-                known.insert(seq, entry);
+                stored.insert(seq, entry);
             }
             for seq in removed {
                 index.remove(seq);
-                known.remove(&seq);
+                stored.remove(&seq);
             }
-            let min_confidence = Confidence::new(least).expect("in bounds");
-            let visibility = if second { Visibility::of_groups("a", "b") } else { Visibility::of_group("a") };
+            let min_confidence = Confidence::new(minimum).expect("the confidence is in bounds");
+            let visibility = if two_groups { Visibility::of_groups("a", "b") } else { Visibility::of_group("a") };
             let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
             let mask = index.mask(&filter);
-            let found: std::collections::BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
-            let expected = known.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();
-            prop_assert_eq!(&found, &expected);
+            let admitted: BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
+            let expected = stored.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();
+            prop_assert_eq!(&admitted, &expected);
             prop_assert_eq!(mask.count(), expected.len());
             let slots: Vec<usize> = mask.slots().collect();
             for (rank, slot) in slots.iter().enumerate() {

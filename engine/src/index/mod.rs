@@ -1,7 +1,9 @@
-//! The index: what a recall needs of every memory, in memory.
+//! The index: an in-memory copy of the data that a search reads of every memory.
 //!
-//! The database is the truth. The writer applies each change here after its commit, so the index may lag for a moment but never leads.
-//! One [`Mask`] applies the filters before anything is ranked, for the lexical and the vector search alike. Not here: texts, ranking.
+//! The database is authoritative. The writer applies each change here after its commit, so the
+//! index may briefly lack a committed change, but never contains an uncommitted one. One [`Mask`]
+//! applies the filters before anything is ranked, for the lexical and the vector search alike. Not
+//! here: texts (`db::memories`), ranking (`search`, `ranking`).
 
 mod attributes;
 mod bitmap;
@@ -35,6 +37,7 @@ use token_codes::Codes;
 use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
+pub(crate) use coherence_cache::OrderKey;
 pub(crate) use compaction::Record;
 pub(crate) use context_windows::ContextWindows;
 pub(crate) use features::TextFeatures;
@@ -45,17 +48,21 @@ pub(crate) use scratch::{Precision, Scratch};
 pub(crate) use slot::slot_id;
 pub(crate) use vectors::BinaryQuery;
 
-/// Attributes, terms, vectors and links of every memory. A slot is the position of a memory, in storing order.
+/// Attributes, terms, vectors and links of every memory. A slot is the position of a memory in
+/// storage order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     attributes: Attributes,
+    /// The slot of each memory, by sequence number.
     slots: HashMap<i64, u32>,
     /// Vector of each memory's first chunk, by slot.
     primary: Vectors,
-    /// Vectors of the other chunks, by row; the slot of each row; first row and number of rows of each slot.
+    /// Vectors of the other chunks, by row.
     extra_chunks: Vectors,
+    /// The slot that each row of `extra_chunks` belongs to; `None` for an empty row.
     extra_owner: Vec<Option<u32>>,
-    extra_rows: HashMap<u32, (u32, u32)>,
+    /// The rows of `extra_chunks` of each slot that has any.
+    extra_rows: HashMap<u32, ExtraRows>,
     codes: Codes,
     /// Slots whose tokens are not encoded.
     unencoded: bitmap::Bitmap,
@@ -65,10 +72,27 @@ pub(crate) struct Index {
     /// Incremented by every change.
     version: u64,
     scratch: scratch::ScratchPool,
-    /// Names of each entity, by slot; entities of each name, by sequence number.
-    names_of: HashMap<u32, Vec<String>>,
-    names: HashMap<String, Vec<i64>>,
+    /// The names of each entity, by its slot.
+    names_by_slot: HashMap<u32, Vec<String>>,
+    /// The sequence numbers of the entities with a name, by name.
+    entities_by_name: HashMap<String, Vec<i64>>,
     graph: Graph,
+}
+
+/// Consecutive rows of extra chunks.
+#[derive(Debug, Clone, Copy)]
+struct ExtraRows {
+    first: u32,
+    count: u32,
+}
+
+/// How much an index contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IndexSize {
+    /// Number of memories.
+    pub memories: usize,
+    /// Number of chunk vectors.
+    pub vectors: usize,
 }
 
 impl Index {
@@ -78,12 +102,12 @@ impl Index {
         Self { slots, ..Self::default() }
     }
 
-    /// Adds or updates a memory. Its encodings stay.
+    /// Adds or updates a memory. Its encodings are kept.
     pub(crate) fn put(&mut self, mut entry: Entry) {
         self.version += 1;
         let content = std::mem::take(&mut entry.content);
         let slot = self.slot(entry.seq).unwrap_or(self.len());
-        if self.features.put(slot, &entry, &content) == features::Text::Other {
+        if self.features.put(slot, &entry, &content) == features::Text::Changed {
             self.words.put(slot, &content);
         }
         if slot == self.len() {
@@ -95,7 +119,8 @@ impl Index {
         self.add_names(slot, entry);
     }
 
-    /// Removes a memory. Its slot stays empty until the index is [compacted](Index::compacted_copy).
+    /// Removes a memory. Its slot stays empty until the index is
+    /// [compacted](Index::compacted_copy).
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.remove_names(slot, seq);
@@ -133,20 +158,21 @@ impl Index {
         &self.features
     }
 
-    /// Returns the number of a memory's group. Memories of one group are in one storing order.
+    /// Returns the number of a memory's group. Each group has its own storage order.
     pub(crate) fn group(&self, slot: usize) -> u32 {
         self.attributes.group_of(slot)
     }
 
-    /// Returns the coherence of a group's storing order: 0 if neighbours are no more alike than random pairs, 1 if clearly a conversation.
-    /// Estimated from the newest slots, which must come newest first. `fingerprint` is that of the mask that admits them.
+    /// Returns the coherence of a group's storage order: 0 if neighbours are no more alike than
+    /// random pairs, 1 if clearly a conversation. Estimated from the newest slots, which must come
+    /// newest first.
     pub(crate) fn coherence(
         &self,
-        (group, fingerprint): (u32, u64),
+        order: OrderKey,
         newest_first: impl Iterator<Item = usize>,
     ) -> f64 {
         let newest = newest_first
-            .take(coherence_cache::REACH)
+            .take(coherence_cache::MAX_SAMPLED)
             .filter(|slot| self.primary.get(*slot).is_some());
         let slots = || {
             let mut slots: Vec<u32> = newest.map(slot_id).collect();
@@ -156,10 +182,10 @@ impl Index {
         let vector = |slot: u32| {
             self.primary.get(slot as usize).map(|row| row.numbers()).unwrap_or_default()
         };
-        self.coherence_cache.of((group, (self.version, fingerprint)), slots, vector)
+        self.coherence_cache.of(order, self.version, slots, vector)
     }
 
-    /// Calls `work` with cleared buffers from the pool.
+    /// Calls `work` with cleared buffers from the pool, and returns its result.
     pub(crate) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
         self.scratch.with_scratch(self.len().div_ceil(64), work)
     }
@@ -179,7 +205,7 @@ impl Index {
         self.attributes.compacted.has(slot)
     }
 
-    /// Returns the slots of all memories that a summary replaces, in storing order.
+    /// Returns the slots of all memories that a summary replaces, in storage order.
     pub(crate) fn compacted_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len().div_ceil(64))
             .flat_map(|number| slots_of(number, self.attributes.compacted.word(number)))
@@ -190,7 +216,8 @@ impl Index {
         self.attributes.summary(slot)
     }
 
-    /// Returns whether a memory is a summary made of sentences of others.
+    /// Returns whether a memory is an extractive summary: one made of sentences of the memories
+    /// that it replaces.
     pub(crate) fn is_extractive(&self, slot: usize) -> bool {
         self.attributes.is_extractive(slot)
     }
@@ -202,23 +229,26 @@ impl Index {
 
     /// Returns the entry of a slot, without its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let names = self.names_of.get(&slot_id(slot)).cloned().unwrap_or_default();
+        let names = self.names_by_slot.get(&slot_id(slot)).cloned().unwrap_or_default();
         Entry { names, ..self.attributes.entry(slot) }
     }
 
-    /// Returns the entries of all slots, in storing order.
+    /// Returns the entries of all slots, in storage order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         (0..self.len()).map(|slot| self.entry(slot))
     }
 
-    /// Returns the number of slots.
+    /// Returns the number of slots, including those of removed memories.
     pub(crate) fn len(&self) -> usize {
         self.attributes.len()
     }
 
     /// Returns the number of memories and of vectors.
-    pub(crate) fn held(&self) -> (usize, usize) {
-        (self.slots.len(), self.primary.given() + self.extra_chunks.given())
+    pub(crate) fn size(&self) -> IndexSize {
+        IndexSize {
+            memories: self.slots.len(),
+            vectors: self.primary.count() + self.extra_chunks.count(),
+        }
     }
 
     /// Returns which memories a filter admits.
@@ -250,7 +280,10 @@ mod tests {
         index.set_vectors(7, &encoding(3));
         index.put(entry(7, "the kettle is in the cupboard"));
         assert_eq!((index.slot(7), index.seq(0), index.len()), (Some(0), 7, 1));
-        assert_eq!((index.chunk_count(0), index.held()), (3, (1, 3)));
+        assert_eq!(
+            (index.chunk_count(0), index.size()),
+            (3, IndexSize { memories: 1, vectors: 3 })
+        );
     }
 
     #[test]
@@ -261,22 +294,23 @@ mod tests {
         index.set_vectors(7, &encoding(2));
         index.remove(7);
         assert_eq!((index.slot(7), index.slot(9), index.len()), (None, Some(1), 2));
-        assert_eq!((index.chunk_count(0), index.held()), (0, (1, 0)));
+        assert_eq!(
+            (index.chunk_count(0), index.size()),
+            (0, IndexSize { memories: 1, vectors: 0 })
+        );
         assert!(!index.is_active(0) && index.is_active(1));
     }
 
     #[test]
-    fn replaced_extra_chunks_are_compacted_once_they_are_many() {
+    fn empty_rows_of_extra_chunks_are_compacted_once_there_are_many() {
         let mut index = Index::default();
         index.put(entry(7, "a long text"));
-        for _ in 0..=MAX_REPLACEMENTS {
+        // Each replacement leaves two empty rows, so the limit is passed.
+        for _ in 0..=chunks::MIN_EXTRA_ROWS {
             index.set_vectors(7, &encoding(3));
         }
         assert!(index.extra_owner.len() <= chunks::MIN_EXTRA_ROWS);
         assert_eq!((index.chunk_count(0), index.vector(0, 3).is_none()), (3, true));
         assert!(index.vector(0, 2).is_some_and(|row| row.is_of(leaning(1, 4, 0.5).as_slice())));
     }
-
-    /// Two extra rows each: more rows than are kept without compaction.
-    const MAX_REPLACEMENTS: usize = chunks::MIN_EXTRA_ROWS;
 }

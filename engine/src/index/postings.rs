@@ -11,134 +11,142 @@ use crate::text::terms;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
-/// A posting list: slots with a term, and its frequency in each.
+/// A posting list: the slots with a term, and its frequency in each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     slots: SlotSet,
-    times: Vec<u16>,
+    /// The term frequency in each slot, in the order of `slots`.
+    frequencies: Vec<u16>,
 }
 
-/// The terms of one text: their range in `of_texts`.
+/// The range of one text's terms in `text_terms`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Text {
+struct TermRange {
     first: u32,
     distinct: u32,
 }
 
-impl Text {
-    fn words(self) -> std::ops::Range<usize> {
+impl TermRange {
+    fn range(self) -> std::ops::Range<usize> {
         let first = self.first as usize;
         first..first + self.distinct as usize
     }
 }
 
-/// Unused terms below which the lists are never compacted; above, they are compacted at 25 % unused
-/// terms.
+/// Up to this many unused entries, `text_terms` is never compacted; above, it is compacted when 25
+/// % of its entries are unused.
 const MIN_DEAD: usize = 10_000;
 
 /// The keyword index.
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
-    terms: HashMap<Box<str>, u32>,
+    /// The number of each term.
+    numbers: HashMap<Box<str>, u32>,
+    /// The posting lists, by term number.
     lists: Vec<List>,
-    /// The languages other than English that any text was ever in.
+    /// The languages other than English of all texts, including removed ones.
     languages: Vec<Language>,
-    texts: Vec<Text>,
-    /// The number of words of each text, with repetitions.
+    /// The terms of each text, by slot.
+    texts: Vec<TermRange>,
+    /// The number of words of each text, with repetitions, by slot.
     lengths: Vec<u32>,
-    /// The terms of each text, so that it can be removed.
-    of_texts: Vec<u32>,
+    /// The distinct term numbers of each text, needed to remove it.
+    text_terms: Vec<u32>,
+    /// Number of unused entries of `text_terms`.
     dead: usize,
 }
 
 impl Postings {
-    /// Indexes the text of a slot in place of its former text.
+    /// Indexes the text of a slot and replaces its former text.
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
         let terms::Terms { terms, length } = terms::of_text(text);
-        let mut words: Vec<u32> = terms.into_iter().map(|term| self.number(&term)).collect();
-        words.sort_unstable();
-        let times = |same: &[u32]| (same[0], u16::try_from(same.len()).unwrap_or(u16::MAX));
-        self.hold(slot, words.chunk_by(|a, b| a == b).map(times), slot_id(length));
+        let mut numbers: Vec<u32> = terms.into_iter().map(|term| self.number(&term)).collect();
+        numbers.sort_unstable();
+        let with_frequency =
+            |same: &[u32]| (same[0], u16::try_from(same.len()).unwrap_or(u16::MAX));
+        let terms = numbers.chunk_by(|a, b| a == b).map(with_frequency);
+        self.insert(slot, terms, slot_id(length));
     }
 
-    /// Inserts the analysed terms of a slot without its text.
+    /// Inserts the terms of an empty slot with their frequencies.
     pub(crate) fn insert_record(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
         let terms: Vec<(u32, u16)> =
-            terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
-        self.hold(slot, terms.into_iter(), length);
+            terms.iter().map(|(term, frequency)| (self.number(term), *frequency)).collect();
+        self.insert(slot, terms.into_iter(), length);
     }
 
-    fn hold(&mut self, slot: usize, terms: impl Iterator<Item = (u32, u16)>, length: u32) {
-        let first = self.of_texts.len();
-        for (term, times) in terms {
-            self.lists[term as usize].add(slot_id(slot), times);
-            self.of_texts.push(term);
+    fn insert(&mut self, slot: usize, terms: impl Iterator<Item = (u32, u16)>, length: u32) {
+        let first = self.text_terms.len();
+        for (term, frequency) in terms {
+            self.lists[term as usize].add(slot_id(slot), frequency);
+            self.text_terms.push(term);
         }
         if self.texts.len() <= slot {
-            self.texts.resize(slot + 1, Text::default());
+            self.texts.resize(slot + 1, TermRange::default());
             self.lengths.resize(slot + 1, 0);
         }
         self.texts[slot] =
-            Text { first: slot_id(first), distinct: slot_id(self.of_texts.len() - first) };
+            TermRange { first: slot_id(first), distinct: slot_id(self.text_terms.len() - first) };
         self.lengths[slot] = length;
     }
 
     /// Returns the term numbers of a slot with their frequencies.
     pub(crate) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
-        let text = self.texts.get(slot).copied().unwrap_or_default();
-        self.of_texts[text.words()].iter().map(move |term| {
+        let terms = self.texts.get(slot).copied().unwrap_or_default();
+        self.text_terms[terms.range()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
-            (*term, list.slots.position(slot_id(slot)).map_or(0, |at| list.times[at]))
+            (*term, list.slots.position(slot_id(slot)).map_or(0, |at| list.frequencies[at]))
         })
     }
 
-    /// Returns all terms by number; texts with some of them may have been removed.
-    pub(crate) fn by_number(&self) -> Vec<&str> {
+    /// Returns all terms, by number; some may be in no text any more.
+    pub(crate) fn terms(&self) -> Vec<&str> {
         let mut terms = vec![""; self.lists.len()];
-        self.terms.iter().for_each(|(term, number)| terms[*number as usize] = term);
+        self.numbers.iter().for_each(|(term, number)| terms[*number as usize] = term);
         terms
     }
 
     /// Removes the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
-        let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
-        for at in text.words() {
-            self.lists[self.of_texts[at] as usize].remove(slot_id(slot));
+        let Some(terms) = self.texts.get_mut(slot).map(std::mem::take) else { return };
+        for at in terms.range() {
+            self.lists[self.text_terms[at] as usize].remove(slot_id(slot));
         }
         self.lengths[slot] = 0;
-        self.dead += text.words().len();
-        if self.dead > MIN_DEAD && self.dead * 4 > self.of_texts.len() {
-            self.renew();
+        self.dead += terms.range().len();
+        if self.dead > MIN_DEAD && self.dead * 4 > self.text_terms.len() {
+            self.compact();
         }
     }
 
-    /// Copies the terms in use to new lists.
-    fn renew(&mut self) {
-        let old = std::mem::take(&mut self.of_texts);
+    /// Rewrites `text_terms` without its unused entries.
+    fn compact(&mut self) {
+        let old = std::mem::take(&mut self.text_terms);
         for text in &mut self.texts {
-            let words = &old[text.words()];
-            text.first = slot_id(self.of_texts.len());
-            self.of_texts.extend_from_slice(words);
+            let terms = &old[text.range()];
+            text.first = slot_id(self.text_terms.len());
+            self.text_terms.extend_from_slice(terms);
         }
         self.dead = 0;
     }
 
-    /// Returns the terms under which a word of the query is indexed; the first identifies it.
+    /// Returns the terms by which a word of the query is looked up; the first one identifies the
+    /// word.
     pub(crate) fn terms_of(&self, word: &str) -> Vec<String> {
         terms::of_word(word, &self.languages)
     }
 
-    /// Returns the slots with any of a word's terms, each with its highest frequency. Usually only
-    /// one term occurs, and its own list is returned.
+    /// Returns the slots that contain any of a word's terms, each with the frequency of its most
+    /// frequent term. If only one term occurs, as usual, its list is borrowed.
     pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
-        let known = terms
+        let mut lists = terms
             .iter()
-            .filter_map(|term| self.terms.get(term.as_str()))
-            .map(|term| &self.lists[*term as usize]);
-        let mut lists = known.filter(|list| list.len() > 0);
+            .filter_map(|term| self.numbers.get(term.as_str()))
+            .map(|number| &self.lists[*number as usize])
+            .filter(|list| list.len() > 0);
         let first = Cow::Borrowed(lists.next()?);
-        Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
+        Some(lists.fold(first, |merged, list| Cow::Owned(merged.merged_with(list))))
     }
 
     /// Returns the number of words of a slot's text.
@@ -146,25 +154,25 @@ impl Postings {
         self.lengths.get(slot).copied().unwrap_or(0)
     }
 
-    /// Returns the number of words of the texts of these slots, given as words of 64 bits.
-    pub(crate) fn total(&self, slots: &[u64]) -> u64 {
-        let of_word = |(word, lengths): (&u64, &[u32])| match *word {
+    /// Returns the total number of words of the texts of some slots, given as a bitmap.
+    pub(crate) fn total_length(&self, slots: &[u64]) -> u64 {
+        let of_64 = |(bits, lengths): (&u64, &[u32])| match *bits {
             u64::MAX => lengths.iter().map(|length| u64::from(*length)).sum::<u64>(),
-            word => slots_of(0, word)
+            bits => slots_of(0, bits)
                 .filter_map(|at| lengths.get(at))
                 .map(|length| u64::from(*length))
                 .sum(),
         };
-        slots.iter().zip(self.lengths.chunks(64)).map(of_word).sum()
+        slots.iter().zip(self.lengths.chunks(64)).map(of_64).sum()
     }
 
     /// Returns the number of a term, and assigns one if it is new.
     fn number(&mut self, term: &str) -> u32 {
-        if let Some(known) = self.terms.get(term) {
-            return *known;
+        if let Some(number) = self.numbers.get(term) {
+            return *number;
         }
         let next = slot_id(self.lists.len());
-        self.terms.insert(term.into(), next);
+        self.numbers.insert(term.into(), next);
         self.languages
             .extend(Language::of_term(term).filter(|language| !self.languages.contains(language)));
         self.lists.push(List::default());
@@ -178,25 +186,26 @@ impl List {
         self.slots
             .list()
             .iter()
-            .zip(&self.times)
-            .map(|(slot, times)| (*slot as usize, u32::from(*times)))
+            .zip(&self.frequencies)
+            .map(|(slot, frequency)| (*slot as usize, u32::from(*frequency)))
     }
 
-    /// Merges two lists; a slot in both keeps the higher frequency.
-    fn with(&self, other: &Self) -> Self {
-        let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.times.len() + other.times.len());
+    /// Merges two lists; a slot in both gets the higher frequency.
+    fn merged_with(&self, other: &Self) -> Self {
+        let mut entries: Vec<(u32, u16)> =
+            Vec::with_capacity(self.frequencies.len() + other.frequencies.len());
         for list in [self, other] {
-            both.extend(list.slots.list().iter().copied().zip(list.times.iter().copied()));
+            entries.extend(list.slots.list().iter().copied().zip(list.frequencies.iter().copied()));
         }
-        both.sort_unstable_by_key(|(slot, times)| (*slot, std::cmp::Reverse(*times)));
-        both.dedup_by_key(|(slot, _)| *slot);
-        let (slots, times): (Vec<u32>, Vec<u16>) = both.into_iter().unzip();
-        Self { slots: slots.into(), times }
+        entries.sort_unstable_by_key(|(slot, frequency)| (*slot, std::cmp::Reverse(*frequency)));
+        entries.dedup_by_key(|(slot, _)| *slot);
+        let (slots, frequencies): (Vec<u32>, Vec<u16>) = entries.into_iter().unzip();
+        Self { slots: slots.into(), frequencies }
     }
 
     /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
-        self.times.len()
+        self.frequencies.len()
     }
 
     /// Returns the number of slots that a mask admits.
@@ -209,15 +218,15 @@ impl List {
         self.slots.mark(words);
     }
 
-    fn add(&mut self, slot: u32, times: u16) {
-        if let Some(place) = self.slots.insert(slot) {
-            self.times.insert(place, times);
+    fn add(&mut self, slot: u32, frequency: u16) {
+        if let Some(position) = self.slots.insert(slot) {
+            self.frequencies.insert(position, frequency);
         }
     }
 
     fn remove(&mut self, slot: u32) {
-        if let Some(place) = self.slots.remove(slot) {
-            self.times.remove(place);
+        if let Some(position) = self.slots.remove(slot) {
+            self.frequencies.remove(position);
         }
     }
 }
@@ -234,11 +243,11 @@ mod tests {
     fn any_of(postings: &Postings, stems: &[&str]) -> Vec<(usize, u32, u32)> {
         let terms: Vec<String> = stems.iter().map(|stem| (*stem).to_owned()).collect();
         let list = postings.list(&terms).map(Cow::into_owned).unwrap_or_default();
-        list.iter().map(|(slot, times)| (slot, times, postings.length(slot))).collect()
+        list.iter().map(|(slot, frequency)| (slot, frequency, postings.length(slot))).collect()
     }
 
     #[test]
-    fn a_posting_list_has_the_texts_that_currently_contain_the_word() {
+    fn a_posting_list_has_the_texts_that_contain_the_word_now() {
         let mut postings = Postings::default();
         postings.put(0, "The ships shipped a ship");
         postings.put(2, "A ship");
@@ -252,19 +261,19 @@ mod tests {
 
     #[test]
     fn a_word_is_looked_up_in_the_languages_of_the_texts() {
-        let mut read = Postings::default();
-        read.put(0, "The keys hang in the kitchen");
-        assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln"]);
-        read.put(1, "Der Schlüssel hängt in der Küche");
-        assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln", "de:schlussel"]);
-        // A snapshot holds terms, not texts.
-        let mut taken_in = Postings::default();
-        let names = read.by_number();
+        let mut original = Postings::default();
+        original.put(0, "The keys hang in the kitchen");
+        assert_eq!(original.terms_of("Schlüsseln"), ["schlusseln"]);
+        original.put(1, "Der Schlüssel hängt in der Küche");
+        assert_eq!(original.terms_of("Schlüsseln"), ["schlusseln", "de:schlussel"]);
+        // A snapshot contains terms, not texts.
+        let mut restored = Postings::default();
+        let names = original.terms();
         let terms: Vec<(&str, u16)> =
-            read.of(1).map(|(term, times)| (names[term as usize], times)).collect();
-        taken_in.insert_record(0, &terms, read.length(1));
-        assert_eq!(taken_in.terms_of("Schlüsseln"), read.terms_of("Schlüsseln"));
-        assert_eq!(taken_in.list(&taken_in.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));
+            original.of(1).map(|(term, frequency)| (names[term as usize], frequency)).collect();
+        restored.insert_record(0, &terms, original.length(1));
+        assert_eq!(restored.terms_of("Schlüsseln"), original.terms_of("Schlüsseln"));
+        assert_eq!(restored.list(&restored.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));
     }
 
     proptest! {
@@ -279,7 +288,7 @@ mod tests {
             for stem in ["a", "b", "ab", "cd"] {
                 let mut expected: Vec<(usize, usize)> = last.iter().map(|(slot, text)| (*slot, text.split(' ').filter(|w| *w == stem).count())).filter(|(_, n)| *n > 0).collect();
                 expected.sort_unstable();
-                let found: Vec<(usize, usize)> = of(&postings, stem).into_iter().map(|(slot, times, _)| (slot, times as usize)).collect();
+                let found: Vec<(usize, usize)> = of(&postings, stem).into_iter().map(|(slot, frequency, _)| (slot, frequency as usize)).collect();
                 prop_assert_eq!(found, expected, "{}", stem);
             }
         }

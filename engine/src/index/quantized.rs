@@ -1,32 +1,32 @@
 //! A vector quantised to 16-bit integers, stored as a plane of high bytes and a plane of low bytes.
 //!
-//! A step is the largest number of the vector divided by [`STEPS`], so a cosine loses a few
-//! millionths. The high bytes alone give it to a thousandth, unless a few numbers are by far the
-//! largest. All sums are integers and equal on every machine. Not here: where vectors are stored
-//! (`vectors`), the loops (`kernels`).
+//! The size of a step is the largest number of the vector divided by [`STEPS`], so a cosine has an
+//! error of a few millionths. The high bytes alone give it to a thousandth, unless a few numbers
+//! are by far the largest. All sums are integers and equal on every machine. Not here: where
+//! vectors are stored (`vectors`), the loops (`kernels`).
 
 use crate::kernels;
-use crate::kernels::Bytes;
+use crate::kernels::VectorBytes;
 use crate::model::encoding::{DIMENSIONS, Embedding};
 
 /// Steps of the largest number of a vector: both bytes are used fully.
 const STEPS: f32 = 127.0 * 256.0 + 127.0;
 /// Weight of the high byte in steps of the low byte.
-const FIRST: f64 = 256.0;
+const HIGH: f64 = 256.0;
 
 /// A stored vector: the high and the low byte of each number, and the size of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row<'a> {
-    pub first: &'a Bytes,
-    pub second: &'a Bytes,
+    pub high: &'a VectorBytes,
+    pub low: &'a VectorBytes,
     pub step: f32,
 }
 
 /// An owned quantised vector, to be stored or to query with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantizedVector {
-    pub first: Bytes,
-    pub second: Bytes,
+    pub high: VectorBytes,
+    pub low: VectorBytes,
     pub step: f32,
 }
 
@@ -40,63 +40,60 @@ impl QuantizedVector {
         sound.then(|| Self::of(vector))
     }
 
-    /// Divides a vector into steps.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "between -STEPS and STEPS, which two bytes hold"
-    )]
+    /// Quantises a vector that is known to be sound.
+    #[expect(clippy::cast_possible_truncation, reason = "two bytes hold -STEPS to STEPS")]
     pub(crate) fn of(vector: &[f32]) -> Self {
         let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()))
             / STEPS;
-        let (mut steps, mut first, mut second) =
+        let (mut steps, mut high, mut low) =
             ([0_i16; DIMENSIONS], [0; DIMENSIONS], [0; DIMENSIONS]);
-        kernels::steps(vector, step, STEPS, &mut steps);
-        for ((first, second), steps) in first.iter_mut().zip(&mut second).zip(steps) {
-            *first = ((steps + 128) >> 8) as i8;
-            *second = (steps - (i16::from(*first) << 8)) as i8;
+        kernels::quantise(vector, step, STEPS, &mut steps);
+        for ((high, low), steps) in high.iter_mut().zip(&mut low).zip(steps) {
+            *high = ((steps + 128) >> 8) as i8;
+            *low = (steps - (i16::from(*high) << 8)) as i8;
         }
-        Self { first, second, step }
+        Self { high, low, step }
     }
 
-    /// Returns whether these can be the bytes of a vector.
+    /// Returns whether [`Self::of`] can have produced these bytes.
     pub(crate) fn is_sound(&self) -> bool {
-        self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
+        self.step.is_finite() && self.step > 0.0 && !self.high.contains(&i8::MIN)
     }
 
+    /// Returns the vector as a borrowed row.
     pub(crate) fn row(&self) -> Row<'_> {
-        Row { first: &self.first, second: &self.second, step: self.step }
+        Row { high: &self.high, low: &self.low, step: self.step }
     }
 
     /// Returns the cosines to four rows.
     pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
-        let [first, second] = kernels::whole_products(
-            [&self.first, &self.second],
-            rows.map(|row| (row.first, row.second)),
-        );
+        let [high, low] =
+            kernels::whole_products([&self.high, &self.low], rows.map(|row| (row.high, row.low)));
         std::array::from_fn(|row| {
-            self.cosine(f64::from(first[row]) * FIRST + f64::from(second[row]), rows[row].step)
+            self.cosine(f64::from(high[row]) * HIGH + f64::from(low[row]), rows[row].step)
         })
     }
 
     /// Returns the cosines to four rows by their high bytes alone.
     pub(crate) fn approx_cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
-        let products = kernels::products(&self.first, rows.map(|row| row.first));
+        let products = kernels::products(&self.high, rows.map(|row| row.high));
         std::array::from_fn(|row| {
-            self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step)
+            self.cosine(f64::from(products[row]) * HIGH * HIGH, rows[row].step)
         })
     }
 
-    /// Converts an integer sum of products into a cosine; sums of this size are exact in f64.
+    /// Converts a sum of products, in steps of both vectors, into a cosine; sums of this size are
+    /// exact in f64.
     #[expect(clippy::cast_possible_truncation, reason = "a cosine is given in f32")]
-    fn cosine(&self, steps: f64, step: f32) -> f32 {
-        (steps * f64::from(self.step) * f64::from(step)) as f32
+    fn cosine(&self, product: f64, step: f32) -> f32 {
+        (product * f64::from(self.step) * f64::from(step)) as f32
     }
 }
 
 impl Row<'_> {
-    /// Returns its numbers in steps.
+    /// Returns its numbers as multiples of the step.
     pub(crate) fn steps(&self) -> [i16; DIMENSIONS] {
-        std::array::from_fn(|at| (i16::from(self.first[at]) << 8) + i16::from(self.second[at]))
+        std::array::from_fn(|at| (i16::from(self.high[at]) << 8) + i16::from(self.low[at]))
     }
 
     /// Returns its numbers.
@@ -106,12 +103,12 @@ impl Row<'_> {
 
     /// Returns whether it is the quantised form of a vector.
     pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
-        QuantizedVector::checked(vector).is_some_and(|stepped| stepped.row() == *self)
+        QuantizedVector::checked(vector).is_some_and(|quantized| quantized.row() == *self)
     }
 
     /// Returns an owned copy.
-    pub(crate) fn stepped(&self) -> QuantizedVector {
-        QuantizedVector { first: *self.first, second: *self.second, step: self.step }
+    pub(crate) fn to_owned_vector(self) -> QuantizedVector {
+        QuantizedVector { high: *self.high, low: *self.low, step: self.step }
     }
 }
 
@@ -129,15 +126,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cosine_is_that_of_the_vectors(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
+        fn cosines_of_quantised_vectors_are_close_to_the_exact_ones(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
             let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
-            let (asked, kept) = (QuantizedVector::from(&one), QuantizedVector::from(&other));
-            let row = kept.row();
+            let (query, stored) = (QuantizedVector::from(&one), QuantizedVector::from(&other));
+            let row = stored.row();
             let exact = one.cosine(&other);
-            prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
-            prop_assert!((asked.approx_cosines([row; 4])[1] - exact).abs() < 0.01);
-            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.stepped() == kept);
-            prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
+            prop_assert!((query.cosines([row; 4])[2] - exact).abs() < 1e-5);
+            prop_assert!((query.approx_cosines([row; 4])[1] - exact).abs() < 0.01);
+            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.to_owned_vector() == stored);
+            prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(stored, original)| (stored - original).abs() <= row.step * 0.51));
         }
     }
 
@@ -151,12 +148,12 @@ mod tests {
                 .iter()
                 .all(|number| QuantizedVector::checked(&with(*number)).is_none())
         );
-        let stepped = QuantizedVector::checked(&with(0.5)).expect("has a direction");
-        assert!(stepped.is_sound() && !stepped.row().is_of(&with(f32::NAN)));
+        let quantized = QuantizedVector::checked(&with(0.5)).expect("the vector has a direction");
+        assert!(quantized.is_sound() && !quantized.row().is_of(&with(f32::NAN)));
         assert!(
             [0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !QuantizedVector {
                 step: *step,
-                ..stepped.clone()
+                ..quantized.clone()
             }
             .is_sound())
         );
@@ -167,7 +164,7 @@ mod tests {
         for sign in [1.0, -1.0] {
             let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
             assert_eq!(
-                i16::from(QuantizedVector::of(&vector).first[0]),
+                i16::from(QuantizedVector::of(&vector).high[0]),
                 if sign > 0.0 { 127 } else { -127 }
             );
         }

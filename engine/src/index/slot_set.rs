@@ -1,10 +1,11 @@
-//! A sorted set of slots, with a bitmap besides if the set is dense.
+//! A sorted set of slots: a list and, if the set is dense, also a bitmap.
 
 use crate::index::bitmap::Bitmap;
 
-/// A set is dense if it holds one slot in 32 or more: a number takes 32 bits.
-const SPARSE: usize = 32;
-/// Sets below this size have no bitmap.
+/// A set is dense if it contains at least one slot in this many: from there on a bitmap is smaller
+/// than a list of 32-bit numbers.
+const DENSE_INTERVAL: usize = 32;
+/// Sets with fewer slots have no bitmap.
 const MIN_DENSE: usize = 256;
 
 /// A sorted set of slots.
@@ -15,7 +16,7 @@ pub(crate) struct SlotSet {
 }
 
 impl SlotSet {
-    /// Returns the slots in storing order.
+    /// Returns the slots in storage order.
     pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
@@ -25,14 +26,14 @@ impl SlotSet {
         self.list.binary_search(&slot).ok()
     }
 
-    /// Inserts a slot. Returns its position, or `None` if it was in the set.
+    /// Inserts a slot. Returns its position, or `None` if it was in the set before.
     pub(crate) fn insert(&mut self, slot: u32) -> Option<usize> {
-        let place = match self.list.last() {
+        let position = match self.list.last() {
             Some(last) if *last >= slot => self.list.binary_search(&slot).err()?,
             _ => self.list.len(),
         };
-        self.list.insert(place, slot);
-        // Hysteresis: the bitmap is dropped at half the density at which it is made.
+        self.list.insert(position, slot);
+        // Hysteresis: the bitmap is dropped at half the density at which it is created.
         self.bits = self.bits.take().filter(|_| self.is_dense(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, true);
@@ -41,21 +42,21 @@ impl SlotSet {
             self.list.iter().for_each(|slot| bits.set(*slot as usize, true));
             self.bits = Some(Box::new(bits));
         }
-        Some(place)
+        Some(position)
     }
 
     /// Removes a slot. Returns its former position, or `None` if it was not in the set.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<usize> {
-        let place = self.position(slot)?;
-        self.list.remove(place);
+        let position = self.position(slot)?;
+        self.list.remove(position);
         self.bits = self.bits.take().filter(|_| self.is_dense(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, false);
         }
-        Some(place)
+        Some(position)
     }
 
-    /// Returns how many slots of the set have a bit in `words`.
+    /// Returns how many slots of the set have their bit set in `words`.
     pub(crate) fn count_in(&self, words: &[u64]) -> usize {
         match &self.bits {
             Some(bits) => words
@@ -91,14 +92,16 @@ impl SlotSet {
         }
     }
 
-    /// Returns whether one slot in `times * SPARSE` is in the set, up to its last slot.
-    fn is_dense(&self, times: usize) -> bool {
-        self.list.len() * SPARSE * times > self.list.last().map_or(0, |last| *last as usize)
+    /// Returns whether the set contains at least one slot in `factor * DENSE_INTERVAL`, up to its
+    /// last slot.
+    fn is_dense(&self, factor: usize) -> bool {
+        self.list.len() * DENSE_INTERVAL * factor
+            > self.list.last().map_or(0, |last| *last as usize)
     }
 }
 
 impl From<Vec<u32>> for SlotSet {
-    /// Makes a set of slots that are in storing order.
+    /// Makes a set of slots that are in storage order.
     fn from(list: Vec<u32>) -> Self {
         Self { list, bits: None }
     }
@@ -112,16 +115,18 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Sparse or dense, the set equals the slots that were inserted and not removed.
+        /// Whether sparse or dense.
         #[test]
-        fn a_set_holds_what_was_inserted_and_not_removed(
-            changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),
+        fn a_set_contains_the_slots_that_were_inserted_and_not_removed(
+            changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20),
+            seed in any::<u64>(),
         ) {
             let (mut slots, mut expected) = (SlotSet::default(), BTreeSet::new());
-            for (first, count, step, comes) in changes {
+            for (first, count, step, inserts) in changes {
                 for slot in (first..first + count).step_by(step) {
-                    let changed = if comes { expected.insert(slot) } else { expected.remove(&slot) };
-                    prop_assert_eq!(if comes { slots.insert(slot) } else { slots.remove(slot) }.is_some(), changed);
+                    let changes = if inserts { expected.insert(slot) } else { expected.remove(&slot) };
+                    let position = if inserts { slots.insert(slot) } else { slots.remove(slot) };
+                    prop_assert_eq!(position.is_some(), changes);
                 }
             }
             prop_assert_eq!(slots.list(), expected.iter().copied().collect::<Vec<_>>());

@@ -16,6 +16,15 @@ pub struct WarmupProgress {
     origin: OnceLock<Origin>,
 }
 
+/// How many memories are in the index, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadCount {
+    /// Number of loaded memories.
+    pub loaded: usize,
+    /// Number of all memories.
+    pub total: usize,
+}
+
 /// The source of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -26,24 +35,29 @@ pub(crate) enum Origin {
 }
 
 impl WarmupProgress {
-    /// Returns how many memories were loaded and how many there are; `None` once the index is ready.
+    /// Returns how many memories are loaded and how many there are; `None` once the index is ready.
     #[must_use]
-    pub fn progress(&self) -> Option<(usize, usize)> {
+    pub fn progress(&self) -> Option<LoadCount> {
         (!self.ready.load(Ordering::Acquire)).then(|| self.counts())
     }
 
-    /// Returns how many memories were loaded and how many there are, whether ready or not.
+    /// Returns how many memories are loaded and how many there are, whether the index is ready or
+    /// not.
     #[must_use]
-    pub fn counts(&self) -> (usize, usize) {
-        (self.loaded.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    pub fn counts(&self) -> LoadCount {
+        LoadCount {
+            loaded: self.loaded.load(Ordering::Relaxed),
+            total: self.total.load(Ordering::Relaxed),
+        }
     }
 
-    /// Cancels a load that is under way, because the daemon stops.
+    /// Cancels the load, because the daemon stops.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the source of the index as a phrase that follows "the index was"; `None` until it is ready.
+    /// Returns the source of the index as a phrase that follows "the index was"; `None` until the
+    /// index is ready.
     #[must_use]
     pub fn origin(&self) -> Option<&'static str> {
         Some(match self.origin.get()? {
@@ -68,12 +82,12 @@ impl WarmupProgress {
         self.total.store(total, Ordering::Relaxed);
     }
 
-    /// Starts counting again, for another source.
+    /// Resets the number of loaded memories, before loading from another source.
     pub(crate) fn restart(&self) {
         self.loaded.store(0, Ordering::Relaxed);
     }
 
-    /// Marks the index as ready. All earlier writes are visible to a thread that reads the mark.
+    /// Marks the index as ready. A thread that reads the mark also sees all earlier writes.
     pub(crate) fn finish(&self, origin: Origin) {
         let _ = self.origin.set(origin);
         self.ready.store(true, Ordering::Release);

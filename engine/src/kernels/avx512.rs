@@ -2,7 +2,7 @@
 //! the same as its portable form in `kernels`.
 
 use crate::kernels::avx2;
-use crate::kernels::types::{Bytes, Eight};
+use crate::kernels::types::{EightCodes, VectorBytes};
 use crate::model::sign_code::{LANES, SignCode};
 use std::arch::x86_64::{
     __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64,
@@ -19,7 +19,7 @@ fn load(words: &[u64; 8]) -> __m512i {
 }
 
 #[target_feature(enable = "avx512f")]
-fn numbers(vector: __m512i) -> [u64; 8] {
+fn store(vector: __m512i) -> [u64; 8] {
     let mut numbers = [0; 8];
     // SAFETY: the array holds eight words; the store is unaligned.
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
@@ -27,13 +27,13 @@ fn numbers(vector: __m512i) -> [u64; 8] {
 }
 
 #[target_feature(enable = "avx512f")]
-fn everywhere(word: u64) -> __m512i {
+fn broadcast(word: u64) -> __m512i {
     _mm512_set1_epi64(word.cast_signed())
 }
 
 /// Loads 64 bytes.
 #[target_feature(enable = "avx512f")]
-fn bytes(bytes: &[i8; 64]) -> __m512i {
+fn load_bytes(bytes: &[i8; 64]) -> __m512i {
     // SAFETY: the bytes are readable through the reference; the load is unaligned.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
@@ -51,62 +51,64 @@ fn totals(of: [__m512i; 4]) -> [i32; 4] {
 /// signed with unsigned bytes: 128 is added to the row's bytes, and 128 times the sum of the
 /// query's bytes is subtracted beforehand.
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn parts<const ROWS: usize>(asked: &Bytes, rows: [&Bytes; ROWS]) -> [__m512i; ROWS] {
-    let more = everywhere(0x8080_8080_8080_8080);
-    let asked: [__m512i; LANES] = std::array::from_fn(|lane| bytes(&asked.as_chunks().0[lane]));
-    let excess = asked
+fn parts<const ROWS: usize>(query: &VectorBytes, rows: [&VectorBytes; ROWS]) -> [__m512i; ROWS] {
+    let bias = broadcast(0x8080_8080_8080_8080);
+    let query: [__m512i; LANES] =
+        std::array::from_fn(|lane| load_bytes(&query.as_chunks().0[lane]));
+    let excess = query
         .iter()
-        .fold(_mm512_setzero_si512(), |sum, asked| _mm512_dpbusd_epi32(sum, more, *asked));
+        .fold(_mm512_setzero_si512(), |sum, query| _mm512_dpbusd_epi32(sum, bias, *query));
     rows.map(|row| {
         let start = _mm512_sub_epi32(_mm512_setzero_si512(), excess);
         let rows = row.as_chunks().0.iter();
-        rows.zip(asked).fold(start, |sum, (row, asked)| {
-            _mm512_dpbusd_epi32(sum, _mm512_xor_si512(bytes(row), more), asked)
+        rows.zip(query).fold(start, |sum, (row, query)| {
+            _mm512_dpbusd_epi32(sum, _mm512_xor_si512(load_bytes(row), bias), query)
         })
     })
 }
 
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(crate) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
-    totals(parts(asked, rows))
+pub(crate) fn products(query: &VectorBytes, rows: [&VectorBytes; 4]) -> [i32; 4] {
+    totals(parts(query, rows))
 }
 
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
-    asked.map(|asked| {
-        let (first, second) = (
-            parts(asked, rows.map(|(first, _)| first)),
-            parts(asked, rows.map(|(_, second)| second)),
-        );
+pub(crate) fn whole_products(
+    query: [&VectorBytes; 2],
+    rows: [(&VectorBytes, &VectorBytes); 4],
+) -> [[i32; 4]; 2] {
+    query.map(|query| {
+        let (high, low) =
+            (parts(query, rows.map(|(high, _)| high)), parts(query, rows.map(|(_, low)| low)));
         totals(std::array::from_fn(|row| {
-            _mm512_add_epi32(_mm512_slli_epi32::<8>(first[row]), second[row])
+            _mm512_add_epi32(_mm512_slli_epi32::<8>(high[row]), low[row])
         }))
     })
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(crate) fn nearest(asked: &Eight, _: usize, codes: &[SignCode]) -> [u64; 8] {
-    let asked: [__m512i; LANES] = std::array::from_fn(|lane| load(&asked[lane]));
-    let mut best = everywhere(u64::MAX);
+pub(crate) fn nearest(query: &EightCodes, _: usize, codes: &[SignCode]) -> [u64; 8] {
+    let query: [__m512i; LANES] = std::array::from_fn(|lane| load(&query[lane]));
+    let mut best = broadcast(u64::MAX);
     for code in codes {
-        let mut far = [_mm512_setzero_si512(); 2];
+        let mut distances = [_mm512_setzero_si512(); 2];
         for (lane, own) in code.lanes().iter().enumerate() {
-            let differing = _mm512_popcnt_epi64(_mm512_xor_si512(asked[lane], everywhere(*own)));
-            far[lane % 2] = _mm512_add_epi64(far[lane % 2], differing);
+            let differing = _mm512_popcnt_epi64(_mm512_xor_si512(query[lane], broadcast(*own)));
+            distances[lane % 2] = _mm512_add_epi64(distances[lane % 2], differing);
         }
-        best = _mm512_min_epu64(best, _mm512_add_epi64(far[0], far[1]));
+        best = _mm512_min_epu64(best, _mm512_add_epi64(distances[0], distances[1]));
     }
-    numbers(best)
+    store(best)
 }
 
 #[target_feature(enable = "avx512f")]
-pub(crate) fn above(numbers: &[f32; 64], least: f32) -> u64 {
-    let least = _mm512_set1_ps(least);
+pub(crate) fn above(numbers: &[f32; 64], threshold: f32) -> u64 {
+    let threshold = _mm512_set1_ps(threshold);
     let mut above = 0;
     for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {
         // SAFETY: sixteen numbers are readable through the reference; the load is unaligned.
         let numbers = unsafe { _mm512_loadu_ps(numbers.as_ptr()) };
-        above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, least)) << (16 * part);
+        above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, threshold)) << (16 * part);
     }
     above
 }

@@ -11,12 +11,12 @@ mod avx2;
 mod avx512;
 mod types;
 
-pub(crate) use types::{Bytes, Coarse, Eight, Signs};
+pub(crate) use types::{CoarseQuery, EightCodes, Signs, VectorBytes};
 
 use crate::model::sign_code::SignCode;
 use std::sync::LazyLock;
 
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
@@ -35,11 +35,11 @@ static LEVEL: LazyLock<Level> = LazyLock::new(level);
 fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
-        let (foundation, products) = (
+        let (has_foundation, has_vnni) = (
             std::arch::is_x86_feature_detected!("avx512f"),
             std::arch::is_x86_feature_detected!("avx512vnni"),
         );
-        if foundation && products && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
+        if has_foundation && has_vnni && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
             return Level::Avx512;
         }
         if std::arch::is_x86_feature_detected!("avx2")
@@ -53,22 +53,22 @@ fn level() -> Level {
 
 /// Defines one kernel: the safe function, and one with an explicit level for the tests.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path;
-        ($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($(#[$doc:meta])* $visibility:vis fn $name:ident / $at_level:ident = $portable:path, $avx2:path, $avx512:path;
+        ($($argument:ident: $type:ty),*) -> $returns:ty) => {
         $(#[$doc])*
-        $visible fn $name($($given: $of),*) -> $gives {
-            $at(*LEVEL, $($given),*)
+        $visibility fn $name($($argument: $type),*) -> $returns {
+            $at_level(*LEVEL, $($argument),*)
         }
 
-        fn $at(level: Level, $($given: $of),*) -> $gives {
+        fn $at_level(level: Level, $($argument: $type),*) -> $returns {
             match level {
-                Level::Portable => $portable($($given),*),
+                Level::Portable => $portable($($argument),*),
                 // SAFETY: a level is used only if the processor was found to support it.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => unsafe { $avx2($($given),*) },
+                Level::Avx2 => unsafe { $avx2($($argument),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => unsafe { $avx512($($given),*) },
+                Level::Avx512 => unsafe { $avx512($($argument),*) },
             }
         }
     };
@@ -77,33 +77,36 @@ macro_rules! kernel {
 kernel! {
     /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
     ///
-    /// The order of additions is the same on every machine, so the result is, too.
+    /// The order of additions is the same on every machine, and so is the result.
     pub fn dot / dot_at = dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32
 }
 
 kernel! {
-    /// The dot products of a row of bytes with four others.
-    pub(crate) fn products / products_at = products_portable, avx2::products, avx512::products; (asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4]
+    /// The dot products of the query's bytes with those of four rows.
+    pub(crate) fn products / products_at = products_portable, avx2::products, avx512::products;
+        (query: &VectorBytes, rows: [&VectorBytes; 4]) -> [i32; 4]
 }
 
 kernel! {
-    /// The dot products of a query with four rows, all in two bytes a number. Numbers are at most
-    /// 2^15 - 128, so a sum fits into 64 bits.
-    pub(crate) fn whole_products / whole_products_at = whole_products_portable, avx2::whole_products, avx512::whole_products;
-        (asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2]
+    /// The dot products of a query with four rows, all with two bytes (high, low) a number: one
+    /// sum with the high and one with the low bytes of the query.
+    pub(crate) fn whole_products / whole_products_at =
+        whole_products_portable, avx2::whole_products, avx512::whole_products;
+        (query: [&VectorBytes; 2], rows: [(&VectorBytes, &VectorBytes); 4]) -> [[i32; 4]; 2]
 }
 
 kernel! {
-    /// For each of the first `count` of eight codes, the Hamming distance to the nearest of
+    /// For each of the first `count` of the query's codes, the Hamming distance to the nearest of
     /// `codes`; `u64::MAX` if `codes` is empty. The values beyond `count` are undefined.
     pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest;
-        (asked: &Eight, count: usize, codes: &[SignCode]) -> [u64; 8]
+        (query: &EightCodes, count: usize, codes: &[SignCode]) -> [u64; 8]
 }
 
 kernel! {
     /// For each of 64 vectors given by their sign bits, the sum of the query's numbers at the
     /// positions of positive signs.
-    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx2::sums; (asked: &Coarse, signs: &Signs) -> [i16; 64]
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx2::sums;
+        (query: &CoarseQuery, signs: &Signs) -> [i16; 64]
 }
 
 kernel! {
@@ -115,34 +118,36 @@ kernel! {
 kernel! {
     /// The weighted sum of 64 pairs: the first number clamped to at least 0, the second to at most
     /// 1, each times its weight.
-    pub(crate) fn weighed / weighed_at = weighed_portable, weighed_by_avx2, weighed_by_avx512;
+    pub(crate) fn weighted_sums / weighted_sums_at =
+        weighted_sums_portable, weighted_sums_by_avx2, weighted_sums_by_avx512;
         (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]
 }
 
 kernel! {
-    /// One bit for each of 64 numbers: set if the number is above `least`.
-    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32; 64], least: f32) -> u64
+    /// One bit for each of 64 numbers: set if the number is above `threshold`.
+    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above;
+        (numbers: &[f32; 64], threshold: f32) -> u64
 }
 
 kernel! {
-    /// Divides numbers by `step` and rounds them, halves away from 0, clamped to `-most..=most`.
-    pub(crate) fn steps / steps_at = steps_portable, steps_by_avx2, steps_by_avx512;
-        (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ()
+    /// Divides numbers by `step` and rounds them, halves away from 0, clamped to `-max..=max`.
+    pub(crate) fn quantise / quantise_at = quantise_portable, quantise_by_avx2, quantise_by_avx512;
+        (numbers: &[f32], step: f32, max: f32, into: &mut [i16]) -> ()
 }
 
 /// Prefetches a slice into the processor's cache.
-pub(crate) fn bring<T>(soon: &[T]) {
+pub(crate) fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..size_of_val(soon)).step_by(LINE) {
+    for line in (0..size_of_val(slice)).step_by(LINE) {
         // SAFETY: a prefetch reads nothing, and every x86-64 processor supports it.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-                soon.as_ptr().cast::<i8>().wrapping_add(line),
+                slice.as_ptr().cast::<i8>().wrapping_add(line),
             );
         };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
+    let _ = slice;
 }
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
@@ -161,26 +166,28 @@ fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
 
 /// Defines the variants of a portable loop that the compiler vectorises for AVX2 and AVX-512.
 macro_rules! compiled {
-    ($portable:ident, $avx2:ident, $avx512:ident; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($portable:ident, $avx2:ident, $avx512:ident; ($($argument:ident: $type:ty),*) -> $returns:ty) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        fn $avx2($($given: $of),*) -> $gives {
-            $portable($($given),*)
+        fn $avx2($($argument: $type),*) -> $returns {
+            $portable($($argument),*)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f")]
-        fn $avx512($($given: $of),*) -> $gives {
-            $portable($($given),*)
+        fn $avx512($($argument: $type),*) -> $returns {
+            $portable($($argument),*)
         }
     };
 }
 
 compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32);
-compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]);
-compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
+compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512;
+    (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]);
+compiled!(weighted_sums_portable, weighted_sums_by_avx2, weighted_sums_by_avx512;
     (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
-compiled!(steps_portable, steps_by_avx2, steps_by_avx512; (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ());
+compiled!(quantise_portable, quantise_by_avx2, quantise_by_avx512;
+    (numbers: &[f32], step: f32, max: f32, into: &mut [i16]) -> ());
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
@@ -194,66 +201,71 @@ fn scaled_portable(sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) 
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
-fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
-    let mut weighed = [0.0; 64];
-    for ((weighed, first), second) in weighed.iter_mut().zip(first).zip(second) {
-        *weighed = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
+fn weighted_sums_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
+    let mut sums = [0.0; 64];
+    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
+        *sum = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
     }
-    weighed
+    sums
 }
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
-fn steps_portable(numbers: &[f32], step: f32, most: f32, into: &mut [i16]) {
+fn quantise_portable(numbers: &[f32], step: f32, max: f32, into: &mut [i16]) {
     for (into, number) in into.iter_mut().zip(numbers) {
-        #[expect(clippy::cast_possible_truncation, reason = "no more than `most`")]
-        let steps = (number / step).round().clamp(-most, most) as i16;
+        #[expect(clippy::cast_possible_truncation, reason = "at most `max`")]
+        let steps = (number / step).round().clamp(-max, max) as i16;
         *into = steps;
     }
 }
 
-fn above_portable(numbers: &[f32; 64], least: f32) -> u64 {
-    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(*number > least) << at)
+fn above_portable(numbers: &[f32; 64], threshold: f32) -> u64 {
+    numbers
+        .iter()
+        .enumerate()
+        .fold(0, |bits, (at, number)| bits | u64::from(*number > threshold) << at)
 }
 
-fn products_portable(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
-    rows.map(|row| asked.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
+fn products_portable(query: &VectorBytes, rows: [&VectorBytes; 4]) -> [i32; 4] {
+    rows.map(|row| query.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
 }
 
-fn whole_products_portable(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
-    let whole = |(first, second): (&i8, &i8)| i32::from(*first) * 256 + i32::from(*second);
-    asked.map(|asked| {
-        rows.map(|(first, second)| {
-            first
-                .iter()
-                .zip(second)
+fn whole_products_portable(
+    query: [&VectorBytes; 2],
+    rows: [(&VectorBytes, &VectorBytes); 4],
+) -> [[i32; 4]; 2] {
+    let whole = |(high, low): (&i8, &i8)| i32::from(*high) * 256 + i32::from(*low);
+    query.map(|query| {
+        rows.map(|(high, low)| {
+            high.iter()
+                .zip(low)
                 .map(whole)
-                .zip(asked)
-                .map(|(number, asked)| number * i32::from(*asked))
+                .zip(query)
+                .map(|(number, query)| number * i32::from(*query))
                 .sum()
         })
     })
 }
 
-fn nearest_portable(asked: &Eight, _: usize, codes: &[SignCode]) -> [u64; 8] {
+fn nearest_portable(query: &EightCodes, _: usize, codes: &[SignCode]) -> [u64; 8] {
     let mut best = [u64::MAX; 8];
     for code in codes {
-        let mut far = [0; 8];
-        for (of_asked, own) in asked.iter().zip(code.lanes()) {
+        let mut distances = [0; 8];
+        for (of_query, own) in query.iter().zip(code.lanes()) {
             for word in 0..8 {
-                far[word] += u64::from((of_asked[word] ^ own).count_ones());
+                distances[word] += u64::from((of_query[word] ^ own).count_ones());
             }
         }
         for word in 0..8 {
-            best[word] = best[word].min(far[word]);
+            best[word] = best[word].min(distances[word]);
         }
     }
     best
 }
 
-fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
+fn sums_portable(query: &CoarseQuery, signs: &Signs) -> [i16; 64] {
     let mut sums = [0_i16; 64];
-    for (signs, numbers) in signs.as_chunks::<2>().0.iter().zip(asked.numbers.as_chunks::<16>().0) {
+    for (signs, numbers) in signs.as_chunks::<2>().0.iter().zip(query.numbers.as_chunks::<16>().0) {
         // Sixteen numbers of at most 7 fit into a byte.
         let mut part = [0_i8; 64];
         for (signs, numbers) in signs.iter().zip(numbers.as_chunks::<8>().0) {
@@ -290,7 +302,7 @@ mod tests {
         (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
     }
 
-    fn eight(seed: u64) -> Eight {
+    fn eight(seed: u64) -> EightCodes {
         std::array::from_fn(|lane| {
             std::array::from_fn(|at| bits(seed.wrapping_add((lane * 8 + at) as u64)))
         })
@@ -300,18 +312,18 @@ mod tests {
         let bytes: Vec<u8> = (0..LANES as u64)
             .flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes())
             .collect();
-        SignCode::from_bytes(&bytes.try_into().expect("is a code"))
+        SignCode::from_bytes(&bytes.try_into().expect("a code has this many bytes"))
     }
 
     #[test]
-    fn dot_counts_the_remainder() {
+    fn the_dot_product_includes_the_remainder() {
         let ones = vec![1.0; 35];
         assert!((dot(&ones, &ones) - 35.0).abs() < f32::EPSILON);
     }
 
     proptest! {
         #[test]
-        fn all_variants_of_a_kernel_multiply_equally(length in 0..100_usize, seed in any::<u32>()) {
+        fn all_variants_give_the_same_dot_product(length in 0..100_usize, seed in any::<u32>()) {
             let number = |at: usize| ((bits(u64::from(seed) + at as u64) % 2000) as f32 - 1000.0) / 313.0;
             let vector = |turn: usize| (0..length).map(|at| number(at + turn * 1000)).collect::<Vec<f32>>();
             let (query, row) = (vector(0), vector(1));
@@ -321,77 +333,77 @@ mod tests {
         }
 
         #[test]
-        fn all_variants_of_a_kernel_multiply_bytes_equally(seed in any::<u32>(), extreme in any::<bool>()) {
+        fn all_variants_give_the_same_products_of_bytes(seed in any::<u32>(), extreme in any::<bool>()) {
             // Only high bytes are never -128.
-            let least = |row: usize| if row < 4 { -127 } else { i8::MIN };
+            let min_byte = |row: usize| if row < 4 { -127 } else { i8::MIN };
             let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
-                byte if extreme => if byte < 0 { least(row) } else { i8::MAX },
-                byte => byte.max(least(row)),
+                byte if extreme => if byte < 0 { min_byte(row) } else { i8::MAX },
+                byte => byte.max(min_byte(row)),
             };
-            let rows: [Bytes; 10] = std::array::from_fn(|row| std::array::from_fn(|at| byte(row, at)));
-            let asked = [rows[8], rows[9]];
-            let sum = |asked: &Bytes, row: usize| asked.iter().zip(rows[row]).map(|(a, b)| i64::from(*a) * i64::from(b)).sum::<i64>();
-            let whole = |asked: &Bytes, row: usize| sum(asked, row) * 256 + sum(asked, row + 4);
+            let rows: [VectorBytes; 10] = std::array::from_fn(|row| std::array::from_fn(|at| byte(row, at)));
+            let query = [rows[8], rows[9]];
+            let sum = |query: &VectorBytes, row: usize| query.iter().zip(rows[row]).map(|(a, b)| i64::from(*a) * i64::from(b)).sum::<i64>();
+            let whole = |query: &VectorBytes, row: usize| sum(query, row) * 256 + sum(query, row + 4);
             for level in levels() {
-                let found = products_at(level, &asked[0], std::array::from_fn(|row| &rows[row]));
-                prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| sum(&asked[0], row)));
-                let found = whole_products_at(level, [&asked[0], &asked[1]], std::array::from_fn(|row| (&rows[row], &rows[row + 4])));
-                for (found, asked) in found.iter().zip(&asked) {
-                    prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| whole(asked, row)));
+                let found = products_at(level, &query[0], std::array::from_fn(|row| &rows[row]));
+                prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| sum(&query[0], row)));
+                let found = whole_products_at(level, [&query[0], &query[1]], std::array::from_fn(|row| (&rows[row], &rows[row + 4])));
+                for (found, query) in found.iter().zip(&query) {
+                    prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| whole(query, row)));
                 }
             }
         }
 
         #[test]
-        fn all_variants_of_a_kernel_weigh_and_compare_equally(seed in any::<u64>(), least in -1.0..1.0_f32) {
+        fn all_variants_weigh_and_compare_alike(seed in any::<u64>(), threshold in -1.0..1.0_f32) {
             let number = |at: u64| (bits(seed.wrapping_add(at)) % 4000) as f32 / 1000.0 - 2.0;
             let numbers = |from: u64| std::array::from_fn(|at| number(from + at as u64));
             let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
             let sums: [i16; 64] = std::array::from_fn(|at| i16::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800);
-            let (plain, kept) = (weighed_portable(&first, &second, [0.4, 0.2]), above_portable(&first, least));
-            prop_assert!((plain[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
-            prop_assert!((0..64).all(|at| (kept >> at & 1 == 1) == (first[at] > least)), "{kept:064b}");
+            let (expected_sums, expected_bits) = (weighted_sums_portable(&first, &second, [0.4, 0.2]), above_portable(&first, threshold));
+            prop_assert!((expected_sums[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
+            prop_assert!((0..64).all(|at| (expected_bits >> at & 1 == 1) == (first[at] > threshold)), "{expected_bits:064b}");
             for level in levels() {
-                let found = weighed_at(level, &first, &second, [0.4, 0.2]);
-                prop_assert_eq!(found.map(f32::to_bits), plain.map(f32::to_bits));
-                prop_assert_eq!(above_at(level, &first, least), kept);
+                let found = weighted_sums_at(level, &first, &second, [0.4, 0.2]);
+                prop_assert_eq!(found.map(f32::to_bits), expected_sums.map(f32::to_bits));
+                prop_assert_eq!(above_at(level, &first, threshold), expected_bits);
                 let found = scaled_at(level, &sums, &first, 0.1, 7);
                 prop_assert_eq!(found.map(f32::to_bits), scaled_portable(&sums, &first, 0.1, 7).map(f32::to_bits));
             }
         }
 
         #[test]
-        fn all_variants_of_a_kernel_round_equally(seed in any::<u64>(), length in 0..100_usize) {
+        fn all_variants_quantise_alike(seed in any::<u64>(), length in 0..100_usize) {
             // Includes halves, and numbers beyond the clamp.
             let numbers: Vec<f32> = (0..length).map(|at| ((bits(seed.wrapping_add(at as u64)) % 4001) as f32 - 2000.0) / 20.0).collect();
             let mut expected = vec![0; length];
-            steps_portable(&numbers, 0.1, 900.0, &mut expected);
+            quantise_portable(&numbers, 0.1, 900.0, &mut expected);
             for (number, steps) in numbers.iter().zip(&expected) {
                 prop_assert!((number.clamp(-90.0, 90.0) - f32::from(*steps) * 0.1).abs() < 0.0501, "{number} is not {steps} steps");
             }
             for level in levels() {
                 let mut found = vec![0; length];
-                steps_at(level, &numbers, 0.1, 900.0, &mut found);
+                quantise_at(level, &numbers, 0.1, 900.0, &mut found);
                 prop_assert_eq!(&found, &expected);
             }
         }
 
         #[test]
-        fn all_variants_of_a_kernel_find_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
-            let (asked, codes): (Eight, Vec<SignCode>) = (eight(seed), seeds.into_iter().map(code).collect());
-            let far = |word: usize, other: &SignCode| {
-                asked.iter().zip(other.lanes()).map(|(of_asked, own)| u64::from((of_asked[word] ^ own).count_ones())).sum::<u64>()
+        fn all_variants_find_the_same_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
+            let (query, codes): (EightCodes, Vec<SignCode>) = (eight(seed), seeds.into_iter().map(code).collect());
+            let distance = |word: usize, other: &SignCode| {
+                query.iter().zip(other.lanes()).map(|(of_query, own)| u64::from((of_query[word] ^ own).count_ones())).sum::<u64>()
             };
-            let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| far(word, other)).min().unwrap_or(u64::MAX));
+            let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| distance(word, other)).min().unwrap_or(u64::MAX));
             for level in levels() {
                 for count in 0..=8 {
-                    prop_assert_eq!(&nearest_at(level, &asked, count, &codes)[..count], &expected[..count]);
+                    prop_assert_eq!(&nearest_at(level, &query, count, &codes)[..count], &expected[..count]);
                 }
             }
         }
 
         #[test]
-        fn all_variants_of_a_kernel_sum_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
+        fn all_variants_give_the_same_sums(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
             let extremes = |at: usize| if at % 32 < 16 { 7 } else { -7 };
             let numbers: [i8; DIMENSIONS] = std::array::from_fn(|at| if extreme { extremes(at) } else { numbers[at] });
             let byte = |of: usize, row: usize| match bits(seed.wrapping_add((of * 64 + row) as u64)).to_le_bytes()[0] {
@@ -401,10 +413,10 @@ mod tests {
             let signs: Signs = std::array::from_fn(|of| std::array::from_fn(|row| byte(of, row)));
             let positive = |at: usize, row: usize| signs[at / 8][row] >> (at % 8) & 1 == 1;
             let sum = |row: usize| (0..DIMENSIONS).filter(|at| positive(*at, row)).map(|at| i16::from(numbers[at])).sum::<i16>();
-            let (asked, expected): (Coarse, [i16; 64]) = (Coarse::new(&numbers), std::array::from_fn(sum));
-            prop_assert_eq!(asked.sum(), numbers.iter().map(|number| i16::from(*number)).sum::<i16>());
+            let (query, expected): (CoarseQuery, [i16; 64]) = (CoarseQuery::new(&numbers), std::array::from_fn(sum));
+            prop_assert_eq!(query.sum(), numbers.iter().map(|number| i16::from(*number)).sum::<i16>());
             for level in levels() {
-                prop_assert_eq!(sums_at(level, &asked, &signs), expected);
+                prop_assert_eq!(sums_at(level, &query, &signs), expected);
             }
         }
     }

@@ -225,7 +225,7 @@ impl Comparison<'_> {
 
     /// Compares the number of memories.
     fn compare_count(&mut self) -> Result<()> {
-        let (indexed, stored) = (self.index.held().0, memories::count(self.conn)?);
+        let (indexed, stored) = (self.index.size().memories, memories::count(self.conn)?);
         self.expect(indexed == stored, || {
             format!("the index has {indexed} memories, the database has {stored}")
         });
@@ -249,11 +249,11 @@ fn differing_codes(seq: i64) -> String {
 /// Returns the text features of a record in a form that is equal in every index: the speaker by
 /// name and the terms sorted.
 fn text_features(record: Record<'_>) -> impl PartialEq {
-    let Record { said, speaker, mut terms, length, .. } = record;
+    let Record { features, speaker, mut terms, length, .. } = record;
     terms.sort_unstable();
     let terms: Vec<(String, u16)> =
         terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
-    (said.kind, said.day, said.fingerprint, speaker.to_owned(), terms, length)
+    (features.traits, features.day, features.fingerprint, speaker.to_owned(), terms, length)
 }
 
 impl Writer {

@@ -37,7 +37,7 @@ enum IdfForm {
     Fts5,
 }
 
-/// Parameters of the weighted and the reciprocal fusion: k1 and b of FTS5.
+/// Parameters of the weighted and the reciprocal rank fusion: k1 and b of FTS5.
 pub(crate) const FUSION_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, idf: IdfForm::Lucene };
 /// Parameters of the late-interaction ranking: docs/retrieval.md, row "low5".
 pub(crate) const LATE_INTERACTION_PARAMS: Bm25Params =
@@ -68,7 +68,7 @@ pub(crate) struct TermScorer {
 }
 
 impl TermScorer {
-    /// A term that counts `weight`: its idf, or a share of it.
+    /// A term with this weight: its idf, or a share of it.
     pub(crate) fn new(params: Bm25Params, weight: f64, corpus: CorpusStats) -> Self {
         Self { params, weight, mean_length: corpus.mean_length }
     }
@@ -89,8 +89,8 @@ impl Bm25Params {
         }
     }
 
-    /// Saturated term frequency: the second occurrence still adds much, the tenth hardly anything;
-    /// long texts count less.
+    /// Saturated term frequency: each further occurrence adds less, and so does one in a longer
+    /// text.
     fn saturated(self, term_freq: u32, length: u32, mean_length: f64) -> f64 {
         let (term_freq, length) = (f64::from(term_freq), f64::from(length));
         let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);
@@ -112,7 +112,7 @@ impl Bm25Params {
         (scores, ideal)
     }
 
-    /// The score that counts as a share of 1, from the ideal score of the query.
+    /// The score that counts as a share of 1, given the ideal score of the query.
     pub(crate) fn normaliser(self, ideal: f64) -> f64 {
         if self.idf == IdfForm::Lucene { ideal.max(MIN_IDEAL) } else { ideal.max(1e-9) }
     }
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_term_of_every_memory_scores_next_to_nothing() {
+    fn a_term_of_every_memory_has_a_share_near_0() {
         let everywhere: Postings = (0..50).map(|at| posting(at, 9, 10)).collect();
         let shares = FUSION_PARAMS.shares(&[everywhere], corpus(50));
         assert!(shares.iter().all(|share| *share < 0.05));
     }
 
     #[test]
-    fn a_perfect_text_has_the_whole_share_and_nothing_more() {
+    fn a_perfect_text_has_a_share_of_1_and_no_more() {
         for params in [FUSION_PARAMS, LATE_INTERACTION_PARAMS] {
             let terms = [vec![posting(0, 9, 10), posting(1, 1, 10)], vec![posting(0, 9, 10)]];
             let shares = params.shares(&terms, corpus(1000));

@@ -1,16 +1,16 @@
-//! Fusion of the two plain signals, cosine and BM25, where late interaction is not configured or
-//! not possible. Pure.
+//! Fusion of two signals, cosine and BM25: the ranking if late interaction is not configured or not
+//! possible. Pure.
 //!
-//! "weighted" with equal weights is half the cosine, half BM25 as a share of the ideal. Both halves
-//! are absolute, so a score means the same from query to query and no candidate list has to be cut
-//! first. Figures: docs/retrieval.md. Not here: the default ranking (`late_interaction`).
+//! With equal weights, "weighted" is half the cosine plus half of BM25 as a share of the ideal.
+//! Both are absolute values, so scores of different queries are comparable, and all candidates are
+//! ranked. Figures: docs/retrieval.md. Not here: the default ranking (`late_interaction`).
 
 /// How cosine and BM25 become one score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
-    /// Late interaction of tokens, features of the text, and storing order
-    /// ([`crate::ranking::late_interaction`]). If a memory in question has no token codes yet, the
-    /// whole answer is ranked as with `Weighted` and equal weights.
+    /// Late interaction of tokens, features of the text, and storage order
+    /// ([`crate::ranking::late_interaction`]). If any admitted memory has no token codes yet, all
+    /// are ranked as with `Weighted` and equal weights.
     #[default]
     Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
@@ -48,13 +48,13 @@ pub(crate) struct Candidate {
 /// The two signals of a candidate: cosine, BM25.
 pub(crate) const SIGNALS: [fn(&Candidate) -> f64; 2] = [|c| c.cosine, |c| c.lexical];
 
-/// A best weighted score below this is seldom an answer. Figures: docs/retrieval.md.
+/// If the best weighted score is below this, it is seldom an answer. Figures: docs/retrieval.md.
 const WEAK_SCORE: f64 = 0.35;
 /// Weight of the cosine where the configuration gives none.
 const EQUAL_WEIGHT: f64 = 0.5;
-/// Signals up to this are not ranked: a term of every text, vectors that have nothing in common.
+/// Signals up to this are not ranked: a term of every text, unrelated vectors.
 const MIN_RANKED_SIGNAL: f64 = 0.01;
-/// How many ranks of each signal count in reciprocal rank fusion.
+/// Number of ranks of each signal that count in reciprocal rank fusion.
 const RRF_DEPTH: usize = 100;
 
 /// What cosine and BM25 contribute to the score of each candidate. The score is their sum.
@@ -65,8 +65,8 @@ pub(crate) fn contributions(
 ) -> Vec<[f64; 2]> {
     if let Fusion::Rrf { k } = fusion {
         let [by_cosine, by_lexical] = SIGNALS.map(|signal| ranks(candidates, signal));
-        let of_ranks = |(a, b)| [reciprocal(k, a), reciprocal(k, b)];
-        return by_cosine.into_iter().zip(by_lexical).map(of_ranks).collect();
+        let contribution = |(a, b)| [reciprocal(k, a), reciprocal(k, b)];
+        return by_cosine.into_iter().zip(by_lexical).map(contribution).collect();
     }
     let cosine_weight = match fusion {
         _ if !with_vectors => 0.0,
@@ -103,13 +103,13 @@ pub(crate) fn weak_below(fusion: Fusion, with_vectors: bool) -> Option<f64> {
     }
 }
 
-/// The share of one rank in reciprocal rank fusion.
+/// The contribution of one rank to reciprocal rank fusion.
 fn reciprocal(k: f64, rank: Option<usize>) -> f64 {
     rank.filter(|rank| *rank <= RRF_DEPTH).map_or(0.0, |rank| 1.0 / (k + rank as f64))
 }
 
-/// The rank of each candidate by one signal, 1 for the best; `None` for a signal of next to
-/// nothing.
+/// The rank of each candidate by one signal, 1 for the best; `None` for a signal up to
+/// [`MIN_RANKED_SIGNAL`].
 pub(crate) fn ranks(candidates: &[Candidate], signal: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
     let mut order: Vec<usize> =
         (0..candidates.len()).filter(|i| signal(&candidates[*i]) > MIN_RANKED_SIGNAL).collect();
@@ -174,7 +174,6 @@ mod tests {
     }
 
     proptest! {
-        /// The order in which candidates come in makes no difference.
         #[test]
         fn ranking_does_not_depend_on_the_order_of_candidates(scores in prop::collection::vec((0.0_f64..1.0, 0.0_f64..1.0), 1..40), k in 1.0_f64..100.0) {
             let forward: Vec<Candidate> = scores.iter().enumerate().map(|(i, (c, l))| candidate(i, *c, *l)).collect();

@@ -15,38 +15,42 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Characters reserved for the fields that report omitted results.
 const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_small":true"#.len();
 
-/// Adds results in order while the reply fits the budget (in tokens) and the maximum size on the
-/// wire. The ids of the rest go to `omitted` as far as they fit; `omitted_count` counts all of
+/// Adds results in order while the reply fits the budget (in tokens) and the maximum reply size.
+/// The ids of the rest are added to `omitted` as long as they fit; `omitted_count` counts all of
 /// them.
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget: usize) {
     let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
     let total = results.len();
-    // Reserves as many digits as the estimate can have.
+    // A preliminary value with as many digits as the estimate can have.
     reply.token_estimate = limit.div_ceil(CHARS_PER_TOKEN);
     let mut used = size(reply);
     let sizes: Vec<Size> = results.iter().map(size).collect();
-    let all_fit = sizes.iter().fold(used, Size::and).fits(limit);
+    let all_fit = sizes.iter().fold(used, Size::with_member).fits(limit);
     let limit = if all_fit { limit } else { limit.saturating_sub(NOTICE) };
     let mut rest = results.into_iter().zip(&sizes).peekable();
-    let mut given = Vec::with_capacity(total);
-    while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(limit)) {
-        used = used.and(size);
-        given.push(result);
+    let mut included = Vec::with_capacity(total);
+    while let Some((result, size)) = rest.next_if(|(_, size)| used.with_member(size).fits(limit)) {
+        used = used.with_member(size);
+        included.push(result);
     }
-    reply.omitted_count = total - given.len();
-    for (left_out, _) in rest {
-        used = used.and(&size(&left_out.id));
+    reply.omitted_count = total - included.len();
+    for (omitted, _) in rest {
+        used = used.with_member(&size(&omitted.id));
         if !used.fits(limit) {
             break;
         }
-        reply.omitted.push(left_out.id);
+        reply.omitted.push(omitted.id);
     }
-    reply.token_budget_too_small = given.is_empty() && reply.omitted_count > 0;
+    reply.token_budget_too_small = included.is_empty() && reply.omitted_count > 0;
     // One comma between two results.
-    let of_results =
-        sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
-    estimate(reply, of_results);
-    reply.results = given;
+    let of_results = sizes
+        .iter()
+        .take(included.len())
+        .map(|size| size.chars + 1)
+        .sum::<usize>()
+        .saturating_sub(1);
+    set_estimate(reply, of_results);
+    reply.results = included;
 }
 
 /// Adds the explanation of each score. It is not counted against the budget, so an explained reply
@@ -54,25 +58,25 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget:
 pub(crate) fn explain(
     reply: &mut RecallReply,
     explained: Option<RecallExplanation>,
-    whys: Vec<Option<ScoreBreakdown>>,
+    breakdowns: Vec<Option<ScoreBreakdown>>,
 ) {
     let Some(explained) = explained else { return };
     reply.explain = Some(RecallExplanation { cut_by_budget: reply.omitted_count, ..explained });
-    reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
-    estimate(reply, 0);
+    reply.results.iter_mut().zip(breakdowns).for_each(|(result, breakdown)| result.why = breakdown);
+    set_estimate(reply, 0);
     if size(reply).bytes > limits::REPLY_BYTES {
         reply.results.iter_mut().for_each(|result| result.why = None);
         reply.note = Some(
-            "The answer is too large to be explained; ask for fewer results, or with summary_only"
+            "The reply is too large for an explanation. Ask for fewer results, or set summary_only"
                 .to_owned(),
         );
-        estimate(reply, 0);
+        set_estimate(reply, 0);
     }
 }
 
-/// Sets the token estimate of the reply; `pending` is the number of characters that will still be
-/// added.
-fn estimate(reply: &mut RecallReply, pending: usize) {
+/// Sets the token estimate of the reply; `pending` is the number of characters that are added
+/// later.
+fn set_estimate(reply: &mut RecallReply, pending: usize) {
     // The digits of the estimate are part of the reply; the second pass counts them.
     reply.token_estimate = 0;
     let chars = size(reply).chars + pending;
@@ -91,7 +95,7 @@ struct Size {
 
 impl Size {
     /// The size with one more member and the comma before it.
-    fn and(self, member: &Self) -> Self {
+    fn with_member(self, member: &Self) -> Self {
         Self { chars: self.chars + member.chars + 1, bytes: self.bytes + member.bytes + 1 }
     }
 
@@ -100,7 +104,7 @@ impl Size {
     }
 }
 
-/// Counts what is written and discards it.
+/// Counts the characters and bytes that are written, and discards them.
 impl Write for Size {
     fn write(&mut self, json: &[u8]) -> std::io::Result<usize> {
         self.bytes += json.len();
@@ -226,7 +230,7 @@ mod tests {
             let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
             let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
             prop_assert!(reply.token_estimate <= budget, "{} > {budget}", reply.token_estimate);
-            let json = serde_json::to_string(&reply).expect("is JSON");
+            let json = serde_json::to_string(&reply).expect("a reply is valid JSON");
             prop_assert_eq!(reply.token_estimate, json.chars().count().div_ceil(CHARS_PER_TOKEN));
             prop_assert_eq!((size(&reply).chars, size(&reply).bytes), (json.chars().count(), json.len()));
             prop_assert_eq!(reply.results.len() + reply.omitted_count, contents.len());

@@ -1,7 +1,7 @@
-//! The coarse-to-fine strategy for large sets: estimate every memory, refine the promising ones,
-//! score the best in full.
+//! The coarse-to-fine strategy for large sets: estimate the score of every memory, refine the best
+//! estimates, score the best of these in full.
 //!
-//! | stage | memories | what is compared |
+//! | stage | memories | compared by |
 //! |---|---|---|
 //! | estimate | all admitted | binary-quantised cosine, BM25, boosts |
 //! | refine | [`REFINED`] | cosine to about 0.001 |
@@ -9,8 +9,9 @@
 //! | word match | [`WORD_MATCHED`] | token codes |
 //! | context | [`SEEDS`] and their neighbours | the full late-interaction score |
 //!
-//! The formulas are those of `ranking::late_interaction`. What is lost is the order of memories far
-//! from the query; [`Effort::Exhaustive`] shows how much that is (docs/retrieval.md). Not here:
+//! The formulas are those of `ranking::late_interaction`. Results that are far from the query may
+//! differ from those of an exhaustive search; docs/retrieval.md says how much, measured with
+//! [`Effort::Exhaustive`]. Not here:
 //! sets small enough to score in full (`exhaustive`).
 
 use crate::index::{
@@ -52,7 +53,7 @@ impl RefineBudget {
     }
 }
 
-/// How many neighbourhoods are scored: at least `min`, and `per_result` for each wanted result.
+/// Number of seeds: `per_result` for each wanted result, at least `min`.
 struct SeedBudget {
     min: usize,
     per_result: usize,
@@ -64,28 +65,28 @@ impl SeedBudget {
     }
 }
 
-/// Candidates whose cosine is refined. Ties among estimates grow with the store, so the number does
-/// too.
+/// Number of candidates whose cosine is refined. It grows with the store, as the number of nearly
+/// equal estimates does.
 const REFINED: RefineBudget = RefineBudget { base: 4_000, per: 100, max: 5_000 };
 /// Cut-off, in cosine units: candidates whose estimate is this far below the [`EXACT_COSINES`]-th
 /// best are not refined. Estimates are typically off by 0.03.
 const REFINE_MARGIN: f32 = 0.075;
-/// Refined candidates that get an exact cosine: more than [`WORD_MATCHED`], because the refined
-/// order may be slightly wrong.
+/// Number of refined candidates that get an exact cosine: more than [`WORD_MATCHED`], because the
+/// refined order may be slightly wrong.
 const EXACT_COSINES: usize = 520;
-/// Candidates whose tokens are matched with the query terms.
+/// Number of candidates whose tokens are matched with the query terms.
 const WORD_MATCHED: usize = 400;
-/// Best candidates whose neighbourhood is scored in full.
+/// Number of seeds: the best candidates, which are scored in full with their neighbours.
 const SEEDS: SeedBudget = SeedBudget { min: 60, per_result: 4 };
-/// Further seeds: memories linked to an entity that the query names, whatever their own score.
+/// Maximum number of further seeds: memories linked to an entity that the query names.
 const LINKED_SEEDS: usize = 40;
-/// In a block of 64 slots with at most this many admitted ones, cosines are computed at once
-/// instead of estimated: the signs of all 64 are as many bytes as the high bytes of eight vectors,
-/// and less precise.
+/// In a block of 64 slots with at most this many admitted ones, cosines are computed and not
+/// estimated: the sign bits of all 64 are as many bytes as the high bytes of eight vectors, and
+/// less precise.
 pub(crate) const DIRECT_COSINES_PER_BLOCK: u32 = 4;
-/// Terms found in at least one of this many admitted memories are common: they mark matches but do
-/// not score, if the query has a rarer term.
-const COMMON_TERM: usize = 2;
+/// A term is common if at least one in this many admitted memories contains it. Common terms mark
+/// matches, but add no score if the query has a rarer term.
+const COMMON_TERM_INTERVAL: usize = 2;
 
 const _: () = assert!(
     late_interaction::MAX_STATIC_SCORE < MAX_SCORE as f64,
@@ -135,7 +136,7 @@ fn breakdown(scored: &[MatchedSlot], record: StepRecord, scratch: &Scratch) -> B
     }
 }
 
-/// One search. Per-slot values (BM25, cosines, match bits) are in the scratch buffers of the index.
+/// One search. Its values per slot (BM25, cosines, match bits) are in the scratch buffers.
 struct CoarseToFine<'a> {
     index: &'a Index,
     mask: &'a Mask,
@@ -151,10 +152,10 @@ struct CoarseToFine<'a> {
 impl<'a> CoarseToFine<'a> {
     fn new(input: LateInteractionInput<'a>, scratch: &mut Scratch) -> Self {
         let LateInteractionInput { index, mask, query, encoding, named } = input;
-        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut doc_freqs: HashMap<String, usize> = HashMap::new();
         let mut doc_freq = |terms: &[String]| {
             let count = || index.words().list(terms).map_or(0, |list| list.count_in(mask));
-            *known.entry(terms[0].clone()).or_insert_with(count)
+            *doc_freqs.entry(terms[0].clone()).or_insert_with(count)
         };
         let scorer = query_scorer(index, mask, query, encoding, &mut doc_freq);
         let keywords: Vec<Keyword> = keyword_terms(index, query.parsed)
@@ -163,7 +164,7 @@ impl<'a> CoarseToFine<'a> {
             .collect();
         score_keywords(index, mask, &keywords, scratch);
         for slot in named.iter().copied() {
-            // An entity that the query names is a full match, whatever its text says.
+            // An entity that the query names is a full match, regardless of its text.
             scratch.lexical[slot] = 1.0;
             scratch.mark_lexical_match(slot);
         }
@@ -184,7 +185,7 @@ impl<'a> CoarseToFine<'a> {
         }
     }
 
-    /// Estimates every admitted memory without its word matches and returns the best.
+    /// Estimates the score of every admitted memory without its word matches, and returns the best.
     fn estimate(
         &self,
         encoding: &QueryEncoding,
@@ -192,15 +193,15 @@ impl<'a> CoarseToFine<'a> {
         scratch: &mut Scratch,
     ) -> Vec<u32> {
         let binary = BinaryQuery::new(encoding.vector.as_slice());
-        scratch.others(self.index.estimate_extra_chunks(&binary, self.mask));
+        scratch.add_extra_chunks(self.index.estimate_extra_chunks(&binary, self.mask));
         let mut best = TopK::new(Count::about(REFINED.of(self.mask.count())));
         let weights = self.scorer.coarse_weights();
         let blocks = || self.mask.words().iter().enumerate().filter(|(_, bits)| **bits != 0);
-        let (exact, precision) = match effort {
+        let (all_direct, precision) = match effort {
             Effort::ExactVectors => (true, Precision::Exact),
             Effort::Approximate | Effort::Exhaustive => (false, Precision::Approx),
         };
-        let is_direct = |bits: u64| exact || bits.count_ones() <= DIRECT_COSINES_PER_BLOCK;
+        let is_direct = |bits: u64| all_direct || bits.count_ones() <= DIRECT_COSINES_PER_BLOCK;
         let direct: Vec<u32> = blocks()
             .filter(|(_, bits)| is_direct(**bits))
             .flat_map(|(block, bits)| slots_of(block, *bits))
@@ -211,10 +212,10 @@ impl<'a> CoarseToFine<'a> {
             let cosines = if is_direct(*bits) {
                 scratch.cosines_of(block)
             } else {
-                scratch.with_others(block, self.index.estimate(&binary, block))
+                scratch.raise_to_best_chunks(block, self.index.estimate(&binary, block))
             };
-            scratch.near[block] |= bits & kernels::above(&cosines, MATCH_COSINE);
-            let mut scores = scratch.weighed(block, &cosines, weights);
+            scratch.cosine_match[block] |= bits & kernels::above(&cosines, MATCH_COSINE);
+            let mut scores = scratch.weighted_sums(block, &cosines, weights);
             if self.has_boosts {
                 #[expect(clippy::cast_possible_truncation, reason = "a coarse comparison")]
                 slots_of(block, *bits)
@@ -242,46 +243,45 @@ impl<'a> CoarseToFine<'a> {
             let mut scores = [0.0; 64];
             for (score, slot) in scores.iter_mut().zip(slots) {
                 // A static score of 0 must stay selectable: the word match may still raise it.
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "a comparison that need not be exact"
-                )]
-                let own = self.static_score(*slot, scratch) as f32;
-                *score = own.max(f32::MIN_POSITIVE);
+                #[expect(clippy::cast_possible_truncation, reason = "a coarse comparison")]
+                let static_score = self.static_score(*slot, scratch) as f32;
+                *score = static_score.max(f32::MIN_POSITIVE);
             }
             best.push(block, u64::MAX, &scores);
         }
         best.finish().into_iter().map(|at| candidates[at as usize]).collect()
     }
 
-    /// Computes the cosines of those slots whose cosine is less precise than this.
+    /// Computes the cosines of the slots whose cosine is not yet known with this precision.
     fn refine_cosines(&self, slots: &[u32], precision: Precision, scratch: &mut Scratch) {
         let slots: Vec<u32> = slots
             .iter()
             .copied()
-            .filter(|slot| !scratch.knows(*slot as usize, precision))
+            .filter(|slot| !scratch.has_cosine(*slot as usize, precision))
             .collect();
         let cosines = match precision {
             Precision::Approx => self.index.approx_cosines(&self.vector, &slots),
             Precision::Exact => self.index.cosines(&self.vector, &slots),
         };
         for (slot, cosine) in slots.iter().zip(cosines) {
-            scratch.set(*slot as usize, cosine, precision, MATCH_COSINE);
+            scratch.set_cosine(*slot as usize, cosine, precision, MATCH_COSINE);
         }
     }
 
-    /// The boosts of one memory for what the query names or asks for.
+    /// The boosts of one memory for the person and time that the query names, and for the content
+    /// that it asks for.
     fn boosts(&self, slot: usize) -> f64 {
         self.recorded_boosts(slot, 0, &mut NoRecord)
     }
 
+    /// As [`Self::boosts`], recording them for the memory at position `at`.
     fn recorded_boosts(&self, slot: usize, at: usize, recorder: &mut impl ScoreRecorder) -> f64 {
         if !self.has_boosts {
             return 0.0;
         }
         let features = self.index.text_features(slot);
         let boosted = BoostFeatures {
-            traits: features.kind,
+            traits: features.traits,
             date_proximity: self.date_proximity.of(features.day),
             by_named_speaker: self.named_speakers.contains(&features.speaker),
         };
@@ -296,7 +296,7 @@ impl<'a> CoarseToFine<'a> {
             candidates
                 .get(at + late_interaction::PREFETCH_DISTANCE)
                 .into_iter()
-                .for_each(|slot| kernels::bring(codes(*slot)));
+                .for_each(|slot| kernels::prefetch(codes(*slot)));
             (self.static_score(*slot, scratch) + self.scorer.word_match(codes(*slot)), *slot)
         };
         let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(score).collect();
@@ -318,10 +318,12 @@ impl<'a> CoarseToFine<'a> {
         recorder: &mut impl ScoreRecorder,
     ) -> Vec<MatchedSlot> {
         let seed_count = seeds.len();
-        // One more than the window on each side: a neighbour is raised by its own neighbour.
+        // One more than the smoothing window on each side, because the score of a neighbour depends
+        // on its own neighbour.
         let ContextWindows { slots, windows } =
             self.index.context_windows(self.mask, seeds, late_interaction::WINDOW_RADIUS + 1);
-        // In a long query the cosine weighs so much that an error of 0.001 may change the order.
+        // In a long query the weight of the cosine is so high that an error of 0.001 may change the
+        // order.
         let is_long = self.scorer.length_bonus() > 0.0;
         let precision = if is_long { Precision::Exact } else { Precision::Approx };
         self.refine_cosines(&slots, precision, scratch);
@@ -347,7 +349,8 @@ impl<'a> CoarseToFine<'a> {
             recorder.record(correction.at, Step::Cosine, correction.amount);
             scores[correction.at] += correction.amount;
         }
-        let is_question: Vec<bool> = features.iter().map(|of| of.kind.question).collect();
+        let is_question: Vec<bool> =
+            features.iter().map(|features| features.traits.question).collect();
         let mut smoothing = ContextSmoothing::default();
         for window in &windows {
             let range = window.range.clone();
@@ -364,7 +367,8 @@ impl<'a> CoarseToFine<'a> {
         slots.iter().zip(scores).map(matched).collect()
     }
 
-    /// Computes exact cosines for the `count` best scores and returns how much each changes.
+    /// Computes exact cosines for the `count` best scores, and returns by how much each score
+    /// changes.
     fn corrections(
         &self,
         slots: &[u32],
@@ -388,14 +392,14 @@ impl<'a> CoarseToFine<'a> {
     }
 }
 
-/// A change of one score.
+/// A change of one score by an exact cosine.
 struct Correction {
     /// Position in the scored list.
     at: usize,
     amount: f64,
 }
 
-/// Keeps the `count` best scores in no order; of equal scores the greater number.
+/// Keeps the `count` best scores, in no order; of equal scores those with the greater number.
 fn keep_best(scores: &mut Vec<(f64, u32)>, count: usize) {
     if scores.len() > count {
         scores.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -405,7 +409,7 @@ fn keep_best(scores: &mut Vec<(f64, u32)>, count: usize) {
 
 /// A keyword of the query.
 struct Keyword {
-    /// Its lookup terms.
+    /// The terms by which it is looked up.
     terms: Vec<String>,
     /// How many admitted memories contain it.
     doc_freq: usize,
@@ -420,7 +424,7 @@ fn score_keywords(index: &Index, mask: &Mask, keywords: &[Keyword], scratch: &mu
         doc_freq => params.idf(corpus.count, doc_freq),
     };
     let normaliser = params.normaliser(keywords.iter().map(idf).sum());
-    let is_common = |keyword: &Keyword| keyword.doc_freq * COMMON_TERM >= corpus.count;
+    let is_common = |keyword: &Keyword| keyword.doc_freq * COMMON_TERM_INTERVAL >= corpus.count;
     let has_rare = keywords.iter().any(|keyword| keyword.doc_freq > 0 && !is_common(keyword));
     for keyword in keywords.iter().filter(|keyword| keyword.doc_freq > 0) {
         let Some(list) = index.words().list(&keyword.terms) else { continue };
@@ -450,16 +454,16 @@ impl DayTable {
         if !scorer.has_dates() {
             return empty;
         }
-        let known = || mask.slots().filter_map(|slot| index.text_features(slot).day);
-        let (Some(first_day), Some(last_day)) = (known().min(), known().max()) else {
+        let days = || mask.slots().filter_map(|slot| index.text_features(slot).day);
+        let (Some(first_day), Some(last_day)) = (days().min(), days().max()) else {
             return empty;
         };
         let offset = |day: i32| usize::try_from(day - first_day).unwrap_or(0);
         let mut occurs = vec![false; offset(last_day) + 1];
-        known().for_each(|day| occurs[offset(day)] = true);
-        let days: Vec<Option<i32>> =
+        days().for_each(|day| occurs[offset(day)] = true);
+        let all_days: Vec<Option<i32>> =
             (first_day..=last_day).map(|day| occurs[offset(day)].then_some(day)).collect();
-        Self { first_day, proximity: scorer.date_proximity(&days) }
+        Self { first_day, proximity: scorer.date_proximity(&all_days) }
     }
 
     fn of(&self, day: Option<i32>) -> f64 {

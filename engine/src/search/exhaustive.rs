@@ -4,7 +4,7 @@
 //! [`Effort::Exhaustive`](crate::search::Effort). Not here: large sets (`coarse_to_fine`), the
 //! formulas (`ranking`).
 
-use crate::index::{Index, Mask, QuantizedVector, slot_id};
+use crate::index::{Index, Mask, OrderKey, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::bm25;
 use crate::ranking::bm25::{Bm25Params, CorpusStats, Posting, Postings};
@@ -43,7 +43,7 @@ pub(crate) fn plain_fusion(
 struct Signals<'a> {
     index: &'a Index,
     mask: &'a Mask,
-    /// The admitted slots in storing order.
+    /// The admitted slots in storage order.
     slots: Vec<u32>,
     corpus: CorpusStats,
     /// The posting list of each keyword.
@@ -80,10 +80,10 @@ impl<'a> Signals<'a> {
         }
     }
 
-    /// BM25 of every memory as a share of the ideal.
+    /// BM25 of every memory as a share of the ideal score.
     fn lexical(&self, params: Bm25Params) -> Vec<f64> {
         let mut shares = params.shares(&self.postings, self.corpus);
-        // An entity that the query names is a full match, whatever its text says.
+        // An entity that the query names is a full match, regardless of its text.
         self.named.iter().for_each(|at| shares[*at] = 1.0);
         shares
     }
@@ -96,7 +96,7 @@ impl<'a> Signals<'a> {
         self.slots[at] as usize
     }
 
-    /// For each memory whether it matches by keyword, by name or by vector.
+    /// For each memory, whether it matches by keyword, by name or by vector.
     fn matches(&self) -> Vec<bool> {
         let mut matches: Vec<bool> =
             self.cosines.iter().map(|cosine| *cosine >= MATCH_COSINE).collect();
@@ -133,17 +133,17 @@ impl<'a> Signals<'a> {
         let ((order, blocks), is_match) = (self.by_project(), self.matches());
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
         let memories = self.memory_signals(query, &order, &lexical);
-        let prepared = self.query_scorer(query, encoding);
+        let query_scorer = self.query_scorer(query, encoding);
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &prepared, &mut NoRecord);
+                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut NoRecord);
                 (scores, None)
             }
             Detail::Steps => {
                 let mut record = StepRecord::default();
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &prepared, &mut record);
+                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut record);
                 let candidates = order.iter().map(|at| self.candidate(*at, &lexical)).collect();
                 let steps = explain::recorded_steps(record, scores.len());
                 (scores, Some(Breakdown { candidates, steps }))
@@ -158,7 +158,7 @@ impl<'a> Signals<'a> {
         Scoring {
             scored: above_cutoff(entries.collect(), matched),
             matched,
-            length_bonus: prepared.length_bonus(),
+            length_bonus: query_scorer.length_bonus(),
             breakdown,
         }
     }
@@ -184,7 +184,7 @@ impl<'a> Signals<'a> {
             MemorySignals {
                 cosine: self.cosine(*at),
                 lexical: lexical[*at],
-                traits: features.kind,
+                traits: features.traits,
                 day: features.day,
                 by_named_speaker: named_speakers.contains(&features.speaker),
                 codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
@@ -193,18 +193,19 @@ impl<'a> Signals<'a> {
         order.iter().map(signals).collect()
     }
 
-    /// The positions of all memories ordered by project and then by storing order, and the block of
-    /// each project.
+    /// The positions of all memories, ordered by project and then by storage order, and one block
+    /// for each project.
     fn by_project(&self) -> (Vec<usize>, Vec<OrderedBlock>) {
         let project = |at: &usize| self.index.group(self.slot(*at));
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
         if !order.is_sorted_by_key(project) {
             order.sort_by_key(project);
         }
-        let mask_id = self.mask.fingerprint();
+        let mask = self.mask.fingerprint();
         let coherence = |block: &[usize]| {
             let newest_first = block.iter().rev().map(|at| self.slot(*at));
-            self.index.coherence((project(&block[0]), mask_id), newest_first)
+            let key = OrderKey { group: project(&block[0]), mask };
+            self.index.coherence(key, newest_first)
         };
         let blocks = order
             .chunk_by(|a, b| project(a) == project(b))

@@ -19,18 +19,18 @@ const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
 const SUMMARY: &str = "summary";
 
-/// What happened to the candidates' own scores.
-pub(crate) struct Outcome<'a> {
+/// The scores of the candidates before and after the roll-up into summaries.
+pub(crate) struct ScoreStages<'a> {
     pub index: &'a Index,
-    /// The scores including the graph boost, before the roll-up into summaries.
-    pub own: &'a [ScoredSlot],
-    /// The part of them that is the graph boost, by slot.
+    /// The scores including the graph boost, before the roll-up.
+    pub before_roll_up: &'a [ScoredSlot],
+    /// The graph boost contained in these scores, by slot.
     pub graph_boosts: &'a HashMap<usize, f64>,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
 
-/// The steps of a plain fusion from its contributions.
+/// The steps of a plain fusion: its two contributions.
 pub(crate) fn fusion_steps([cosine, lexical]: [f64; 2]) -> Vec<StepAmount> {
     let [by_cosine, by_lexical] = [Step::Cosine.name(), Step::Bm25.name()];
     vec![
@@ -58,34 +58,37 @@ pub(crate) fn plain_ranking_name(fusion: Fusion, with_vectors: bool) -> &'static
     }
 }
 
-/// The explanation of each result, in their order. Its parts add up to the score of the result.
-pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<ScoreBreakdown> {
+/// The explanation of each result, in the order of the results. Its parts add up to the score.
+pub(crate) fn score_breakdowns(
+    breakdown: &Breakdown,
+    stages: &ScoreStages<'_>,
+) -> Vec<ScoreBreakdown> {
     let Breakdown { candidates, steps } = breakdown;
     let [by_cosine, by_lexical] = fusion::SIGNALS.map(|signal| fusion::ranks(candidates, signal));
     let position: HashMap<usize, usize> =
         candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
-    let own: HashMap<usize, f64> =
-        outcome.own.iter().map(|entry| (entry.slot, entry.score)).collect();
-    let leg = |score: f64, rank: Option<usize>| {
+    let before_roll_up: HashMap<usize, f64> =
+        stages.before_roll_up.iter().map(|entry| (entry.slot, entry.score)).collect();
+    let ranked_score = |score: f64, rank: Option<usize>| {
         rank.map(|rank| RankedScore { score: rounded(score), rank })
     };
-    let why = |entry: &ScoredSlot| {
+    let breakdown = |entry: &ScoredSlot| {
         let at = position.get(&entry.slot).copied();
-        let weight = summary_rollup::weight(outcome.index, entry.slot);
-        let own = own.get(&entry.slot).copied().unwrap_or(0.0);
-        let graph = outcome.graph_boosts.get(&entry.slot).copied().unwrap_or(0.0);
+        let weight = summary_rollup::weight(stages.index, entry.slot);
+        let score_before = before_roll_up.get(&entry.slot).copied().unwrap_or(0.0);
+        let graph = stages.graph_boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
         parts.push(StepAmount { name: GRAPH, amount: graph });
-        parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - own });
+        parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });
         ScoreBreakdown {
-            vector: at.and_then(|at| leg(candidates[at].cosine, by_cosine[at])),
-            keywords: at.and_then(|at| leg(candidates[at].lexical, by_lexical[at])),
+            vector: at.and_then(|at| ranked_score(candidates[at].cosine, by_cosine[at])),
+            keywords: at.and_then(|at| ranked_score(candidates[at].lexical, by_lexical[at])),
             parts: parts.into_iter().filter_map(part).collect(),
         }
     };
-    outcome.ranked.iter().map(why).collect()
+    stages.ranked.iter().map(breakdown).collect()
 }
 
 /// A step as the reply shows it; `None` if it added nothing.

@@ -2,9 +2,9 @@
 //! database.
 //!
 //! The admitted memories with a keyword are put into a temporary index, which is searched by the
-//! same rules, so ranking and visibility are the same. What FTS5 does not know (stems of other
-//! languages, character pairs, aliases, vectors) is not found yet. Not here: searching (`search`),
-//! FTS5 (`db::lexical`).
+//! same rules, so ranking and visibility are the same. Matches that need more than FTS5 (stems of
+//! other languages, character pairs, aliases, vectors) are found only when the index is loaded. Not
+//! here: searching (`search`), FTS5 (`db::lexical`).
 
 use crate::db::{lexical, memories};
 use crate::error::Result;
@@ -17,9 +17,9 @@ use loci_proto::degraded::Degraded;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Number of memories that are read, the best by keyword first.
+/// Maximum number of memories that are read, the best by keyword first.
 const MAX_MEMORIES: usize = 1_000;
-/// Hint in the reply.
+/// The hint in the reply.
 const HINT: &str = "Searching by keywords only: the index is being loaded; call again in a moment";
 
 /// Builds a temporary index of the admitted memories that contain a keyword of the query.
@@ -29,23 +29,23 @@ pub(crate) fn temporary_index(
     dates: DateFilter,
     query: &ParsedQuery,
 ) -> Result<Index> {
-    let mut found: BTreeMap<i64, Entry> = BTreeMap::new();
+    let mut entries: BTreeMap<i64, Entry> = BTreeMap::new();
     lexical::matching(conn, &query.keywords, filter.visibility, |entry| {
         if filter.admits(&entry) && dates.admits(day(&entry)) {
-            found.insert(entry.seq, entry);
+            entries.insert(entry.seq, entry);
         }
-        found.len() < MAX_MEMORIES
+        entries.len() < MAX_MEMORIES
     })?;
-    // A summarised memory is returned with its summary, whatever the summary's words.
-    let mut above: Vec<i64> = found.values().filter_map(|entry| entry.summary).collect();
-    while let Some(seq) = above.pop() {
-        if let Some(entry) = memories::entry(conn, seq)?.filter(|_| !found.contains_key(&seq)) {
-            above.extend(entry.summary);
-            found.insert(seq, entry);
+    // The summaries of these memories are needed even if they do not contain a keyword.
+    let mut summaries: Vec<i64> = entries.values().filter_map(|entry| entry.summary).collect();
+    while let Some(seq) = summaries.pop() {
+        if let Some(entry) = memories::entry(conn, seq)?.filter(|_| !entries.contains_key(&seq)) {
+            summaries.extend(entry.summary);
+            entries.insert(seq, entry);
         }
     }
     let mut index = Index::default();
-    for entry in found.into_values() {
+    for entry in entries.into_values() {
         index.put(entry);
     }
     Ok(index)
@@ -56,9 +56,9 @@ fn day(entry: &Entry) -> Option<i32> {
     entry.event_day.or(parts(&entry.content).day).or(Some(entry.created_day))
 }
 
-/// Adds to what the reply reports as degraded that the index is loading.
-pub(crate) fn degraded(other: &Degraded) -> Degraded {
-    let mut degraded = other.clone();
+/// Returns the degraded parts that a reply reports, with the loading index added.
+pub(crate) fn degraded(others: &Degraded) -> Degraded {
+    let mut degraded = others.clone();
     degraded.parts.push("index".to_owned());
     degraded.hint.get_or_insert_with(|| HINT.to_owned());
     degraded

@@ -4,14 +4,15 @@
 //! "Where does Anna's manager live?" names Anna, who reports to Piotr. A memory that mentions Piotr
 //! is raised, although neither its words nor its vector relate to Anna. The boost is a share of the
 //! best score, so it works with every ranking. Not here: which memories mention which entities
-//! (`transaction::mentions`), relations (`operations::relate`), how both are kept (`index::graph`).
+//! (`transaction::mentions`), relations (`operations::relate`), their storage in memory
+//! (`index::graph`).
 
 use crate::index::{Index, Mask, slot_id};
 use crate::ranking::fusion::ScoredSlot;
 use std::collections::HashMap;
 
-/// Boost at full strength, as a share of the best score. docs/retrieval.md says what chose each of
-/// these constants.
+/// Boost at full strength, as a share of the best score. docs/retrieval.md has the measurement
+/// behind each of these constants.
 const MAX_BOOST: f64 = 0.4;
 /// Strength for a memory that mentions an entity named by the query.
 const MENTIONS_NAMED: f64 = 0.5;
@@ -53,10 +54,10 @@ fn boosts(
         return boosts.strengths;
     }
     for entity in named.iter().map(|slot| index.seq(*slot)) {
-        boosts.add_mentions(entity, MENTIONS_NAMED);
+        boosts.raise_mentions(entity, MENTIONS_NAMED);
         for other in index.graph().related(entity) {
-            if boosts.set(*other, RELATED_TO_NAMED) {
-                boosts.add_mentions(*other, MENTIONS_RELATED);
+            if boosts.raise(*other, RELATED_TO_NAMED) {
+                boosts.raise_mentions(*other, MENTIONS_RELATED);
             }
         }
     }
@@ -64,9 +65,13 @@ fn boosts(
     let highest = best.first().map_or(0.0, |entry| entry.score);
     for ScoredSlot { slot, score } in best.into_iter().filter(|entry| entry.score > 0.0) {
         let seq = index.seq(slot);
-        for entity in std::iter::once(&seq).chain(index.graph().named_in(seq)) {
+        for entity in std::iter::once(&seq).chain(index.graph().entities_mentioned_in(seq)) {
             if index.slot(*entity).is_some_and(|slot| mask.admits(slot)) {
-                boosts.add_mentions_except(*entity, SHARES_ENTITY_WITH_BEST * score / highest, seq);
+                boosts.raise_mentions_except(
+                    *entity,
+                    SHARES_ENTITY_WITH_BEST * score / highest,
+                    seq,
+                );
             }
         }
     }
@@ -82,7 +87,7 @@ pub(crate) fn linked(index: &Index, mask: &Mask, named: &[usize]) -> Vec<u32> {
     boosts(index, mask, named, &[]).into_keys().map(slot_id).collect()
 }
 
-/// The strongest link of each memory.
+/// The strength of the strongest link of each memory.
 struct Boosts<'a> {
     index: &'a Index,
     mask: &'a Mask,
@@ -91,39 +96,43 @@ struct Boosts<'a> {
 }
 
 impl Boosts<'_> {
-    /// Sets the strength of a memory unless a greater one is set. Returns false if the mask does
-    /// not admit it.
-    fn set(&mut self, seq: i64, strength: f64) -> bool {
+    /// Raises the strength of a memory to at least `strength`. Returns false if the mask does not
+    /// admit the memory.
+    fn raise(&mut self, seq: i64, strength: f64) -> bool {
         let Some(slot) = self.index.slot(seq).filter(|slot| self.mask.admits(*slot)) else {
             return false;
         };
-        let known = self.strengths.entry(slot).or_insert(strength);
-        *known = known.max(strength);
+        let current = self.strengths.entry(slot).or_insert(strength);
+        *current = current.max(strength);
         true
     }
 
-    fn add_mentions(&mut self, entity: i64, strength: f64) {
-        self.add_mentions_except(entity, strength, entity);
+    fn raise_mentions(&mut self, entity: i64, strength: f64) {
+        self.raise_mentions_except(entity, strength, entity);
     }
 
-    /// Sets the strength of the memories that mention an entity, except the one through which the
-    /// entity was found.
-    fn add_mentions_except(&mut self, entity: i64, strength: f64, except: i64) {
+    /// Raises the strength of the memories that mention an entity, except that of the memory
+    /// `except`.
+    fn raise_mentions_except(&mut self, entity: i64, strength: f64, except: i64) {
         let graph = self.index.graph();
-        for memory in
-            graph.naming(entity).iter().rev().take(MAX_MENTIONS).filter(|memory| **memory != except)
+        for memory in graph
+            .memories_mentioning(entity)
+            .iter()
+            .rev()
+            .take(MAX_MENTIONS)
+            .filter(|memory| **memory != except)
         {
-            self.set(*memory, strength);
+            self.raise(*memory, strength);
         }
     }
 }
 
-/// The best few results, best first; of equal scores the newer.
+/// The [`BEST_RESULTS`] best results, best first; of equal scores the newer first.
 fn best(scored: &[ScoredSlot]) -> Vec<ScoredSlot> {
     let mut best: Vec<ScoredSlot> = Vec::with_capacity(BEST_RESULTS + 1);
     for entry in scored {
-        let at = best.partition_point(|known| {
-            known.score.total_cmp(&entry.score).then(known.slot.cmp(&entry.slot)).is_gt()
+        let at = best.partition_point(|other| {
+            other.score.total_cmp(&entry.score).then(other.slot.cmp(&entry.slot)).is_gt()
         });
         if at < BEST_RESULTS {
             best.insert(at, *entry);

@@ -42,8 +42,8 @@ use types::{Explanation, LateInteractionInput, Scoring};
 pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResults {
     let summaries = SummaryTree::new(index, mask);
     let redundant = summaries.redundant(index);
-    let reduced = (!redundant.is_empty()).then(|| mask.without(&redundant));
-    let mask = reduced.as_ref().unwrap_or(mask);
+    let reduced_mask = (!redundant.is_empty()).then(|| mask.without(&redundant));
+    let mask = reduced_mask.as_ref().unwrap_or(mask);
     let named = named_entities(index, mask, query.parsed);
     let encoding =
         query.encoding.filter(|_| query.fusion == Fusion::Soft && index.all_encoded(mask));
@@ -61,7 +61,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let graph_boosts = graph_boost::apply(index, mask, &named, &mut scored);
-    let own = if breakdown.is_some() { scored.clone() } else { Vec::new() };
+    let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
     results.explanation = breakdown.map(|breakdown| Explanation {
@@ -69,26 +69,27 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             Some(_) => "soft",
             None => explain::plain_ranking_name(query.fusion, query.encoding.is_some()),
         },
-        whys: explain::whys(
+        score_breakdowns: explain::score_breakdowns(
             &breakdown,
-            &explain::Outcome {
+            &explain::ScoreStages {
                 index,
-                own: &own,
+                before_roll_up: &scores_before,
                 graph_boosts: &graph_boosts,
                 ranked: &results.ranked,
             },
         ),
     });
-    // The threshold was learnt for short queries without graph boosts, so both are taken off first.
+    // The threshold was chosen on short queries without graph boosts, so both bonuses are
+    // subtracted from the score.
     let bonus = |slot: usize| {
-        let of_length = match encoding {
+        let for_length = match encoding {
             Some(encoding) if length_bonus > 0.0 => {
                 let vector = QuantizedVector::from(&encoding.vector);
                 length_bonus * f64::from(index.cosines(&vector, &[slot_id(slot)])[0]).max(0.0)
             }
             _ => 0.0,
         };
-        of_length + graph_boosts.get(&slot).copied().unwrap_or(0.0)
+        for_length + graph_boosts.get(&slot).copied().unwrap_or(0.0)
     };
     let weak_below = match encoding {
         Some(_) => Some(late_interaction::WEAK_SCORE),
@@ -110,14 +111,14 @@ fn roll_up(
     mut scored: Vec<ScoredSlot>,
     limit: usize,
 ) -> SearchResults {
-    let before = scored.len();
+    let count_before = scored.len();
     let summarised = summaries.roll_up(&mut scored, limit);
-    let matched = scored.len() - before;
+    let matched = scored.len() - count_before;
     for entry in &mut scored {
         entry.score *= summary_rollup::weight(index, entry.slot);
     }
     SearchResults {
-        all: scored.iter().filter(|entry| entry.score > 0.0).count(),
+        positive: scored.iter().filter(|entry| entry.score > 0.0).count(),
         ranked: fusion::best(scored, limit + collapse::SPARE),
         summarised,
         matched,

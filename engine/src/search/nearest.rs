@@ -10,7 +10,7 @@ use crate::ranking::late_interaction;
 const MAX_ESTIMATE_ERROR: f64 = 0.3;
 
 /// Returns the admitted memories whose cosine to a vector exceeds `threshold`, by slot. In a large
-/// set only the memories whose estimate allows it are compared exactly.
+/// set, only memories whose estimate is high enough are compared exactly.
 pub(crate) fn nearest(
     index: &Index,
     mask: &Mask,
@@ -31,7 +31,7 @@ pub(crate) fn nearest(
         .collect()
 }
 
-/// The admitted slots whose estimate is not too low to exceed the threshold, sorted.
+/// The admitted slots whose cosine may exceed the threshold, given their estimate; sorted.
 fn possibly_above(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64) -> Vec<u32> {
     let query = BinaryQuery::new(vector.as_slice());
     let is_possible = |estimate: f32| f64::from(estimate) > threshold - MAX_ESTIMATE_ERROR;

@@ -1,10 +1,10 @@
 //! Summary roll-up: a summary takes over the score of the best memory that it replaces, and the
 //! reply names the memories it was returned for.
 //!
-//! An extractive summary only repeats its memories, so it is not ranked next to them: its many
-//! words would outdo every short text, and its place in storing order means nothing. A summary that
-//! an agent wrote is ranked too. The replaced memories rank with half their score. Not here:
-//! scoring (`ranking`).
+//! An extractive summary only repeats its memories, so it is not ranked next to them: with its many
+//! words it would outrank every short text, and its position in storage order means nothing. A
+//! summary that an agent wrote is ranked. The replaced memories rank with half their score. Not
+//! here: scoring (`ranking`).
 
 use crate::index::{Index, Mask};
 use crate::ranking::fusion;
@@ -26,7 +26,7 @@ pub(crate) fn weight(index: &Index, slot: usize) -> f64 {
 pub(crate) struct SummaryTree {
     /// In order of `memory`.
     tops: Vec<Top>,
-    /// Summaries of memories that are not admitted. They alone carry what those memories say.
+    /// Summaries of memories that are not admitted: only the summaries have their content.
     sole_sources: HashSet<usize>,
 }
 
@@ -38,15 +38,15 @@ struct Top {
 }
 
 impl SummaryTree {
-    /// Finds the summaries above the compacted memories, as far as the mask admits them.
+    /// Finds the topmost admitted summary above each compacted memory.
     pub(crate) fn new(index: &Index, mask: &Mask) -> Self {
         let (mut tops, mut sole_sources) = (Vec::new(), HashSet::new());
-        // The memories of one summary are adjacent, so the previous chain usually fits.
+        // The memories of one summary are adjacent, so the chain of the previous memory is reused.
         let mut previous: Option<(i64, Vec<usize>)> = None;
         for slot in index.compacted_slots() {
             let Some(seq) = index.summary(slot) else { continue };
             let chain = match previous.take() {
-                Some((known, chain)) if known == seq => chain,
+                Some((summary, chain)) if summary == seq => chain,
                 _ => chain(index, mask, slot),
             };
             match chain.last() {
@@ -63,8 +63,7 @@ impl SummaryTree {
         Some(self.tops[at].summary)
     }
 
-    /// Returns the extractive summaries whose memories are all admitted, so that they only repeat
-    /// them.
+    /// Returns the extractive summaries whose memories are all admitted: they add nothing to these.
     pub(crate) fn redundant(&self, index: &Index) -> HashSet<usize> {
         let all = self.tops.iter().flat_map(|top| [top.memory, top.summary]);
         all.filter(|slot| index.is_extractive(*slot) && !self.sole_sources.contains(slot)).collect()
@@ -84,8 +83,8 @@ impl SummaryTree {
             scored.iter().filter_map(|entry| Some((*entry, self.top(entry.slot)?))).collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
         for (entry, top) in &replaced {
-            let most = best.entry(*top).or_insert(0.0);
-            *most = most.max(entry.score);
+            let best_score = best.entry(*top).or_insert(0.0);
+            *best_score = best_score.max(entry.score);
         }
         let limit_score =
             fusion::best(scored.clone(), limit).last().map_or(0.0, |entry| entry.score);
@@ -96,7 +95,7 @@ impl SummaryTree {
                 summary.score = summary.score.max(best);
             }
         }
-        // A summary whose own text scores better is not returned because of the memory.
+        // A memory is not listed under a summary whose own text scores better.
         replaced.retain(|(entry, top)| {
             entry.score >= limit_score && own_scores.get(top).is_none_or(|own| entry.score > *own)
         });
@@ -112,7 +111,8 @@ impl SummaryTree {
     }
 }
 
-/// The summaries above a memory up to the active one; empty if the mask does not admit that one.
+/// The summaries above a memory up to the active one; empty if the mask does not admit the active
+/// one.
 fn chain(index: &Index, mask: &Mask, slot: usize) -> Vec<usize> {
     let above = |slot: &usize| index.summary(*slot).and_then(|seq| index.slot(seq));
     let chain: Vec<usize> = std::iter::successors(above(&slot), above).take(MAX_DEPTH).collect();

@@ -7,16 +7,16 @@
 use crate::index::{slot_id, slots_of};
 use crate::kernels;
 
-/// The buffer is pruned when it holds this many times the wanted number: pruning more often costs
-/// more than it keeps out.
+/// The buffer is pruned when it contains this many times the wanted number; pruning more often
+/// costs more than it saves.
 const BUFFER_FACTOR: usize = 4;
-/// Upper bound of every score, where the bisection starts. Searching for the actual maximum would
-/// take another pass, and slots outside the mask would influence it.
+/// Upper bound of every score, where the bisection starts. Finding the actual maximum would take
+/// another pass, and slots outside the mask would influence it.
 pub(crate) const MAX_SCORE: f32 = 4.0;
 /// Bisection steps after which the remaining interval is too small to tell scores apart.
 const MAX_BISECTIONS: usize = 24;
 
-/// How many entries a selection keeps: any number in this range, whichever is found first.
+/// How many entries a selection keeps: any number in this range.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Count {
     pub min: usize,
@@ -45,7 +45,7 @@ struct Threshold {
     above: usize,
 }
 
-/// The best scores so far.
+/// A running selection of the best scores.
 #[derive(Debug)]
 pub(crate) struct TopK {
     count: Count,
@@ -190,17 +190,18 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is dropped that is better than something selected, and of equal scores the later
-        /// ones are selected.
+        /// No dropped score is better than a selected one, and of equal scores the later ones are
+        /// selected.
         #[test]
-        fn the_best_are_selected_and_not_many_more(
-            runs in prop::collection::vec((0..60_u16, 1..400_usize, any::<bool>()), 1..60), count in 1..3_000_usize, more in 0..200_usize, seed in any::<u64>(),
-            (nearer, margin) in (1..200_usize, 0.0..0.5_f32),
+        fn the_best_are_selected_and_at_most_the_maximum(
+            runs in prop::collection::vec((0..60_u16, 1..400_usize, any::<bool>()), 1..60),
+            count in 1..3_000_usize, more in 0..200_usize, seed in any::<u64>(),
+            (margin_rank, margin) in (1..200_usize, 0.0..0.5_f32),
         ) {
             let mut scores: Vec<f32> = Vec::new();
-            for (level, length, alike) in &runs {
-                let own = |at: usize| (seed.wrapping_mul(at as u64 + 1) >> 40) as f32 / 1e9;
-                scores.extend((0..*length).map(|at| f32::from(*level) / 40.0 - 0.2 + if *alike { 0.0 } else { own(at) }));
+            for (level, length, equal) in &runs {
+                let variation = |at: usize| (seed.wrapping_mul(at as u64 + 1) >> 40) as f32 / 1e9;
+                scores.extend((0..*length).map(|at| f32::from(*level) / 40.0 - 0.2 + if *equal { 0.0 } else { variation(at) }));
             }
             scores.resize(scores.len().next_multiple_of(64), 9.0);
             let filled: usize = runs.iter().map(|(_, length, _)| length).sum();
@@ -215,21 +216,22 @@ mod tests {
             expected.truncate(chosen.len());
             expected.sort_unstable();
             // Scores outside the mask have no influence.
-            let foreign = |slot: usize| admitted[slot / 64] >> (slot % 64) & 1 == 0;
-            let others: Vec<f32> = scores.iter().enumerate().map(|(slot, score)| if foreign(slot) { 1.9 - score } else { *score }).collect();
-            prop_assert_eq!(&best(&others, &admitted, bounds), &chosen);
+            let is_masked = |slot: usize| admitted[slot / 64] >> (slot % 64) & 1 == 0;
+            let changed: Vec<f32> = scores.iter().enumerate().map(|(slot, score)| if is_masked(slot) { 1.9 - score } else { *score }).collect();
+            prop_assert_eq!(&best(&changed, &admitted, bounds), &chosen);
             // Scores within the last interval of the bisection count as equal.
-            let least = |slots: &[usize]| slots.iter().map(|slot| scores[*slot]).fold(f32::MAX, f32::min);
-            prop_assert!((least(&chosen) - least(&expected)).abs() < 1e-6, "{} {}", least(&chosen), least(&expected));
+            let lowest = |slots: &[usize]| slots.iter().map(|slot| scores[*slot]).fold(f32::MAX, f32::min);
+            prop_assert!((lowest(&chosen) - lowest(&expected)).abs() < 1e-6, "{} {}", lowest(&chosen), lowest(&expected));
             // `finish_within` also drops those outside the margin, and no others.
-            let near: HashSet<u32> = pushed(&scores, &admitted, bounds).finish_within(nearer, margin).into_iter().collect();
+            let within: HashSet<u32> = pushed(&scores, &admitted, bounds).finish_within(margin_rank, margin).into_iter().collect();
             let mut all: Vec<f32> = admitted.iter().enumerate().flat_map(|(word, bits)| slots_of(word, *bits)).map(|slot| scores[slot]).collect();
             all.sort_by(|a, b| b.total_cmp(a));
-            let place = |place: usize| all.get(place).copied().unwrap_or(0.0).max(0.0);
-            let (wanted, unwanted) = (place(nearer - 1) - margin, place(nearer + nearer / 16) - margin);
-            let is_wanted = |slot: &usize| scores[*slot] > wanted.max(place(count - 1)) + 1e-6;
-            prop_assert!(near.len() <= count + more && near.iter().all(|slot| scores[*slot as usize] > unwanted - 1e-6));
-            prop_assert!(chosen.iter().filter(|slot| is_wanted(slot)).all(|slot| near.contains(&slot_id(*slot))));
+            let score_at = |rank: usize| all.get(rank).copied().unwrap_or(0.0).max(0.0);
+            let wanted = score_at(margin_rank - 1) - margin;
+            let unwanted = score_at(margin_rank + margin_rank / 16) - margin;
+            let is_wanted = |slot: &usize| scores[*slot] > wanted.max(score_at(count - 1)) + 1e-6;
+            prop_assert!(within.len() <= count + more && within.iter().all(|slot| scores[*slot as usize] > unwanted - 1e-6));
+            prop_assert!(chosen.iter().filter(|slot| is_wanted(slot)).all(|slot| within.contains(&slot_id(*slot))));
         }
     }
 }

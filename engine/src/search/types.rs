@@ -1,4 +1,4 @@
-//! What goes into a search and what comes out of it; shared by the search strategies.
+//! The input and output types of a search, shared by the search strategies.
 //!
 //! Not here: the strategies (`exhaustive`, `coarse_to_fine`).
 
@@ -9,22 +9,23 @@ use crate::search::query::parse::ParsedQuery;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 
-/// Cosine from which a memory counts as a match of the vectors.
+/// Cosine from which a memory matches by its vector.
 pub(crate) const MATCH_COSINE: f32 = 0.25;
 /// Share of the best score that a memory must reach to be returned if it matches neither by keyword
 /// nor by vector, but only through its neighbours.
 pub(crate) const NEIGHBOUR_CUTOFF: f64 = 0.5;
 
-/// How much of a large store is scored in full; the settings other than the default serve for
-/// measuring what the default misses.
+/// How much of a large store is scored in full. The values other than the default exist to measure
+/// which memories the default misses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
     /// Coarse to fine: all vectors are estimated, the best candidates are scored in full.
     #[default]
     Approximate,
-    /// Coarse to fine with exact cosines of all vectors: shows what the estimates miss.
+    /// Coarse to fine with exact cosines of all vectors, to measure what the estimates miss.
     ExactVectors,
-    /// Every memory is scored in full: also shows what scoring only the best candidates misses.
+    /// Every memory is scored in full, to measure also what scoring only the best candidates
+    /// misses.
     Exhaustive,
 }
 
@@ -34,7 +35,7 @@ pub(crate) enum Detail {
     /// Only the scores.
     #[default]
     Scores,
-    /// Also what each step added.
+    /// The scores and the amount that each step added.
     Steps,
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct SearchResults {
     /// Best first; a few more than the limit, since some may state the same fact.
     pub ranked: Vec<ScoredSlot>,
     /// Number of memories with a positive score.
-    pub all: usize,
+    pub positive: usize,
     /// For each summary in `ranked`, the slots of the memories whose score it took over, best
     /// first.
     pub summarised: HashMap<usize, Vec<usize>>,
@@ -94,7 +95,7 @@ pub(crate) struct Explanation {
     /// The ranking that was used: "soft", "weighted", "rrf" or "keywords".
     pub ranking: &'static str,
     /// One for each entry of `ranked`, in the same order.
-    pub whys: Vec<ScoreBreakdown>,
+    pub score_breakdowns: Vec<ScoreBreakdown>,
 }
 
 /// What a search strategy returns.
@@ -103,20 +104,20 @@ pub(crate) struct Scoring {
     pub scored: Vec<ScoredSlot>,
     /// Number of memories that match.
     pub matched: usize,
-    /// What a cosine of 1 adds to a score because the query is long.
+    /// Amount that a long query adds to the score of a memory with cosine 1.
     pub length_bonus: f64,
-    /// What each step added, if that was requested.
+    /// The amount that each step added, if that was requested.
     pub breakdown: Option<Breakdown>,
 }
 
-/// What each step added to the score of each candidate.
+/// The amount that each step added to the score of each candidate.
 pub(crate) struct Breakdown {
     pub candidates: Vec<Candidate>,
     /// The steps of each candidate, in the order of `candidates`.
     pub steps: Vec<Vec<StepAmount>>,
 }
 
-/// A step and what it added to a score.
+/// A step and the amount that it added to a score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StepAmount {
     pub name: &'static str,

@@ -5,6 +5,7 @@ use crate::handles::open::open_cold;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::writer::Writer;
+use crate::index::warmup::LoadCount;
 use crate::model::time::DAY;
 use crate::tests::fixture::{T0, TestStore, axis, mark_compacted, named, parse};
 use proptest::prelude::*;
@@ -61,7 +62,10 @@ fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
         Some(&axis(1)),
     );
     let mut cold = ColdStore::reopen(test_store);
-    assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
+    assert_eq!(
+        cold.test_store.reader.shared.warmup.progress(),
+        Some(LoadCount { loaded: 0, total: 2 })
+    );
     let early =
         reply_json(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");

@@ -3,6 +3,7 @@
 //!
 //! Not here: large stores (`coarse_to_fine`), other languages (`languages`), dates (`dates`).
 
+use crate::index::OrderKey;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
 };
@@ -112,7 +113,8 @@ fn every_score_equals_that_of_the_reference() {
             };
             store.store_coded("a", episode(&reference.texts[*slot]), &encoding);
         }
-        let coherence = store.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
+        let order = OrderKey { group: 0, mask: 0 };
+        let coherence = store.writer.shared.index().coherence(order, (0..case.slots.len()).rev());
         assert!((coherence - case.coherence).abs() < 1e-5, "{coherence}, not {}", case.coherence);
         for question in &case.questions {
             let words =

@@ -4,7 +4,7 @@
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
-use crate::index::compaction::tests::answers;
+use crate::index::compaction::tests::contents;
 use crate::index::snapshot;
 use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
 use loci_proto::requests::reset::ResetRequest;
@@ -73,7 +73,7 @@ fn index_and_reply(test_store: &TestStore) -> String {
         json!({"query": "where is the kettle of Anna"}),
         Some(&asked("kettle anna", leaning(1, 9, 0.9))),
     );
-    format!("{}\n{:?}", answers(&test_store.writer.shared.index()), answer.reply)
+    format!("{}\n{:?}", contents(&test_store.writer.shared.index()), answer.reply)
 }
 
 fn contains(file: &Path, needle: &[u8]) -> bool {
@@ -132,7 +132,7 @@ fn a_snapshot_of_another_database_state_is_not_used() {
     fs::write(snapshot_path(&folder), &old_snapshot).expect("the file is written");
     test_store = reopen(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
-    assert_eq!(test_store.writer.shared.index().held().0, 5);
+    assert_eq!(test_store.writer.shared.index().size().memories, 5);
     // A newer snapshot next to an older database, as after a restored copy.
     let folder = close(test_store);
     fs::write(&database, &database_copy).expect("the file is written");
@@ -140,7 +140,7 @@ fn a_snapshot_of_another_database_state_is_not_used() {
     test_store = reopen(folder);
     assert!(
         origin(&test_store).contains("belongs to another state")
-            && test_store.writer.shared.index().held().0 == 4
+            && test_store.writer.shared.index().size().memories == 4
     );
     // A copy of the same state in another file.
     let folder = close(test_store);
@@ -176,7 +176,7 @@ fn a_store_that_was_not_closed_has_no_snapshot_and_a_device_in_its_place_is_not_
     assert!(!snapshot_path(&folder).exists());
     let test_store = reopen(folder);
     assert_eq!(
-        (origin(&test_store), test_store.writer.shared.index().held().0),
+        (origin(&test_store), test_store.writer.shared.index().size().memories),
         ("built from the database", 5)
     );
     let folder = close(test_store);
@@ -262,7 +262,7 @@ fn a_hard_deleted_text_is_in_no_snapshot() {
             &coded(secret, vector.clone()),
         )
         .id;
-    let bytes: Vec<u8> = QuantizedVector::from(&vector).first[38..44]
+    let bytes: Vec<u8> = QuantizedVector::from(&vector).high[38..44]
         .iter()
         .map(|byte| byte.cast_unsigned())
         .collect();

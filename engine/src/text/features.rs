@@ -1,5 +1,4 @@
-//! Features of a text: its date, speaker and body, its content words, and the traits that ranking
-//! uses.
+//! Features of a text: its date, speaker and body, its content words, and its traits.
 //!
 //! Source: the patterns and `content_words` of the reference. Not here: the weight of a feature
 //! (`ranking`).
@@ -16,7 +15,8 @@ use std::sync::LazyLock;
 /// Defines a static pattern. It is compiled at first use; a test uses each.
 macro_rules! pattern {
     ($name:ident, $text:literal) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($text).expect("is a pattern"));
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($text).expect("the pattern compiles"));
     };
 }
 
@@ -40,7 +40,7 @@ pub struct Parts<'a> {
     pub day: Option<i32>,
     /// The speaker of a leading `Name: `; empty if there is none.
     pub speaker: &'a str,
-    /// The rest.
+    /// The text after the date and the speaker.
     pub body: &'a str,
 }
 
@@ -49,14 +49,14 @@ pub struct Parts<'a> {
 pub fn parts(text: &str) -> Parts<'_> {
     // Most texts have neither; this test is much cheaper than the pattern.
     let may_match = text.starts_with('[') || text.contains(": ");
-    let Some(found) = may_match.then(|| PREFIX.captures(text)).flatten() else {
+    let Some(prefix) = may_match.then(|| PREFIX.captures(text)).flatten() else {
         return Parts { day: None, speaker: "", body: text };
     };
-    let group = |number| found.get(number).map_or("", |group: regex::Match<'_>| group.as_str());
+    let group = |number| prefix.get(number).map_or("", |group: regex::Match<'_>| group.as_str());
     Parts {
         day: day(group(1)),
         speaker: group(2),
-        body: &text[found.get(0).map_or(0, |whole| whole.end())..],
+        body: &text[prefix.get(0).map_or(0, |whole| whole.end())..],
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct ExpectedContent {
     pub place: bool,
 }
 
-/// Determines from its question word what a query asks for.
+/// Determines the kind of content that a query asks for, from its question word.
 pub(crate) fn expected_content(question: &str) -> ExpectedContent {
     ExpectedContent { time: ASKS_WHEN.is_match(question), place: ASKS_WHERE.is_match(question) }
 }
@@ -144,11 +144,11 @@ mod tests {
         for plain in ["no prefix: at all", "[soon] maybe", "See https://x.example: here", ""] {
             assert_eq!(parts(plain), Parts { day: None, speaker: "", body: plain });
         }
-        assert_eq!(parts("[2023-02-31] x").day, None, "there is no such day");
+        assert_eq!(parts("[2023-02-31] x").day, None, "this day does not exist");
     }
 
     #[test]
-    fn content_words_are_all_words_where_every_one_is_a_stop_word() {
+    fn content_words_exclude_stop_words_unless_there_are_no_others() {
         let words = |text: &'static str| {
             content_words(text).into_iter().map(|word| &text[word]).collect::<Vec<_>>()
         };
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_word_says_what_is_expected() {
+    fn the_question_word_determines_the_expected_content() {
         assert_eq!(
             expected_content("When did she go?"),
             ExpectedContent { time: true, place: false }

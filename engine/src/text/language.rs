@@ -3,8 +3,8 @@
 //! The stemmers are Snowball's (M. F. Porter and others, snowballstem.org), from the crate
 //! `snowball_stemmers_rs`. English has none here, because every text is also stemmed in English, as
 //! the keyword index does (`stem`). The language of a text is the one with the most stop words and
-//! characteristic letters; English wins a tie, so an English text is never indexed in two
-//! languages. Not here: the lists (`stop_words`).
+//! characteristic letters; in a tie with English it is English, so an English text is never indexed
+//! in two languages. Not here: the lists (`stop_words`).
 
 use crate::text::stop_words::{ENGLISH, is_ambiguous_with_english, languages};
 use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
@@ -24,7 +24,7 @@ pub(crate) const ALL: [Language; 4] =
     [Language::German, Language::French, Language::Spanish, Language::Polish];
 
 impl Language {
-    /// Prefix of its stems in the index, because the same letters mean something else in another
+    /// Prefix of its stems in the index, because the same stem may mean something else in another
     /// language.
     fn prefix(self) -> &'static str {
         match self {
@@ -80,16 +80,21 @@ pub(crate) fn detect_from_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec
         }
         english += u32::from(listed_in & ENGLISH != 0);
         for (language, count) in ALL.into_iter().zip(&mut others) {
-            let stop_word = listed_in & bit(language) != 0 && !is_ambiguous_with_english(word);
-            let spelled = !word.is_ascii() && word.chars().any(|c| language.letters().contains(c));
-            *count += u32::from(stop_word) + u32::from(spelled);
+            let is_stop_word = listed_in & bit(language) != 0 && !is_ambiguous_with_english(word);
+            let has_letter =
+                !word.is_ascii() && word.chars().any(|c| language.letters().contains(c));
+            *count += u32::from(is_stop_word) + u32::from(has_letter);
         }
     }
     let most = others.iter().copied().max().unwrap_or(0);
     if most <= english {
         Vec::new()
     } else {
-        ALL.into_iter().zip(others).filter(|(_, count)| *count == most).map(|(t, _)| t).collect()
+        ALL.into_iter()
+            .zip(others)
+            .filter(|(_, count)| *count == most)
+            .map(|(language, _)| language)
+            .collect()
     }
 }
 

@@ -1,85 +1,85 @@
-//! English stemmer. It must equal `porter unicode61` of SQLite's FTS5 bit for bit, so that warm
-//! index and keyword index know the same words.
+//! English stemmer. It must equal `porter unicode61` of SQLite's FTS5 bit for bit, so that the
+//! in-memory index and the FTS5 index have the same terms.
 //!
 //! Source: M. F. Porter, "An algorithm for suffix stripping" (1980), with the conditions of FTS5's
-//! C code; a test compares the two. FTS5 treats "ł", "ß" and full-width forms as letters of their
-//! own, and a Chinese sentence as one word; there the warm index finds more (`tokenize`). Not here:
+//! C code; a test compares the two. FTS5 treats "ł", "ß" and full-width forms as separate letters,
+//! and a Chinese sentence as one word; the in-memory index finds more there (`tokenize`). Not here:
 //! other languages (`language`).
 
 /// Length in bytes of the words that are stemmed; others are returned unchanged.
 const STEMMED: std::ops::RangeInclusive<usize> = 3..=64;
 
 /// Stems a word that is in lower case and has no diacritics.
-pub(crate) fn of_plain(word: String) -> String {
+pub(crate) fn stem_plain(word: String) -> String {
     if STEMMED.contains(&word.len()) { porter(word) } else { word }
 }
 
-/// A condition on the stem that is left without the ending.
+/// A condition on the word without its ending.
 type Condition = fn(&[u8]) -> bool;
 
 /// An ending, its replacement, and the condition for replacing it.
 type Rule = (&'static str, &'static str, Condition);
 
 const STEP_2: [Rule; 21] = [
-    ("ational", "ate", measured),
-    ("tional", "tion", measured),
-    ("enci", "ence", measured),
-    ("anci", "ance", measured),
-    ("izer", "ize", measured),
-    ("logi", "log", measured),
-    ("bli", "ble", measured),
-    ("alli", "al", measured),
-    ("entli", "ent", measured),
-    ("eli", "e", measured),
-    ("ousli", "ous", measured),
-    ("ization", "ize", measured),
-    ("ation", "ate", measured),
-    ("ator", "ate", measured),
-    ("alism", "al", measured),
-    ("iveness", "ive", measured),
-    ("fulness", "ful", measured),
-    ("ousness", "ous", measured),
-    ("aliti", "al", measured),
-    ("iviti", "ive", measured),
-    ("biliti", "ble", measured),
+    ("ational", "ate", measure_above_0),
+    ("tional", "tion", measure_above_0),
+    ("enci", "ence", measure_above_0),
+    ("anci", "ance", measure_above_0),
+    ("izer", "ize", measure_above_0),
+    ("logi", "log", measure_above_0),
+    ("bli", "ble", measure_above_0),
+    ("alli", "al", measure_above_0),
+    ("entli", "ent", measure_above_0),
+    ("eli", "e", measure_above_0),
+    ("ousli", "ous", measure_above_0),
+    ("ization", "ize", measure_above_0),
+    ("ation", "ate", measure_above_0),
+    ("ator", "ate", measure_above_0),
+    ("alism", "al", measure_above_0),
+    ("iveness", "ive", measure_above_0),
+    ("fulness", "ful", measure_above_0),
+    ("ousness", "ous", measure_above_0),
+    ("aliti", "al", measure_above_0),
+    ("iviti", "ive", measure_above_0),
+    ("biliti", "ble", measure_above_0),
 ];
 
 const STEP_3: [Rule; 7] = [
-    ("ical", "ic", measured),
-    ("ness", "", measured),
-    ("icate", "ic", measured),
-    ("iciti", "ic", measured),
-    ("ful", "", measured),
-    ("ative", "", measured),
-    ("alize", "al", measured),
+    ("ical", "ic", measure_above_0),
+    ("ness", "", measure_above_0),
+    ("icate", "ic", measure_above_0),
+    ("iciti", "ic", measure_above_0),
+    ("ful", "", measure_above_0),
+    ("ative", "", measure_above_0),
+    ("alize", "al", measure_above_0),
 ];
 
 const STEP_4: [Rule; 19] = [
-    ("al", "", long),
-    ("ance", "", long),
-    ("ence", "", long),
-    ("er", "", long),
-    ("ic", "", long),
-    ("able", "", long),
-    ("ible", "", long),
-    ("ant", "", long),
-    ("ement", "", long),
-    ("ment", "", long),
-    ("ent", "", long),
-    ("ion", "", long_after_s_or_t),
-    ("ou", "", long),
-    ("ism", "", long),
-    ("ate", "", long),
-    ("iti", "", long),
-    ("ous", "", long),
-    ("ive", "", long),
-    ("ize", "", long),
+    ("al", "", measure_above_1),
+    ("ance", "", measure_above_1),
+    ("ence", "", measure_above_1),
+    ("er", "", measure_above_1),
+    ("ic", "", measure_above_1),
+    ("able", "", measure_above_1),
+    ("ible", "", measure_above_1),
+    ("ant", "", measure_above_1),
+    ("ement", "", measure_above_1),
+    ("ment", "", measure_above_1),
+    ("ent", "", measure_above_1),
+    ("ion", "", measure_above_1_after_s_or_t),
+    ("ou", "", measure_above_1),
+    ("ism", "", measure_above_1),
+    ("ate", "", measure_above_1),
+    ("iti", "", measure_above_1),
+    ("ous", "", measure_above_1),
+    ("ive", "", measure_above_1),
+    ("ize", "", measure_above_1),
 ];
 
 fn porter(word: String) -> String {
     let mut word = word.into_bytes();
-    plural(&mut word);
-    past_and_progressive(&mut word);
+    remove_plural(&mut word);
+    remove_ed_and_ing(&mut word);
     if let [stem @ .., b'y'] = word.as_slice()
         && has_vowel(stem)
     {
@@ -90,35 +90,36 @@ fn porter(word: String) -> String {
         apply(&mut word, rules);
     }
     if let [stem @ .., b'e'] = word.as_slice()
-        && (long(stem) || (measure(stem) == 1 && !ends_short(stem)))
+        && (measure_above_1(stem) || (measure(stem) == 1 && !ends_short(stem)))
     {
         word.pop();
     }
     if let [stem @ .., b'l'] = word.as_slice()
         && stem.last() == Some(&b'l')
-        && long(stem)
+        && measure_above_1(stem)
     {
         word.pop();
     }
     String::from_utf8(word).unwrap_or_default()
 }
 
-/// Applies the rule of the first ending that matches, if its condition holds; no later rule is
+/// Applies the rule of the first ending that matches, if its condition is met. Later rules are not
 /// tried.
 fn apply(word: &mut Vec<u8>, rules: &[Rule]) {
-    let fitting = rules
+    let rule = rules
         .iter()
         .find(|(ending, ..)| word.len() > ending.len() && word.ends_with(ending.as_bytes()));
-    if let Some((ending, instead, condition)) = fitting {
-        let left = word.len() - ending.len();
-        if condition(&word[..left]) {
-            word.truncate(left);
-            word.extend_from_slice(instead.as_bytes());
+    if let Some((ending, replacement, condition)) = rule {
+        let stem_length = word.len() - ending.len();
+        if condition(&word[..stem_length]) {
+            word.truncate(stem_length);
+            word.extend_from_slice(replacement.as_bytes());
         }
     }
 }
 
-fn plural(word: &mut Vec<u8>) {
+/// Step 1a: removes a plural ending.
+fn remove_plural(word: &mut Vec<u8>) {
     let cut = match word.as_slice() {
         [_, .., b's', b's', b'e', b's'] | [.., _, b'i', b'e', b's'] => 2,
         [.., b's', b's'] => 0,
@@ -128,9 +129,10 @@ fn plural(word: &mut Vec<u8>) {
     word.truncate(word.len() - cut);
 }
 
-fn past_and_progressive(word: &mut Vec<u8>) {
+/// Step 1b: removes "ed" and "ing".
+fn remove_ed_and_ing(word: &mut Vec<u8>) {
     if word.len() > 3 && word.ends_with(b"eed") {
-        if measured(&word[..word.len() - 3]) {
+        if measure_above_0(&word[..word.len() - 3]) {
             word.pop();
         }
         return;
@@ -142,11 +144,11 @@ fn past_and_progressive(word: &mut Vec<u8>) {
     } else {
         return;
     };
-    let left = word.len() - ending;
-    if !has_vowel(&word[..left]) {
+    let stem_length = word.len() - ending;
+    if !has_vowel(&word[..stem_length]) {
         return;
     }
-    word.truncate(left);
+    word.truncate(stem_length);
     if word.len() > 2 && [b"at", b"bl", b"iz"].iter().any(|end| word.ends_with(*end)) {
         word.push(b'e');
         return;
@@ -162,7 +164,7 @@ fn is_vowel(letter: u8, y_is_one: bool) -> bool {
     b"aeiou".contains(&letter) || (y_is_one && letter == b'y')
 }
 
-/// For each letter whether it is a consonant: `y` is one at the beginning and after a vowel.
+/// For each letter, whether it is a consonant. `y` is one at the beginning and after a vowel.
 fn consonants(stem: &[u8]) -> impl Iterator<Item = bool> {
     stem.iter().scan(false, |before, letter| {
         *before = !is_vowel(*letter, *before);
@@ -176,16 +178,19 @@ fn measure(stem: &[u8]) -> usize {
     kinds.windows(2).filter(|pair| !pair[0] && pair[1]).count()
 }
 
-fn measured(stem: &[u8]) -> bool {
+/// Whether Porter's m is at least 1.
+fn measure_above_0(stem: &[u8]) -> bool {
     measure(stem) > 0
 }
 
-fn long(stem: &[u8]) -> bool {
+/// Whether Porter's m is at least 2.
+fn measure_above_1(stem: &[u8]) -> bool {
     measure(stem) > 1
 }
 
-fn long_after_s_or_t(stem: &[u8]) -> bool {
-    matches!(stem.last(), Some(b's' | b't')) && long(stem)
+/// Whether Porter's m is at least 2 and the stem ends in "s" or "t".
+fn measure_above_1_after_s_or_t(stem: &[u8]) -> bool {
+    matches!(stem.last(), Some(b's' | b't')) && measure_above_1(stem)
 }
 
 fn has_vowel(stem: &[u8]) -> bool {
@@ -204,18 +209,18 @@ mod tests {
     use crate::text::tokenize::{Grams, lower, unmarked, words};
     use rusqlite::Connection;
 
-    fn of_word(word: &str) -> String {
-        of_plain(unmarked(&lower(word)))
+    fn stem_word(word: &str) -> String {
+        stem_plain(unmarked(&lower(word)))
     }
 
-    fn of_text(text: &str) -> impl Iterator<Item = String> {
-        words(text, Grams::Pairs).into_iter().map(|word| of_word(&text[word]))
+    fn stems(text: &str) -> impl Iterator<Item = String> {
+        words(text, Grams::Pairs).into_iter().map(|word| stem_word(&text[word]))
     }
 
     /// The terms that FTS5 extracts from a text.
-    fn of_fts5(text: &str) -> Vec<String> {
-        let conn = Connection::open_in_memory().expect("opens");
-        crate::db::lexical::terms(&conn, text).expect("are read")
+    fn fts5_terms(text: &str) -> Vec<String> {
+        let conn = Connection::open_in_memory().expect("the database opens");
+        crate::db::lexical::terms(&conn, text).expect("the terms are read")
     }
 
     #[test]
@@ -227,25 +232,24 @@ mod tests {
             inference airliner gyroscopic adjustable defensible irritant replacement adjustment dependent adoption homologou communism \
             activate angularity homologous effective bowdlerize probate rate cease controll roll by as is yes eyes says dying lies ses \
             archaeology apology generalization oscillators running run ran syzygy why toy boys used use being ing ed eed sses ies 2nd x1";
-        let ours: Vec<String> = of_text(text).collect();
-        assert_eq!(ours, of_fts5(text));
+        assert_eq!(stems(text).collect::<Vec<_>>(), fts5_terms(text));
     }
 
     #[test]
     fn letters_are_folded_and_other_characters_separate() {
         let text = "Über-Strasse, CAFÉ naïve! foo_bar user's C++ 3.14 Ångström ŻÓĆ Crème brûlée e\u{301}tude 東京 Ωmega";
-        assert_eq!(of_text(text).collect::<Vec<_>>(), of_fts5(text));
+        assert_eq!(stems(text).collect::<Vec<_>>(), fts5_terms(text));
         assert_eq!(
-            (of_word("Łódź"), of_fts5("Łódź")),
+            (stem_word("Łódź"), fts5_terms("Łódź")),
             ("lodz".to_owned(), vec!["łodz".to_owned()]),
-            "more is folded here"
+            "FTS5 does not fold the letter ł"
         );
     }
 
     proptest::proptest! {
         #[test]
         fn any_english_looking_word_has_the_stem_of_fts5(word in "[a-z]{1,5}(ational|ization|iveness|fulness|ousli|ing|ed|eed|s|ies|sses|ement|ion|ly|y|e|ll|abl|)") {
-            proptest::prop_assert_eq!(of_text(&word).collect::<Vec<_>>(), of_fts5(&word));
+            proptest::prop_assert_eq!(stems(&word).collect::<Vec<_>>(), fts5_terms(&word));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Stop words of each language: words without a topic, which also reveal the language of a text.
+//! Stop words of each language: words without a topic. They also identify the language of a text.
 //! Pure.
 //!
 //! The lists are `data/stop_words_*.txt`, one word per line. The figures of docs/retrieval.md were
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// `language::ALL`.
 pub(crate) const ENGLISH: u8 = 1;
 
-/// The lists, in the order of their bits.
+/// The word lists, in the order of the bits.
 const LISTS: [&str; 5] = [
     include_str!("data/stop_words_english.txt"),
     include_str!("data/stop_words_german.txt"),
@@ -26,7 +26,7 @@ const LISTS: [&str; 5] = [
 const AMBIGUOUS_WITH_ENGLISH: &str = include_str!("data/ambiguous_with_english.txt");
 
 /// Length in bytes of the longest stop word.
-const LONGEST: usize = 9;
+const MAX_BYTES: usize = 9;
 
 static LANGUAGES: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     let mut languages = HashMap::new();
@@ -41,10 +41,10 @@ static AMBIGUOUS: LazyLock<Vec<&str>> = LazyLock::new(|| AMBIGUOUS_WITH_ENGLISH.
 /// Returns the languages in which a word is a stop word, one bit each; 0 for none. The word must be
 /// in lower case.
 pub(crate) fn languages(word: &str) -> u8 {
-    if word.len() > LONGEST { 0 } else { LANGUAGES.get(word).copied().unwrap_or(0) }
+    if word.len() > MAX_BYTES { 0 } else { LANGUAGES.get(word).copied().unwrap_or(0) }
 }
 
-/// Whether a stop word of another language may well occur in an English text.
+/// Whether a stop word of another language is also a word in English texts.
 pub(crate) fn is_ambiguous_with_english(word: &str) -> bool {
     AMBIGUOUS.binary_search(&word).is_ok()
 }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_length_limit_is_that_of_the_longest_stop_word() {
         let words = || LISTS.iter().flat_map(|list| list.lines());
-        assert_eq!(words().map(str::len).max(), Some(LONGEST));
+        assert_eq!(words().map(str::len).max(), Some(MAX_BYTES));
         assert!(words().all(|word| languages(word) != 0 && word.trim() == word));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) enum Grams {
     Pairs,
     /// Into single characters.
     Singles,
-    /// Into both: for the index, so that a query of one character finds them too.
+    /// Into both, for the index, so that a query of one character has matches.
     All,
 }
 
@@ -28,9 +28,9 @@ pub(crate) fn words(text: &str, grams: Grams) -> Vec<Range<usize>> {
 /// Lower estimate of the bytes per word including the space, to size the result.
 const BYTES_PER_WORD: usize = 5;
 
-/// As [`words_of_any`], faster for ASCII, which most texts are.
+/// As [`words_of_any`], but faster and only for ASCII text.
 fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::with_capacity(text.len() / BYTES_PER_WORD);
+    let mut words = Vec::with_capacity(text.len() / BYTES_PER_WORD);
     let mut at = 0;
     while let Some(before) = text[at..].iter().position(u8::is_ascii_alphanumeric) {
         let begin = at + before;
@@ -38,28 +38,29 @@ fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
             .iter()
             .position(|byte| !byte.is_ascii_alphanumeric())
             .map_or(text.len(), |length| begin + length);
-        found.push(begin..at);
+        words.push(begin..at);
     }
-    found
+    words
 }
 
 fn words_of_any(text: &str, grams: Grams) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut words = Vec::new();
     let mut run: Option<Range<usize>> = None;
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         match &mut run {
-            Some(run) if is_inside(c) => run.end = end,
-            None if is_inside(c) => run = Some(at..end),
-            _ => found
+            Some(run) if is_word_char(c) => run.end = end,
+            None if is_word_char(c) => run = Some(at..end),
+            _ => words
                 .extend(run.take().into_iter().flat_map(|run| split_by_script(text, run, grams))),
         }
     }
-    found.extend(run.into_iter().flat_map(|run| split_by_script(text, run, grams)));
-    found
+    words.extend(run.into_iter().flat_map(|run| split_by_script(text, run, grams)));
+    words
 }
 
-fn is_inside(c: char) -> bool {
+/// Whether a character can be part of a word.
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
 }
 
@@ -67,44 +68,45 @@ fn is_inside(c: char) -> bool {
 /// without.
 fn split_by_script(text: &str, run: Range<usize>, grams: Grams) -> Vec<Range<usize>> {
     if text[run.clone()].bytes().all(|byte| byte < 0xe0) {
-        // No script below U+0800 is written without spaces.
+        // All scripts below U+0800 are written with spaces.
         let has_letter = text[run.clone()].chars().any(char::is_alphanumeric);
         return if has_letter { vec![run] } else { Vec::new() };
     }
-    let mut pieces = Vec::new();
+    let mut words = Vec::new();
     let mut unspaced: Vec<Range<usize>> = Vec::new();
     let mut spaced: Option<Range<usize>> = None;
     for (at, c) in text[run.clone()].char_indices() {
         let (at, end) = (run.start + at, run.start + at + c.len_utf8());
         if is_unspaced(c) {
-            pieces.extend(spaced.take());
+            words.extend(spaced.take());
             unspaced.push(at..end);
-        } else if let Some(last) = unspaced.last_mut().filter(|_| joins(c)) {
+        } else if let Some(last) = unspaced.last_mut().filter(|_| extends_previous(c)) {
             last.end = end;
         } else {
-            into_grams(&mut unspaced, grams, &mut pieces);
+            append_grams(&mut unspaced, grams, &mut words);
             spaced = Some(spaced.map_or(at, |spaced| spaced.start)..end);
         }
     }
-    pieces.extend(spaced);
-    into_grams(&mut unspaced, grams, &mut pieces);
-    pieces.retain(|piece| text[piece.clone()].chars().any(char::is_alphanumeric));
-    pieces
+    words.extend(spaced);
+    append_grams(&mut unspaced, grams, &mut words);
+    words.retain(|word| text[word.clone()].chars().any(char::is_alphanumeric));
+    words
 }
 
-fn into_grams(characters: &mut Vec<Range<usize>>, grams: Grams, into: &mut Vec<Range<usize>>) {
+/// Moves adjacent characters of a script without spaces to the words, split as `grams` says.
+fn append_grams(characters: &mut Vec<Range<usize>>, grams: Grams, words: &mut Vec<Range<usize>>) {
     if grams != Grams::Pairs || characters.len() == 1 {
-        into.extend(characters.iter().cloned());
+        words.extend(characters.iter().cloned());
     }
     if grams != Grams::Singles {
-        into.extend(characters.windows(2).map(|pair| pair[0].start..pair[1].end));
+        words.extend(characters.windows(2).map(|pair| pair[0].start..pair[1].end));
     }
     characters.clear();
 }
 
-/// Whether a mark belongs to the character before it: vowel signs, voiced marks of kana in full and
+/// Whether a mark is part of the character before it: vowel signs, voiced marks of kana in full and
 /// half width.
-fn joins(c: char) -> bool {
+fn extends_previous(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
@@ -119,7 +121,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff) // Han
         && !is_combining_mark(c)
         && c.is_alphanumeric()
-        && !joins(c)
+        && !extends_previous(c)
 }
 
 /// Returns a word in lower case and normal width, with its diacritics: the input of a stemmer.
@@ -128,8 +130,8 @@ pub(crate) fn lower(word: &str) -> String {
         return word.to_ascii_lowercase();
     }
     let plain: String = word.nfkc().flat_map(char::to_lowercase).nfc().collect();
-    // "½" would become "1⁄2", which is not a word.
-    if plain.chars().all(is_inside) {
+    // NFKC turns "½" into "1⁄2", which is not one word.
+    if plain.chars().all(is_word_char) {
         plain
     } else {
         word.nfc().flat_map(char::to_lowercase).nfc().collect()
@@ -161,8 +163,7 @@ pub(crate) fn unmarked(lower: &str) -> String {
     plain.nfc().collect()
 }
 
-/// Whether a mark may be omitted in typing without changing the word. Vowel signs and voiced marks
-/// may not.
+/// Whether a mark is one that people omit when typing, unlike vowel signs and voiced marks.
 fn is_diacritic(c: char) -> bool {
     is_combining_mark(c)
         && matches!(u32::from(c), 0x0300..=0x036f | 0x0483..=0x0487 | 0x0591..=0x05c7 | 0x0610..=0x065f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)
@@ -173,26 +174,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(text: &str, grams: Grams) -> Vec<&str> {
+    fn words_of(text: &str, grams: Grams) -> Vec<&str> {
         words(text, grams).into_iter().map(|word| &text[word]).collect()
     }
 
     #[test]
     fn scripts_without_spaces_are_split_into_pairs_and_others_into_words() {
         assert_eq!(
-            of("The user's 東京tower2 第3章", Grams::Pairs),
+            words_of("The user's 東京tower2 第3章", Grams::Pairs),
             ["The", "user", "s", "東京", "tower2", "第", "3", "章"]
         );
-        assert_eq!(of("会議室は三階", Grams::Pairs), ["会議", "議室", "室は", "は三", "三階"]);
-        assert_eq!(of("三階", Grams::All), ["三", "階", "三階"]);
-        assert_eq!(of("サーバー", Grams::Singles), ["サ", "ー", "バ", "ー"]);
-        assert_eq!(of("서울에서", Grams::Pairs), ["서울", "울에", "에서"]);
         assert_eq!(
-            of("ﾊﾞｽ停", Grams::Pairs),
-            ["ﾊﾞｽ", "ｽ停"],
-            "a voiced mark is no character of its own"
+            words_of("会議室は三階", Grams::Pairs),
+            ["会議", "議室", "室は", "は三", "三階"]
         );
-        assert!(of("?! … —", Grams::All).is_empty());
+        assert_eq!(words_of("三階", Grams::All), ["三", "階", "三階"]);
+        assert_eq!(words_of("サーバー", Grams::Singles), ["サ", "ー", "バ", "ー"]);
+        assert_eq!(words_of("서울에서", Grams::Pairs), ["서울", "울에", "에서"]);
+        assert_eq!(
+            words_of("ﾊﾞｽ停", Grams::Pairs),
+            ["ﾊﾞｽ", "ｽ停"],
+            "a voiced mark is part of the character before it"
+        );
+        assert!(words_of("?! … —", Grams::All).is_empty());
     }
 
     proptest! {
@@ -225,7 +229,7 @@ mod tests {
         #[test]
         fn every_word_has_a_letter_or_digit(text in "\\PC{0,60}") {
             for grams in [Grams::Pairs, Grams::Singles, Grams::All] {
-                prop_assert!(of(&text, grams).iter().all(|word| word.chars().any(char::is_alphanumeric)));
+                prop_assert!(words_of(&text, grams).iter().all(|word| word.chars().any(char::is_alphanumeric)));
             }
         }
 

@@ -113,8 +113,11 @@ fn entities_named_in(index: &Index, text: &str) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
     }
-    let mut entities: Vec<i64> =
-        names::candidates(text).iter().flat_map(|name| index.named(name)).copied().collect();
+    let mut entities: Vec<i64> = names::candidates(text)
+        .iter()
+        .flat_map(|name| index.entities_named(name))
+        .copied()
+        .collect();
     entities.sort_unstable();
     entities.dedup();
     entities

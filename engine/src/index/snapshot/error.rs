@@ -1,4 +1,4 @@
-//! The reasons for which an index snapshot is not used.
+//! The reasons why an index snapshot is not used.
 
 /// Why a snapshot cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

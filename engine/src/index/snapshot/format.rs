@@ -14,13 +14,13 @@ use loci_proto::memory::{Confidence, MemoryType, Scope};
 const STATUSES: [Status; 4] =
     [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
 
-/// Appends a record.
-pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
-    let Record { entry, said, speaker, terms, length, pieces, codes } = record;
+/// Appends the bytes of a record.
+pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
+    let Record { entry, features, speaker, terms, length, chunks, codes } = record;
     number(out, entry.seq);
-    place(out, MemoryType::ALL, &entry.kind);
-    place(out, Scope::ALL, &entry.scope);
-    place(out, &STATUSES, &entry.status);
+    variant(out, MemoryType::ALL, &entry.kind);
+    variant(out, Scope::ALL, &entry.scope);
+    variant(out, &STATUSES, &entry.status);
     text(out, entry.group.as_deref().unwrap_or_default());
     out.extend(entry.anchor.confidence.get().to_le_bytes());
     number(out, entry.anchor.at.0);
@@ -28,8 +28,8 @@ pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
     optional(out, entry.event_day.map(i64::from));
     number(out, entry.created_day.into());
     optional(out, entry.summary);
-    optional(out, said.day.map(i64::from));
-    let TextTraits { first_person, time_word, inner_name, question } = said.kind;
+    optional(out, features.day.map(i64::from));
+    let TextTraits { first_person, time_word, inner_name, question } = features.traits;
     let flags = [
         entry.anchor.pinned,
         entry.extractive,
@@ -40,21 +40,22 @@ pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
         question,
     ];
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
-    out.extend(said.fingerprint.to_le_bytes());
+    out.extend(features.fingerprint.to_le_bytes());
     text(out, speaker);
     count(out, entry.names.len());
     entry.names.iter().for_each(|name| text(out, name));
     out.extend(length.to_le_bytes());
     count(out, terms.len());
-    for (term, times) in terms {
+    for (term, frequency) in terms {
         text(out, term);
-        out.extend(times.to_le_bytes());
+        out.extend(frequency.to_le_bytes());
     }
-    count(out, pieces.len());
-    for Row { first, second, step } in pieces {
+    count(out, chunks.len());
+    for Row { high, low, step } in chunks {
         out.extend(step.to_le_bytes());
-        out.extend(first.iter().chain(*second).map(|byte| byte.cast_unsigned()));
+        out.extend(high.iter().chain(*low).map(|byte| byte.cast_unsigned()));
     }
+    // 0 means that the tokens are not encoded.
     count(out, codes.map_or(0, |codes| codes.len() + 1));
     for code in codes.iter().flat_map(|codes| codes.iter()) {
         out.extend_from_slice(&code.bytes());
@@ -79,18 +80,19 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-fn place<T: PartialEq>(out: &mut Vec<u8>, all: &[T], one: &T) {
+/// Appends the position of a value in the list of all values.
+fn variant<T: PartialEq>(out: &mut Vec<u8>, all: &[T], value: &T) {
     out.push(
         all.iter()
-            .position(|other| other == one)
+            .position(|other| other == value)
             .map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX)),
     );
 }
 
-/// Bytes of one chunk vector: a step, and two bytes a number.
-const PIECE: usize = 4 + 2 * DIMENSIONS;
+/// Bytes of one chunk vector: the step, and two bytes a number.
+const VECTOR_BYTES: usize = 4 + 2 * DIMENSIONS;
 
-/// Buffers for the vectors and codes of the current record, reused for the next.
+/// Reads records. Its buffers for vectors and codes are reused from record to record.
 #[derive(Debug, Default)]
 pub(crate) struct RecordReader {
     chunks: Vec<QuantizedVector>,
@@ -98,71 +100,81 @@ pub(crate) struct RecordReader {
 }
 
 impl RecordReader {
-    /// Reads a record; `None` if these are not exactly the bytes of one.
-    pub(crate) fn take<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
-        let mut rest = Bytes(bytes);
+    /// Reads a record; `None` if `bytes` are not exactly those of one record.
+    pub(crate) fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
+        let mut rest = Unread(bytes);
         let seq = rest.number()?;
-        let (kind, scope, status) =
-            (*rest.place(MemoryType::ALL)?, *rest.place(Scope::ALL)?, *rest.place(&STATUSES)?);
+        let (kind, scope, status) = (
+            *rest.variant(MemoryType::ALL)?,
+            *rest.variant(Scope::ALL)?,
+            *rest.variant(&STATUSES)?,
+        );
         let group = rest.text()?.to_owned();
         let (confidence, at) =
             (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
         let (expires_at, event_day) = (rest.optional()?.map(Timestamp), day(rest.optional()?)?);
         let (created_day, summary) = (i32::try_from(rest.number()?).ok()?, rest.optional()?);
-        let said_day = day(rest.optional()?)?;
+        let text_day = day(rest.optional()?)?;
         let flags = rest.array::<1>()?[0];
-        let is = |bit: u8| flags >> bit & 1 == 1;
-        let print = u64::from_le_bytes(rest.array()?);
-        let kind_said = TextTraits {
-            first_person: is(3),
-            time_word: is(4),
-            inner_name: is(5),
-            question: is(6),
+        let is_set = |bit: u8| flags >> bit & 1 == 1;
+        let fingerprint = u64::from_le_bytes(rest.array()?);
+        let traits = TextTraits {
+            first_person: is_set(3),
+            time_word: is_set(4),
+            inner_name: is_set(5),
+            question: is_set(6),
         };
         let speaker = rest.text()?;
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
-        let pieces = rest.count()?;
-        let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
+        let chunk_count = rest.count()?;
+        let vectors = rest.take(chunk_count.checked_mul(VECTOR_BYTES)?)?;
         self.chunks.clear();
-        self.chunks.extend(of_pieces.as_chunks().0.iter().map(piece));
+        self.chunks.extend(vectors.as_chunks().0.iter().map(vector));
         if !self.chunks.iter().all(QuantizedVector::is_sound) {
             return None;
         }
-        let codes = rest.count()?;
-        let of_codes = rest.take(codes.saturating_sub(1).checked_mul(SIGN_CODE_BYTES)?)?;
+        let code_count = rest.count()?;
+        let codes = rest.take(code_count.saturating_sub(1).checked_mul(SIGN_CODE_BYTES)?)?;
         self.codes.clear();
-        self.codes.extend(of_codes.as_chunks().0.iter().map(SignCode::from_bytes));
+        self.codes.extend(codes.as_chunks().0.iter().map(SignCode::from_bytes));
         let entry = Entry {
             seq,
             kind,
-            group: is(2).then_some(group),
+            group: is_set(2).then_some(group),
             scope,
             status,
-            anchor: Anchor { confidence, at, pinned: is(0) },
+            anchor: Anchor { confidence, at, pinned: is_set(0) },
             expires_at,
             names,
             content: String::new(),
             event_day,
             created_day,
             summary,
-            extractive: is(1),
+            extractive: is_set(1),
         };
-        let said = TextFeatures { kind: kind_said, day: said_day, speaker: 0, fingerprint: print };
-        let pieces = self.chunks.iter().map(QuantizedVector::row).collect();
-        let codes = (codes > 0).then_some(self.codes.as_slice());
-        rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
+        let features = TextFeatures { traits, day: text_day, speaker: 0, fingerprint };
+        let chunks = self.chunks.iter().map(QuantizedVector::row).collect();
+        let codes = (code_count > 0).then_some(self.codes.as_slice());
+        rest.0.is_empty().then_some(Record {
+            entry,
+            features,
+            speaker,
+            terms,
+            length,
+            chunks,
+            codes,
+        })
     }
 }
 
-fn piece(bytes: &[u8; PIECE]) -> QuantizedVector {
+fn vector(bytes: &[u8; VECTOR_BYTES]) -> QuantizedVector {
     let (step, numbers) = bytes.split_at(4);
     let byte = |at: usize| numbers[at].cast_signed();
     let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
-    let (first, second) =
-        (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
-    QuantizedVector { first, second, step: f32::from_bits(step) }
+    let (high, low) = (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
+    QuantizedVector { high, low, step: f32::from_bits(step) }
 }
 
 #[expect(clippy::option_option, reason = "outer `None`: invalid bytes; inner `None`: no day")]
@@ -170,10 +182,10 @@ fn day(value: Option<i64>) -> Option<Option<i32>> {
     value.map(i32::try_from).transpose().ok()
 }
 
-/// The bytes that were not read yet.
-struct Bytes<'a>(&'a [u8]);
+/// The bytes that are not yet read.
+struct Unread<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> Unread<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -193,9 +205,9 @@ impl<'a> Bytes<'a> {
         reason = "outer `None`: invalid bytes; inner `None`: no number"
     )]
     fn optional(&mut self) -> Option<Option<i64>> {
-        let given = self.array::<1>()? != [0];
+        let is_some = self.array::<1>()? != [0];
         let value = self.number()?;
-        Some(given.then_some(value))
+        Some(is_some.then_some(value))
     }
 
     fn count(&mut self) -> Option<usize> {
@@ -207,16 +219,17 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    fn place<'b, T>(&mut self, all: &'b [T]) -> Option<&'b T> {
+    fn variant<'b, T>(&mut self, all: &'b [T]) -> Option<&'b T> {
         all.get(usize::from(self.array::<1>()?[0]))
     }
 
-    fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    fn many<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.count()?;
-        // Capacity follows the bytes that are there, so a damaged count cannot allocate too much.
+        // The number of unread bytes bounds the capacity, so a damaged count cannot allocate too
+        // much.
         let mut all = Vec::with_capacity(count.min(self.0.len()));
         for _ in 0..count {
-            all.push(one(self)?);
+            all.push(read(self)?);
         }
         Some(all)
     }
@@ -226,31 +239,33 @@ impl<'a> Bytes<'a> {
 mod tests {
     use super::*;
     use crate::index::Index;
-    use crate::index::compaction::tests::{act, acts};
+    use crate::index::compaction::tests::{apply, operations};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn a_record_is_read_back_and_a_truncated_or_longer_one_is_rejected(acts in acts(40), cut in any::<prop::sample::Index>()) {
+        fn a_record_is_read_back_and_a_truncated_or_longer_one_is_rejected(
+            operations in operations(40), cut in any::<prop::sample::Index>(),
+        ) {
             let mut index = Index::default();
-            for one in &acts {
-                act(&mut index, one);
+            for operation in &operations {
+                apply(&mut index, operation);
             }
             for record in index.records() {
-                let (mut bytes, mut room) = (Vec::new(), RecordReader::default());
-                put(&record, &mut bytes);
-                let expected = Record { said: TextFeatures { speaker: 0, ..record.said }, ..record };
-                prop_assert_eq!(room.take(&bytes), Some(expected));
+                let (mut bytes, mut reader) = (Vec::new(), RecordReader::default());
+                write_record(&record, &mut bytes);
+                let expected = Record { features: TextFeatures { speaker: 0, ..record.features }, ..record };
+                prop_assert_eq!(reader.read(&bytes), Some(expected));
                 let end = cut.index(bytes.len());
-                prop_assert_eq!(room.take(&bytes[..end]), None);
+                prop_assert_eq!(reader.read(&bytes[..end]), None);
                 bytes.push(0);
-                prop_assert_eq!(room.take(&bytes), None);
+                prop_assert_eq!(reader.read(&bytes), None);
             }
         }
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            let _ = RecordReader::default().take(&bytes);
+            let _ = RecordReader::default().read(&bytes);
         }
     }
 }

@@ -1,9 +1,12 @@
-//! The index snapshot: the file `memory.db-index`, which keeps the index of a large store from a clean stop to the next start.
+//! The index snapshot: the file `memory.db-index`, which stores the index of a large store from a
+//! clean shutdown to the next start.
 //!
-//! It belongs to one state of one database, identified by a nonce, which is written into the database as the last thing before it is
-//! closed, and by the identity of the database file (device, inode, size, modification time). A start removes the nonce, and deletes the
-//! snapshot as soon as it is read or rejected: while a daemon runs there is none, so no memory that is deleted meanwhile can remain in
-//! it. Not here: the bytes of a record (`format`), when an index is loaded (`handles::open`).
+//! It belongs to one state of one database, identified by a nonce, which is the last write to the
+//! database before it is closed, and by the identity of the database file (device, inode, size,
+//! modification time). A start removes the nonce, and deletes the snapshot as soon as it is read or
+//! rejected. So there is no snapshot while a daemon runs, and a memory that is deleted then cannot
+//! remain in one. Not here: the bytes of a record (`format`), when an index is loaded
+//! (`handles::open`).
 
 pub(crate) mod error;
 mod format;
@@ -19,19 +22,20 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Memories from which a snapshot is written: below, building the index from the database takes a fraction of a second.
+/// Number of memories from which a snapshot is written; with fewer, building the index from the
+/// database takes a fraction of a second.
 pub(crate) const SNAPSHOT_FROM: usize = 50_000;
-/// Memories from which no snapshot is written: the stop would take longer than its deadline.
+/// Number of memories from which no snapshot is written: the shutdown would exceed its deadline.
 pub(crate) const SNAPSHOT_BELOW: usize = 400_000;
 /// The first bytes of the file; the number is the version of the format.
 const MAGIC: &[u8; 16] = b"loci index 00002";
-/// Bytes per read and write.
+/// Size of the read and write buffers.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// The state of a database to which a snapshot belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SnapshotState {
-    /// The nonce that is in the database.
+    /// The nonce stored in the database.
     pub nonce: String,
     /// The identity of the database file.
     pub identity: FileIdentity,
@@ -48,9 +52,9 @@ impl FileIdentity {
         if log.is_ok_and(|log| log.len() > 0) {
             return None;
         }
-        let found = std::fs::metadata(database).ok()?;
-        let [device, inode, size] = [found.dev(), found.ino(), found.size()].map(u64::cast_signed);
-        Some(Self([device, inode, size, found.mtime(), found.mtime_nsec()]))
+        let file = std::fs::metadata(database).ok()?;
+        let [device, inode, size] = [file.dev(), file.ino(), file.size()].map(u64::cast_signed);
+        Some(Self([device, inode, size, file.mtime(), file.mtime_nsec()]))
     }
 }
 
@@ -65,11 +69,11 @@ fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes the snapshot, and an unfinished one. A folder in its place is left alone: it is never read either.
+/// Removes the snapshot and an unfinished one. A folder of that name is kept; it is never read.
 pub(crate) fn remove(database: &Path) -> Result<()> {
     let removed =
-        [path(database), draft(database)].map(|path| match std::fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_dir() => match std::fs::remove_file(&path) {
+        [path(database), unfinished(database)].map(|path| match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if !metadata.is_dir() => match std::fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     Err(Error::File { path, source })
                 }
@@ -80,22 +84,23 @@ pub(crate) fn remove(database: &Path) -> Result<()> {
     removed.into_iter().collect()
 }
 
-fn draft(database: &Path) -> PathBuf {
+fn unfinished(database: &Path) -> PathBuf {
     with_suffix(database, "-index.tmp")
 }
 
 /// Returns the header: format version, text fingerprint, state of the database, model.
-fn head(state: &SnapshotState, model: &str) -> Vec<u8> {
-    let mut head = MAGIC.to_vec();
-    head.extend(text_fingerprint().as_bytes());
+fn header(state: &SnapshotState, model: &str) -> Vec<u8> {
+    let mut header = MAGIC.to_vec();
+    header.extend(text_fingerprint().as_bytes());
     for part in [state.nonce.as_bytes(), model.as_bytes()] {
-        head.extend(blake3::hash(part).as_bytes());
+        header.extend(blake3::hash(part).as_bytes());
     }
-    head.extend(state.identity.0.iter().flat_map(|number| number.to_le_bytes()));
-    head
+    header.extend(state.identity.0.iter().flat_map(|number| number.to_le_bytes()));
+    header
 }
 
-/// Returns a hash of how this build tokenizes a few sample texts, so that a build with other rules rejects the snapshot.
+/// Returns a hash of the records of a few sample texts, so that a build with other rules of text
+/// analysis rejects the snapshot.
 fn text_fingerprint() -> Hash {
     let texts = [
         "[2026-01-20 10:00] Anna Kowalska: I've moved the running meetings to the bigger rooms yesterday, haven't we?",
@@ -108,14 +113,14 @@ fn text_fingerprint() -> Hash {
     for (seq, text) in (0..).zip(texts) {
         index.put(Entry { content: text.to_owned(), ..Entry::bare(seq) });
     }
-    let told: Vec<String> = index.records().map(|record| format!("{record:?}")).collect();
-    blake3::hash(told.join("\n").as_bytes())
+    let records: Vec<String> = index.records().map(|record| format!("{record:?}")).collect();
+    blake3::hash(records.join("\n").as_bytes())
 }
 
 /// Writes the snapshot to a temporary file and renames it once every byte is on the disk.
 ///
 /// # Errors
-/// `File`; there is no snapshot then.
+/// `File`; then there is no snapshot.
 pub(crate) fn write(
     database: &Path,
     index: &Index,
@@ -123,36 +128,42 @@ pub(crate) fn write(
     model: &str,
 ) -> Result<()> {
     remove(database)?;
-    let written = draft_of(database, index, state, model);
-    if written.is_err() {
-        // The first error is reported; the next start removes what is left.
+    let result = write_file(database, index, state, model);
+    if result.is_err() {
+        // Only the first error is reported. The next start removes files that are left.
         let _ = remove(database);
     }
-    written.map_err(|source| Error::File { path: path(database), source })
+    result.map_err(|source| Error::File { path: path(database), source })
 }
 
-fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) -> io::Result<()> {
-    let draft = draft(database);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+fn write_file(
+    database: &Path,
+    index: &Index,
+    state: &SnapshotState,
+    model: &str,
+) -> io::Result<()> {
+    let unfinished = unfinished(database);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     // BLAKE3 is fastest on large inputs.
-    let (mut part, mut hasher) = (head(state, model), Hasher::new());
-    for record in index.records_as_stored() {
-        let first = part.len();
-        part.extend([0; 4]);
-        format::put(&record, &mut part);
-        let length = u32::try_from(part.len() - first - 4).map_err(io::Error::other)?;
-        part[first..first + 4].copy_from_slice(&length.to_le_bytes());
-        if part.len() >= BUFFER_BYTES {
-            hasher.update(&part);
-            file.write_all(&part)?;
-            part.clear();
+    let (mut buffer, mut hasher) = (header(state, model), Hasher::new());
+    for record in index.records_by_seq() {
+        let first = buffer.len();
+        // Space for the length of the record.
+        buffer.extend([0; 4]);
+        format::write_record(&record, &mut buffer);
+        let length = u32::try_from(buffer.len() - first - 4).map_err(io::Error::other)?;
+        buffer[first..first + 4].copy_from_slice(&length.to_le_bytes());
+        if buffer.len() >= BUFFER_BYTES {
+            hasher.update(&buffer);
+            file.write_all(&buffer)?;
+            buffer.clear();
         }
     }
-    hasher.update(&part);
-    part.extend(hasher.finalize().as_bytes());
-    file.write_all(&part)?;
+    hasher.update(&buffer);
+    buffer.extend(hasher.finalize().as_bytes());
+    file.write_all(&buffer)?;
     file.sync_all()?;
-    std::fs::rename(&draft, path(database))?;
+    std::fs::rename(&unfinished, path(database))?;
     let folder =
         database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
@@ -175,69 +186,74 @@ pub(crate) fn read(
         }
         Err(_) => return Ok(Err(SnapshotError::Unreadable)),
     };
-    let wanted = head(state, model);
-    let found = checked(&file, &wanted, warmup)?;
-    match found.and_then(|records| reopened(&file, wanted.len(), records)) {
-        Ok((source, records)) => read_records(source, records, warmup),
+    let header = header(state, model);
+    let length = match check(&file, &header, warmup)? {
+        Ok(length) => length,
+        Err(error) => return Ok(Err(error)),
+    };
+    match records_reader(&file, header.len(), length) {
+        Ok(source) => read_records(source, length, warmup),
         Err(error) => Ok(Err(error)),
     }
 }
 
-/// Opens a regular file; a symbolic link is not followed, a pipe not waited for.
+/// Opens a regular file. Refuses a symbolic link, and a pipe, which would block.
 fn open(path: &Path) -> io::Result<File> {
-    let found = std::fs::symlink_metadata(path)?;
-    if found.is_file() { File::open(path) } else { Err(io::Error::other("is no file")) }
+    let metadata = std::fs::symlink_metadata(path)?;
+    if metadata.is_file() { File::open(path) } else { Err(io::Error::other("not a regular file")) }
 }
 
-/// Checks the header and the checksum. Returns how many bytes of records there are.
-fn checked(
+/// Checks the header and the checksum. Returns the length of all records in bytes.
+fn check(
     mut file: &File,
-    wanted: &[u8],
+    expected_header: &[u8],
     warmup: &WarmupProgress,
 ) -> Result<Result<u64, SnapshotError>> {
-    let length = file.metadata().map_or(0, |found| found.len());
-    let Some(records) = length.checked_sub((wanted.len() + OUT_LEN) as u64) else {
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let Some(records) = length.checked_sub((expected_header.len() + OUT_LEN) as u64) else {
         return Ok(Err(SnapshotError::Damaged));
     };
-    let mut head = vec![0; wanted.len()];
-    if file.read_exact(&mut head).is_err() {
+    let mut header = vec![0; expected_header.len()];
+    if file.read_exact(&mut header).is_err() {
         return Ok(Err(SnapshotError::Unreadable));
     }
     let mut hasher = Hasher::new();
-    hasher.update(&head);
-    let (mut part, mut left) = (vec![0; BUFFER_BYTES], records);
+    hasher.update(&header);
+    let (mut buffer, mut left) = (vec![0; BUFFER_BYTES], records);
     while left > 0 {
         warmup.check_not_stopped()?;
-        let wanted = usize::try_from(left).unwrap_or(BUFFER_BYTES).min(BUFFER_BYTES);
-        if file.read_exact(&mut part[..wanted]).is_err() {
+        let count = usize::try_from(left).unwrap_or(BUFFER_BYTES).min(BUFFER_BYTES);
+        if file.read_exact(&mut buffer[..count]).is_err() {
             return Ok(Err(SnapshotError::Unreadable));
         }
-        hasher.update(&part[..wanted]);
-        left -= wanted as u64;
+        hasher.update(&buffer[..count]);
+        left -= count as u64;
     }
-    let mut kept = [0; OUT_LEN];
-    if file.read_exact(&mut kept).is_err() || hasher.finalize() != Hash::from_bytes(kept) {
+    let mut checksum = [0; OUT_LEN];
+    if file.read_exact(&mut checksum).is_err() || hasher.finalize() != Hash::from_bytes(checksum) {
         return Ok(Err(SnapshotError::Damaged));
     }
-    Ok(if head == wanted { Ok(records) } else { Err(SnapshotError::Stale) })
+    Ok(if header == expected_header { Ok(records) } else { Err(SnapshotError::Stale) })
 }
 
-fn reopened(
+/// Returns a reader of the records, which follow the header.
+fn records_reader(
     mut file: &File,
-    head: usize,
+    header: usize,
     records: u64,
-) -> Result<(BufReader<impl Read>, u64), SnapshotError> {
+) -> Result<BufReader<impl Read>, SnapshotError> {
     use std::io::{Seek, SeekFrom};
-    file.seek(SeekFrom::Start(head as u64)).map_err(|_| SnapshotError::Unreadable)?;
-    Ok((BufReader::with_capacity(BUFFER_BYTES, file.take(records)), records))
+    file.seek(SeekFrom::Start(header as u64)).map_err(|_| SnapshotError::Unreadable)?;
+    Ok(BufReader::with_capacity(BUFFER_BYTES, file.take(records)))
 }
 
+/// Builds an index from `left` bytes of records.
 fn read_records(
     mut source: impl Read,
     mut left: u64,
     warmup: &WarmupProgress,
 ) -> Result<Result<Index, SnapshotError>> {
-    let (mut index, mut room, mut bytes) =
+    let (mut index, mut reader, mut bytes) =
         (Index::default(), format::RecordReader::default(), Vec::new());
     while left > 0 {
         warmup.check_not_stopped()?;
@@ -246,17 +262,17 @@ fn read_records(
             return Ok(Err(SnapshotError::Damaged));
         }
         let length = u32::from_le_bytes(length);
-        let Some(rest) = left.checked_sub(u64::from(length) + 4) else {
+        let Some(left_after) = left.checked_sub(u64::from(length) + 4) else {
             return Ok(Err(SnapshotError::Damaged));
         };
         bytes.resize(length as usize, 0);
-        let record = source.read_exact(&mut bytes).ok().and_then(|()| room.take(&bytes));
+        let record = source.read_exact(&mut bytes).ok().and_then(|()| reader.read(&bytes));
         let Some(record) = record.filter(|record| index.slot(record.entry.seq).is_none()) else {
             return Ok(Err(SnapshotError::Damaged));
         };
         index.insert_record(record);
         warmup.count();
-        left = rest;
+        left = left_after;
     }
     Ok(Ok(index))
 }

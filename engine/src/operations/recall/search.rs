@@ -157,17 +157,18 @@ impl Reader {
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
-        let in_store = if by_fallback { memories::count(&self.conn)? } else { index.held().0 };
+        let in_store =
+            if by_fallback { memories::count(&self.conn)? } else { index.size().memories };
         let mut breakdowns = None;
         let explained = results.explanation.take().map(|explanation| {
-            breakdowns = Some(explanation.whys);
+            breakdowns = Some(explanation.score_breakdowns);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 in_store,
                 visible: index.mask(&self.all_visible(scope)).count(),
                 admitted: mask.count(),
                 matched: results.matched,
-                ranked: results.all,
+                ranked: results.positive,
                 ..RecallExplanation::default()
             }
         });

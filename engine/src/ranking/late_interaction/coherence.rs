@@ -1,16 +1,16 @@
-//! Coherence of a storing order: whether memories stored one after the other belong together.
+//! Coherence of a storage order: whether memories stored one after the other are related.
 //!
-//! A conversation is coherent, a collection of unrelated notes is not. Every context step is
-//! multiplied by the coherence. Source: `link` of the reference. Not here: which memories form one
-//! order (`index::context_windows`), caching (`index::coherence_cache`).
+//! The order of a conversation is coherent, that of unrelated notes is not. The amount of every
+//! context step is multiplied by the coherence. Source: `link` of the reference. Not here: which
+//! memories form one order (`index::context_windows`), caching (`index::coherence_cache`).
 
 use crate::ranking::late_interaction::weights::FULL_COHERENCE;
 
-/// Standard errors of the neighbour cosine that are subtracted before an order counts, times the
+/// Error margin of the mean neighbour cosine for a sample of one memory; it falls with the square
 /// root of the sample size.
 const ERROR_MARGIN: f64 = 0.15;
 
-/// Consecutive memories of one project in storing order.
+/// The memories of one project in storage order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct OrderedBlock {
     /// Number of memories.
@@ -19,11 +19,12 @@ pub(crate) struct OrderedBlock {
     pub coherence: f64,
 }
 
-/// Running sums over the unit vectors of an order. The mean cosine of all pairs follows from the
-/// sum of the vectors, so one pass suffices.
+/// Running sums over the unit vectors of an order. The mean cosine of all pairs is computed from
+/// the sum of the vectors, without visiting the pairs.
 #[derive(Debug)]
 pub(crate) struct CoherenceStats {
     vector_sum: Vec<f64>,
+    /// Sum of the cosines of neighbours.
     neighbour_cosines: f64,
     count: usize,
 }
@@ -34,18 +35,18 @@ impl CoherenceStats {
         Self { vector_sum: vec![0.0; dimensions], neighbour_cosines: 0.0, count: 0 }
     }
 
-    /// Appends a vector. `neighbour_cosine` is its cosine to the one before it; 0 for the first.
+    /// Appends a vector. `neighbour_cosine` is its cosine to the previous vector; 0 for the first.
     pub(crate) fn add(&mut self, vector: &[f32], neighbour_cosine: f64) {
         self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
-        (self.neighbour_cosines, self.count) =
-            (self.neighbour_cosines + neighbour_cosine, self.count + 1);
+        self.neighbour_cosines += neighbour_cosine;
+        self.count += 1;
     }
 
-    /// Removes the first vector. `neighbour_cosine` is its cosine to the one after it.
+    /// Removes the first vector. `neighbour_cosine` is its cosine to the next vector.
     pub(crate) fn remove(&mut self, vector: &[f32], neighbour_cosine: f64) {
         self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum -= f64::from(*value));
-        (self.neighbour_cosines, self.count) =
-            (self.neighbour_cosines - neighbour_cosine, self.count - 1);
+        self.neighbour_cosines -= neighbour_cosine;
+        self.count -= 1;
     }
 
     /// Coherence, 0 to 1: how much more alike neighbours are than random pairs, less an error
@@ -55,8 +56,10 @@ impl CoherenceStats {
             return 0.0;
         }
         let n = self.count as f64;
-        let random = (self.vector_sum.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
-        ((self.neighbour_cosines / (n - 1.0) - random - ERROR_MARGIN / n.sqrt()) / FULL_COHERENCE)
+        let random_cosine =
+            (self.vector_sum.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
+        ((self.neighbour_cosines / (n - 1.0) - random_cosine - ERROR_MARGIN / n.sqrt())
+            / FULL_COHERENCE)
             .clamp(0.0, 1.0)
     }
 }

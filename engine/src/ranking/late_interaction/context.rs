@@ -1,21 +1,21 @@
-//! Context smoothing: a memory gains from good scores stored around it. Pure.
+//! Context smoothing: the scores of neighbours in storage order raise the score of a memory. Pure.
 //!
-//! An answer follows its question, and what belongs together was stored together. Every step is
-//! multiplied by the coherence of the order. Source: `beside` and the last lines of `scores` of the
-//! reference. Not here: which memories are neighbours (`index::context_windows`).
+//! An answer often follows its question, and related memories are often stored together. Every step
+//! is multiplied by the coherence of the order. Source: `beside` and the last lines of `scores` of
+//! the reference. Not here: which memories are neighbours (`index::context_windows`).
 
 use crate::ranking::late_interaction::recorder::{ScoreRecorder, Step};
 use crate::ranking::late_interaction::weights::{
     ANSWER_SHARE, NEIGHBOUR_SHARE, QUESTION_PENALTY, WINDOW_BEST, WINDOW_RADIUS, WINDOW_SHARE,
 };
 
-/// The better score of the two direct neighbours; 0 beyond the ends.
+/// The better score of the two direct neighbours; a missing neighbour counts as 0.
 fn best_neighbour(scores: &[f64], at: usize) -> f64 {
     let before = at.checked_sub(1).map_or(0.0, |before| scores[before]);
     before.max(scores.get(at + 1).copied().unwrap_or(0.0))
 }
 
-/// The score of the memory just before if it is a question; else 0.
+/// The score of the previous memory if it is a question; otherwise 0.
 fn preceding_question(scores: &[f64], is_question: &[bool], at: usize) -> f64 {
     at.checked_sub(1).filter(|before| is_question[*before]).map_or(0.0, |before| scores[before])
 }
@@ -31,8 +31,8 @@ pub(crate) struct SmoothedBlock<'a> {
     pub first: usize,
 }
 
-/// Raises answers, neighbours and neighbourhoods of good scores, and lowers questions. Its buffers
-/// are reused from block to block.
+/// Raises memories after a question, next to a good score, or in a window with good scores, and
+/// lowers questions. Its buffers are reused from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct ContextSmoothing {
     raised: Vec<f64>,
@@ -60,17 +60,17 @@ impl ContextSmoothing {
         for (at, ((score, raised), is_question)) in
             scores.iter_mut().zip(&self.raised).zip(is_question).enumerate()
         {
-            let around = WINDOW_SHARE
+            let window_gain = WINDOW_SHARE
                 * (coherence * self.window.mean(&self.raised, at) + (1.0 - coherence) * raised);
             let penalty = if *is_question { QUESTION_PENALTY } else { 0.0 };
-            recorder.record(first + at, Step::Window, around);
+            recorder.record(first + at, Step::Window, window_gain);
             recorder.record(first + at, Step::Question, -penalty);
-            *score = raised + around - penalty;
+            *score = raised + window_gain - penalty;
         }
     }
 }
 
-/// Two scores, the better one first.
+/// The best two scores of a window, the better one first.
 type BestTwo = (f64, f64);
 
 /// The two best of every `2 * WINDOW_RADIUS` consecutive scores.
@@ -83,8 +83,8 @@ struct WindowBest {
 impl WindowBest {
     const NOTHING: f64 = f64::NEG_INFINITY;
 
-    /// Computes the windows of these scores. The best two of 16 are the best of those of two
-    /// eights, and so on: four passes without a branch.
+    /// Computes the windows of these scores in four passes without branches, each of which doubles
+    /// the window: the best two of 16 scores are among the best two of each eight.
     fn fill(&mut self, scores: &[f64]) {
         let (first, second) = (&mut self.first, &mut self.second);
         for best in [&mut *first, &mut *second] {
@@ -102,23 +102,23 @@ impl WindowBest {
         }
     }
 
-    /// Mean of the [`WINDOW_BEST`] best scores around and including one of them; positions beyond
-    /// the ends count as 0.
+    /// Mean of the [`WINDOW_BEST`] best scores in the window around and including position `at`;
+    /// positions beyond the ends count as 0.
     fn mean(&self, scores: &[f64], at: usize) -> f64 {
         let touches_end = at < WINDOW_RADIUS || at + WINDOW_RADIUS >= scores.len();
-        let least = if touches_end { 0.0 } else { Self::NOTHING };
+        let minimum = if touches_end { 0.0 } else { Self::NOTHING };
         let farthest = scores.get(at + WINDOW_RADIUS).copied().unwrap_or(Self::NOTHING);
         let (best, second) =
             merge_best((self.first[at], self.second[at]), (farthest, Self::NOTHING));
-        (best.max(least) + second.max(least)) / WINDOW_BEST as f64
+        (best.max(minimum) + second.max(minimum)) / WINDOW_BEST as f64
     }
 }
 
-/// The best two of two pairs.
+/// The best two scores of two pairs.
 fn merge_best(a: BestTwo, b: BestTwo) -> BestTwo {
-    let (least, most) = if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
+    let (lower, higher) = if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
     let second = if a.1 < b.1 { b.1 } else { a.1 };
-    (most, if least < second { second } else { least })
+    (higher, if lower < second { second } else { lower })
 }
 
 #[cfg(test)]
@@ -148,11 +148,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_window_mean_is_that_of_the_best_scores_in_the_window(
-            scores in prop::collection::vec(-1.0..2.0_f64, 0..60), before in prop::collection::vec(-1.0..2.0_f64, 0..60),
+            scores in prop::collection::vec(-1.0..2.0_f64, 0..60),
+            previous in prop::collection::vec(-1.0..2.0_f64, 0..60),
         ) {
             let mut window = WindowBest::default();
-            // Nothing of the previous block may be left.
-            window.fill(&before);
+            // Values of a previous block must not remain.
+            window.fill(&previous);
             window.fill(&scores);
             for at in 0..scores.len() {
                 let mut around = scores[at.saturating_sub(WINDOW_RADIUS)..scores.len().min(at + WINDOW_RADIUS + 1)].to_vec();
@@ -166,12 +167,12 @@ mod tests {
         }
 
         #[test]
-        fn without_coherence_the_order_changes_no_score(scores in prop::collection::vec(0.0..2.0_f64, 1..40), turn in 0..40_usize) {
+        fn without_coherence_the_order_changes_no_score(scores in prop::collection::vec(0.0..2.0_f64, 1..40), offset in 0..40_usize) {
             let whole = smoothed(&scores, &vec![false; scores.len()], 0.0);
             let mut rotated = scores.clone();
-            rotated.rotate_left(turn % scores.len());
+            rotated.rotate_left(offset % scores.len());
             let mut of_rotated = smoothed(&rotated, &vec![false; rotated.len()], 0.0);
-            of_rotated.rotate_right(turn % scores.len());
+            of_rotated.rotate_right(offset % scores.len());
             prop_assert_eq!(whole, of_rotated);
         }
 
@@ -184,8 +185,8 @@ mod tests {
         }
 
         #[test]
-        fn the_recorded_steps_add_up_to_the_change(scores in prop::collection::vec(0.0..1.0_f64, 1..40), coherence in 0.0..1.0_f64, turn in 0..9_usize) {
-            let is_question: Vec<bool> = (0..scores.len()).map(|at| at % 9 == turn).collect();
+        fn the_recorded_steps_add_up_to_the_change(scores in prop::collection::vec(0.0..1.0_f64, 1..40), coherence in 0.0..1.0_f64, first in 0..9_usize) {
+            let is_question: Vec<bool> = (0..scores.len()).map(|at| at % 9 == first).collect();
             let (mut smoothed, mut record) = (scores.clone(), StepRecord::default());
             ContextSmoothing::default().apply(&mut smoothed, SmoothedBlock { is_question: &is_question, coherence, first: 0 }, &mut record);
             for ((before, after), steps) in scores.iter().zip(&smoothed).zip(record.into_rows(scores.len())) {

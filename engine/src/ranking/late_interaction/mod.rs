@@ -1,20 +1,20 @@
 //! The default ranking (`fusion = "soft"`): token-level late interaction plus features of the text
 //! and its context. Pure.
 //!
-//! A memory scores by the cosine of its vector, by BM25, and by how well its tokens match each
-//! query term (late interaction, as in `ColBERT`); then by what the query names (a person, a time) or
-//! asks for (a time, a place), and by the scores of memories stored around it. docs/retrieval.md
-//! has the formulas, the figures, and for each constant the measurement that chose it. "The
-//! reference" is the implementation in numpy that most constants come from;
-//! `engine/src/tests/search.rs` compares the two.
+//! The score of a memory is the sum of the cosine of its vector, of BM25, and of how well its
+//! tokens match each query term (late interaction, as in `ColBERT`). Boosts are added if the query
+//! names a person or a time or asks for a time or a place, and then a share of the scores of
+//! neighbours in storage order. docs/retrieval.md has the formulas, the figures, and the
+//! measurement behind each constant. "The reference" is the implementation in numpy that most
+//! constants come from; `engine/src/tests/search.rs` compares the two.
 //!
 //! | file | content |
 //! |---|---|
 //! | `weights` | every constant |
 //! | `query_scorer` | [`QueryScorer`]: the formulas of one memory |
 //! | `word_match` | query terms, their weights, and their best match among a memory's tokens |
-//! | `context`, `coherence` | smoothing along the storing order, and how much that order means |
-//! | `recorder` | what each step added, for `explain` |
+//! | `context`, `coherence` | smoothing over neighbours, and the weight of their order |
+//! | `recorder` | recording of what each step adds, for `explain` |
 //!
 //! Not here: which memories are scored (`search`), where document frequencies come from
 //! (`index::postings`).

@@ -1,11 +1,12 @@
-//! The formulas of one query: what its signals, features and terms give a memory.
+//! The formulas of one query: how much the signals, features and term matches of a memory add to
+//! its score.
 //!
 //! Both search strategies score with these functions, and so does an explained search, which passes
 //! a recorder. Not here: smoothing over neighbours (`context`), which memories are scored
 //! (`search`).
 
 use crate::kernels;
-use crate::kernels::Eight;
+use crate::kernels::EightCodes;
 use crate::model::encoding::SignCode;
 use crate::ranking::late_interaction::coherence::OrderedBlock;
 use crate::ranking::late_interaction::context::{ContextSmoothing, SmoothedBlock};
@@ -21,7 +22,7 @@ use crate::text::dates::{DateReferences, EventReference};
 use crate::text::features::{ExpectedContent, TextTraits};
 use std::ops::Range;
 
-/// What is known of one memory before it is scored.
+/// The scoring inputs of one memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MemorySignals<'a> {
     /// Cosine of its best chunk, -1 to 1.
@@ -38,7 +39,7 @@ pub(crate) struct MemorySignals<'a> {
     pub codes: &'a [SignCode],
 }
 
-/// What the boosts of one memory depend on.
+/// The inputs of the boosts of one memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoostFeatures {
     /// Traits of its text.
@@ -66,7 +67,8 @@ pub(crate) struct QueryScorer {
     /// Weight of the cosine: [`COSINE_WEIGHT`] times the length factor.
     cosine_weight: f64,
     term_weights: Vec<f64>,
-    interleaved_terms: Vec<Eight>,
+    /// The codes of the terms in groups of eight, as the kernel reads them.
+    interleaved_terms: Vec<EightCodes>,
     dates: DateReferences,
     /// The day of the query.
     today: i32,
@@ -74,12 +76,11 @@ pub(crate) struct QueryScorer {
 }
 
 impl QueryScorer {
-    /// Prepares a query that is asked on the day `today`; `terms` are its content words, one per
-    /// stem.
+    /// Prepares a query made on the day `today`; `terms` are its content words, one per stem.
     pub(crate) fn new(text: &str, terms: &[QueryTerm], today: i32) -> Self {
         let squares: f64 = terms.iter().map(|term| term.weight * term.weight).sum();
-        // 1 / (sum of squares) is the effective number of terms: as many terms of equal weight have
-        // the same sum.
+        // 1 / (sum of squares) is the effective number of terms: for n terms of equal weight it is
+        // n.
         let length_factor = if squares > 0.0 {
             (1.0 / squares / SHORT_QUERY_TERMS).clamp(1.0, MAX_LENGTH_FACTOR)
         } else {
@@ -95,7 +96,7 @@ impl QueryScorer {
         }
     }
 
-    /// Adds the time around an event that happened on `day`, as the query refers to it.
+    /// Adds an event that happened on `day` to the times that the query refers to.
     pub(crate) fn with_event(mut self, event: &EventReference, day: i32) -> Self {
         self.dates.add_event(day, event.relation);
         self
@@ -125,8 +126,8 @@ impl QueryScorer {
         [self.cosine_weight as f32, BM25_WEIGHT as f32]
     }
 
-    /// What a cosine of 1 adds to a final score because the query is long, including its share in
-    /// the window; 0 for a short query.
+    /// Amount that a long query adds to the final score of a memory with cosine 1, including the
+    /// share from the window; 0 for a short query.
     pub(crate) fn length_bonus(&self) -> f64 {
         (1.0 + WINDOW_SHARE) * (self.cosine_weight - COSINE_WEIGHT)
     }
@@ -141,14 +142,14 @@ impl QueryScorer {
         self.expected != ExpectedContent::default()
     }
 
-    /// How near each day is to the times that the query refers to, 0 to 1. `days` must hold every
-    /// known day: it decides which years count.
+    /// How near each day is to the times that the query refers to, 0 to 1. `days` must contain the
+    /// day of every memory, because a date without a year is resolved to their years.
     pub(crate) fn date_proximity(&self, days: &[Option<i32>]) -> Vec<f64> {
         self.dates.proximity(days)
     }
 
-    /// Adds the recency boost to every score. Age counts from the newest of these days, so that an
-    /// old store is ordered as well as a young one.
+    /// Adds the recency boost to every score. The age of a memory is counted from the newest of
+    /// these days, so the boost works in a store without recent memories too.
     pub(crate) fn add_recency<D: Iterator<Item = Option<i32>>>(
         &self,
         scores: &mut [f64],
@@ -189,20 +190,20 @@ impl QueryScorer {
         date + (speaker + first_person) + expected
     }
 
-    /// The score of the query terms in one memory alone, without its neighbours.
+    /// The score of the query terms in one memory, without its neighbours.
     pub(crate) fn word_match(&self, codes: &[SignCode]) -> f64 {
         let mut row = [0.0; 8];
-        let of_eight = |(eight, weights): (&Eight, &[f64])| {
+        let score_eight = |(eight, weights): (&EightCodes, &[f64])| {
             word_match::best_matches(std::slice::from_ref(eight), codes, &mut row[..weights.len()]);
             row.iter().zip(weights).map(|(own, weight)| own * weight).sum::<f64>()
         };
         let groups = self.interleaved_terms.iter().zip(self.term_weights.chunks(8));
-        WORD_MATCH_WEIGHT * groups.map(of_eight).sum::<f64>()
+        WORD_MATCH_WEIGHT * groups.map(score_eight).sum::<f64>()
     }
 
-    /// Adds the score of the query terms to consecutive memories. A term counts in full in the
-    /// memory itself, and somewhat less in a direct neighbour; the better of the two is taken.
-    /// `buffer` is reused from block to block.
+    /// Adds the scores of the query terms to consecutive memories. For each term the best of two
+    /// matches counts: that of the memory itself, and that of a direct neighbour times
+    /// [`NEIGHBOUR_TERM_FACTOR`] and the coherence. `buffer` is reused from block to block.
     pub(crate) fn add_word_matches(
         &self,
         scores: &mut [f64],
@@ -215,11 +216,11 @@ impl QueryScorer {
         if count == 0 {
             return;
         }
-        // One row of matches per memory, and an empty one on each side.
+        // One row of matches per memory, and an empty row on each side.
         buffer.clear();
         buffer.resize((scores.len() + 2) * count, 0.0);
         for (at, row) in buffer.chunks_exact_mut(count).skip(1).take(codes.len()).enumerate() {
-            codes.get(at + PREFETCH_DISTANCE).copied().into_iter().for_each(kernels::bring);
+            codes.get(at + PREFETCH_DISTANCE).copied().into_iter().for_each(kernels::prefetch);
             word_match::best_matches(&self.interleaved_terms, codes[at], row);
         }
         let neighbour_factor = NEIGHBOUR_TERM_FACTOR * coherence;
@@ -267,12 +268,15 @@ pub(crate) fn score_all(
     let (mut smoothing, mut buffer) = (ContextSmoothing::default(), Vec::new());
     for (block, range) in ranges(blocks) {
         let (coherence, first) = (block.coherence, range.start);
-        let of_block = &mut scores[range.clone()];
+        let block_scores = &mut scores[range.clone()];
         let words = WordMatchBlock { codes: &codes[range.clone()], coherence, first };
-        query.add_word_matches(of_block, words, &mut buffer, recorder);
-        of_block.iter_mut().zip(&boosts[range.clone()]).for_each(|(score, boost)| *score += boost);
+        query.add_word_matches(block_scores, words, &mut buffer, recorder);
+        block_scores
+            .iter_mut()
+            .zip(&boosts[range.clone()])
+            .for_each(|(score, boost)| *score += boost);
         let block = SmoothedBlock { is_question: &is_question[range], coherence, first };
-        smoothing.apply(of_block, block, recorder);
+        smoothing.apply(block_scores, block, recorder);
     }
     query.add_recency(&mut scores, || memories.iter().map(|memory| memory.day), recorder);
     scores
@@ -316,7 +320,7 @@ mod tests {
         ] {
             assert!((factor(count) - expected).abs() < 1e-9, "{count}: {}", factor(count));
         }
-        // Many terms of which one has nearly all the weight count as one term.
+        // If one of many terms has nearly all the weight, the query counts as one term.
         let mut weights = vec![0.01; 20];
         weights.push(10.0);
         assert!((cosine_weight(&weights) / COSINE_WEIGHT - 1.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Recording of what each scoring step adds, for `explain`.
+//! Recording of the amount that each scoring step adds, for `explain`.
 //!
 //! The formulas are generic over [`ScoreRecorder`]: a plain search passes [`NoRecord`], which
 //! compiles to nothing, and an explained one passes [`StepRecord`]. Both run the same code. Not
@@ -9,14 +9,23 @@
 pub(crate) enum Step {
     Cosine,
     Bm25,
+    /// The match of the query terms with the tokens.
     Words,
+    /// The boost for a day near a time that the query refers to.
     Date,
+    /// The boost for the speaker whom the query names.
     Person,
+    /// The further boost if this speaker uses the first person.
     FirstPerson,
+    /// The boost for the kind of content that the query asks for.
     Expect,
+    /// The share of the score of a preceding question.
     Answer,
+    /// The share of the score of the better direct neighbour.
     Next,
+    /// The share of the best scores in the window.
     Window,
+    /// The penalty of a memory that is a question.
     Question,
     Recency,
 }
@@ -57,7 +66,7 @@ impl Step {
     }
 }
 
-/// Receives what each step adds to the score of each memory.
+/// Receives the amount that each step adds to the score of each memory.
 pub(crate) trait ScoreRecorder {
     /// Adds `amount` to the total of a step for the memory at position `at` of the scored list.
     fn record(&mut self, at: usize, step: Step, amount: f64);
@@ -72,10 +81,10 @@ impl ScoreRecorder for NoRecord {
     fn record(&mut self, _: usize, _: Step, _: f64) {}
 }
 
-/// What each of [`Step::ALL`] adds to one score, in that order.
+/// The amount that each of [`Step::ALL`] added to one score, in that order.
 pub(crate) type StepAmounts = [f64; Step::ALL.len()];
 
-/// Keeps what each step adds, one row per scored memory.
+/// The amounts that each step added, one row per scored memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct StepRecord {
     rows: Vec<StepAmounts>,

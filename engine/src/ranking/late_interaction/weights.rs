@@ -1,7 +1,7 @@
 //! The constants of the late-interaction ranking.
 //!
-//! docs/retrieval.md ("How each constant was chosen") names for each the measurement that chose it;
-//! `bench/ablation.py` repeats them. Not here: the formulas that use them.
+//! docs/retrieval.md ("How each constant was chosen") has the measurement behind each of them;
+//! `bench/ablation.py` repeats the measurements. Not here: the formulas that use them.
 
 /// Weight of the cosine between query and memory.
 pub(crate) const COSINE_WEIGHT: f64 = 0.4;
@@ -23,38 +23,37 @@ pub(crate) const FIRST_PERSON_BOOST: f64 = 0.15;
 /// Boost of a memory dated inside a time that the query names; it falls off with the distance in
 /// days.
 pub(crate) const DATE_BOOST: f64 = 0.3;
-/// Boost of a text with a word of time if the query asks when, or with an inner name if it asks
-/// where.
+/// Boost of a text with a word of time if the query asks for a time, or with a name inside a
+/// sentence if it asks for a place.
 pub(crate) const EXPECTED_CONTENT_BOOST: f64 = 0.12;
 /// Share of a question's score that the memory stored right after it receives.
 pub(crate) const ANSWER_SHARE: f64 = 0.1;
 /// Share of the better direct neighbour's score that a memory receives.
 pub(crate) const NEIGHBOUR_SHARE: f64 = 0.15;
-/// Share of the mean of the best scores in the window around a memory that it receives.
+/// Share of the mean of the best scores in the window around a memory that the memory receives.
 pub(crate) const WINDOW_SHARE: f64 = 0.4;
-/// Memories on each side that belong to the window.
+/// Number of memories on each side that are in the window.
 pub(crate) const WINDOW_RADIUS: usize = 8;
 /// Number of best scores of the window that are averaged.
 pub(crate) const WINDOW_BEST: usize = 2;
-/// Boost of the newest memory; it decides between memories that are otherwise equally good.
+/// Boost of the newest memory; it only decides between nearly equal scores.
 pub(crate) const RECENCY_BOOST: f64 = 0.01;
 /// Age in days, counted from the newest memory, at which half of the recency boost is left.
 pub(crate) const RECENCY_HALF_LIFE: f64 = 30.0;
-/// Penalty of a memory that is itself a question: a question is seldom the answer.
+/// Penalty of a memory that is a question: a question is seldom the answer.
 pub(crate) const QUESTION_PENALTY: f64 = 0.03;
 /// Excess of the mean neighbour cosine over the mean cosine of all pairs at which an order counts
 /// as fully coherent.
 pub(crate) const FULL_COHERENCE: f64 = 0.045;
-/// Factor on the weights of query terms that only describe an event used as a time reference: they
-/// say when, not what.
+/// Factor on the weights of query terms that only describe an event used as a time reference.
 pub(crate) const EVENT_TERM_FACTOR: f64 = 0.5;
 
 /// Largest number of admitted memories that are scored exhaustively; larger sets are searched from
 /// coarse to fine.
 pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 
-/// Upper bound of a score without word matches and context: one text may satisfy both "when" and
-/// "where".
+/// Upper bound of a score without word matches and context. The boost for expected content counts
+/// twice, because a query may ask for both a time and a place.
 pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
     + DATE_BOOST
@@ -65,5 +64,6 @@ pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
 /// How many memories ahead of the current one the token codes are prefetched.
 pub(crate) const PREFETCH_DISTANCE: usize = 4;
 
-/// A best score below this is seldom an answer ("weak"). docs/retrieval.md says how it was learnt.
+/// If the best score is below this, it is seldom an answer ("weak"). docs/retrieval.md says how the
+/// value was chosen.
 pub(crate) const WEAK_SCORE: f64 = 0.65;

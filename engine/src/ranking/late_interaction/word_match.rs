@@ -7,7 +7,7 @@
 //! `soft_matches` and `weights` of the reference.
 
 use crate::kernels;
-use crate::kernels::Eight;
+use crate::kernels::EightCodes;
 use crate::model::encoding::{DIMENSIONS, SignCode};
 use crate::ranking::late_interaction::weights::EVENT_TERM_FACTOR;
 use std::sync::LazyLock;
@@ -29,9 +29,9 @@ static COSINES: LazyLock<[f64; DIMENSIONS + 1]> = LazyLock::new(|| {
 });
 
 /// Interleaves the codes of the terms in groups of eight, as the kernel reads them.
-pub(crate) fn interleave(terms: &[QueryTerm]) -> Vec<Eight> {
+pub(crate) fn interleave(terms: &[QueryTerm]) -> Vec<EightCodes> {
     let eight = |terms: &[QueryTerm]| {
-        let mut eight = Eight::default();
+        let mut eight = EightCodes::default();
         for (at, term) in terms.iter().enumerate() {
             eight.iter_mut().zip(term.code.lanes()).for_each(|(of_lane, lane)| of_lane[at] = *lane);
         }
@@ -40,16 +40,16 @@ pub(crate) fn interleave(terms: &[QueryTerm]) -> Vec<Eight> {
     terms.chunks(8).map(eight).collect()
 }
 
-/// Writes for each query term its best match among the tokens of a memory, -1 to 1; 0 for a memory
-/// without tokens.
-pub(crate) fn best_matches(terms: &[Eight], tokens: &[SignCode], into: &mut [f64]) {
+/// Writes, for each query term, its best match among the tokens of a memory, -1 to 1; 0 for a
+/// memory without tokens.
+pub(crate) fn best_matches(terms: &[EightCodes], tokens: &[SignCode], matches: &mut [f64]) {
     if tokens.is_empty() {
-        into.fill(0.0);
+        matches.fill(0.0);
         return;
     }
-    for (eight, into) in terms.iter().zip(into.chunks_mut(8)) {
-        let nearest = kernels::nearest(eight, into.len(), tokens);
-        for (best, distance) in into.iter_mut().zip(nearest) {
+    for (eight, matches) in terms.iter().zip(matches.chunks_mut(8)) {
+        let nearest = kernels::nearest(eight, matches.len(), tokens);
+        for (best, distance) in matches.iter_mut().zip(nearest) {
             *best = usize::try_from(distance)
                 .ok()
                 .and_then(|distance| COSINES.get(distance))
@@ -61,9 +61,9 @@ pub(crate) fn best_matches(terms: &[Eight], tokens: &[SignCode], into: &mut [f64
 
 /// The weight of each term: the square root of BM25's idf, normalised to a sum of 1.
 ///
-/// `doc_freqs` holds for each term how many of the `memories` admitted memories contain it. A term
-/// of at least half of them has weight 0; a term of none has the largest weight, since only its
-/// meaning can match. Without any distinguishing term all weights are equal.
+/// `doc_freqs` has for each term how many of the `memories` admitted memories contain it. A term
+/// that at least half of them contain has weight 0; a term that none contains has the largest
+/// weight, since only its vector can match. If all weights would be 0, they are equal.
 pub(crate) fn term_weights(doc_freqs: &[usize], memories: usize) -> Vec<f64> {
     let weight = |doc_freq: &usize| {
         let (memories, doc_freq) = (memories as f64, *doc_freq as f64);
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn the_same_token_matches_fully_and_the_opposite_negatively() {
         let (one, opposite) = (SignCode::of(&[1.0; 384]), SignCode::of(&[-1.0; 384]));
-        let mut found = [0.0; 2];
+        let mut matches = [0.0; 2];
         let terms = interleave(&[term(one, 0.5), term(opposite, 0.5)]);
-        best_matches(&terms, &[one], &mut found);
-        assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 1.0).abs() < 1e-12);
-        best_matches(&terms, &[], &mut found);
-        assert!(found.iter().all(|match_| match_.abs() < 1e-12));
+        best_matches(&terms, &[one], &mut matches);
+        assert!((matches[0] - 1.0).abs() < 1e-12 && (matches[1] + 1.0).abs() < 1e-12);
+        best_matches(&terms, &[], &mut matches);
+        assert!(matches.iter().all(|value| value.abs() < 1e-12));
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_terms_of_an_event_count_half() {
-        let of = |word| term(SignCode::default(), word);
+        let of = |weight| term(SignCode::default(), weight);
         let weights = |terms| {
             down_weight(terms, |word| word == "move")
                 .iter()
@@ -146,20 +146,20 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(weights(vec![("anna", of(0.5)), ("move", of(0.5))]), [2.0 / 3.0, 1.0 / 3.0]);
-        assert_eq!(weights(vec![("move", of(1.0))]), [1.0], "if the query has no other term");
+        assert_eq!(weights(vec![("move", of(1.0))]), [1.0], "the query has no other term");
     }
 
     proptest! {
-        /// The kernel takes eight terms at once; any number of terms must work.
+        /// With any number of terms, although the kernel takes eight at a time.
         #[test]
         fn every_term_matches_its_nearest_token(seeds in prop::collection::vec(any::<u64>(), 0..20), tokens in prop::collection::vec(any::<u64>(), 1..20)) {
             let tokens: Vec<SignCode> = tokens.into_iter().map(code).collect();
             let terms: Vec<QueryTerm> = seeds.into_iter().map(|seed| term(code(seed), 0.1)).collect();
-            let mut found = vec![0.0; terms.len()];
-            best_matches(&interleave(&terms), &tokens, &mut found);
-            for (term, found) in terms.iter().zip(found) {
+            let mut matches = vec![0.0; terms.len()];
+            best_matches(&interleave(&terms), &tokens, &mut matches);
+            for (term, best) in terms.iter().zip(matches) {
                 let distance = tokens.iter().map(|other| term.code.distance(other)).min().unwrap_or(0);
-                prop_assert_eq!(found.to_bits(), COSINES[distance as usize].to_bits());
+                prop_assert_eq!(best.to_bits(), COSINES[distance as usize].to_bits());
             }
         }
     }

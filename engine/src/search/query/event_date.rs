@@ -12,10 +12,10 @@ use crate::text::dates::EventReference;
 use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
 
-/// Word match of the event's terms, at most 1, that a memory needs to report the event.
+/// Minimum word match of the event's terms (at most 1) for a memory to count as a report of it.
 const MIN_EVENT_MATCH: f64 = 0.6;
-/// How many memories are compared with the event: those with the rarest terms first, of one term
-/// the newest.
+/// Maximum number of memories that are compared with the event: those with the rarest terms first,
+/// of each term the newest.
 const MAX_COMPARED: usize = 4_000;
 
 /// Returns the event that a query refers to and its day; `None` if there is no event, no memory
@@ -33,8 +33,15 @@ pub(crate) fn resolve(
     Some((event, day))
 }
 
+/// A memory that may report the event.
+struct Report {
+    word_match: f64,
+    day: i32,
+    slot: usize,
+}
+
 /// The day of the memory that matches the terms of an event best; of equal matches the newest.
-/// Questions and memories of future days are left out. `None` if the best match is a rule rather
+/// Questions and memories of future days are ignored. `None` if the best match is a rule rather
 /// than a report: procedural, or with the preposition in its own text ("Before a release, run the
 /// checks.").
 fn event_day(
@@ -52,17 +59,18 @@ fn event_day(
     let scorer = QueryScorer::new("", &terms, today);
     let reports = candidates.into_iter().filter_map(|slot| {
         let features = index.text_features(slot);
-        let day = features.day.filter(|day| *day <= today && !features.kind.question)?;
-        Some((scorer.word_match(index.codes(slot)?), day, slot))
+        let day = features.day.filter(|day| *day <= today && !features.traits.question)?;
+        Some(Report { word_match: scorer.word_match(index.codes(slot)?), day, slot })
     });
-    let (score, day, slot) = reports.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+    let Report { word_match, day, slot } =
+        reports.max_by(|a, b| a.word_match.total_cmp(&b.word_match).then(a.day.cmp(&b.day)))?;
     let has_preposition = || {
         let terms = index.words().terms_of(&event.preposition);
         let list = index.words().list(&terms);
-        list.is_some_and(|list| list.iter().any(|(of, _)| of == slot))
+        list.is_some_and(|list| list.iter().any(|(other, _)| other == slot))
     };
     let is_rule = || index.entry(slot).kind == MemoryType::Procedural || has_preposition();
-    (score >= MIN_EVENT_MATCH && !is_rule()).then_some(day)
+    (word_match >= MIN_EVENT_MATCH && !is_rule()).then_some(day)
 }
 
 /// Admitted memories that contain any of the terms, at most [`MAX_COMPARED`].
@@ -73,9 +81,9 @@ fn with_any_term(index: &Index, mask: &Mask, terms: &[(&str, QueryTerm)]) -> BTr
     let mut slots = BTreeSet::new();
     for (word, _) in rarest_first {
         let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
-        let left = MAX_COMPARED - slots.len();
+        let remaining = MAX_COMPARED - slots.len();
         let newest_first = list.iter().rev().map(|(slot, _)| slot);
-        slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(left));
+        slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(remaining));
     }
     slots
 }

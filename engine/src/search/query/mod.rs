@@ -1,4 +1,4 @@
-//! Understanding a query: its text, its date filter, its weighted terms, and the event that it may
+//! Analysis of a query: its text, its date filter, its weighted terms, and the event that it may
 //! refer to.
 //!
 //! Not here: searching (`search`), parsing of dates (`text::dates`).

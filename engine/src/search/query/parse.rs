@@ -7,7 +7,7 @@ use crate::text::tokenize;
 use crate::text::tokenize::Grams;
 use loci_proto::limits;
 
-/// How many distinct words of a query are read, as a multiple of the keywords that are kept.
+/// Maximum number of distinct words that are read, as a multiple of the maximum number of keywords.
 const WORDS_PER_KEYWORD: usize = 8;
 
 /// A query text, parsed once and used by every step of a search.
@@ -18,14 +18,14 @@ pub(crate) struct ParsedQuery {
     /// Distinct words in lower case, at most [`limits::QUERY_TERMS`]; without stop words, unless
     /// there is nothing else.
     pub keywords: Vec<String>,
-    /// Whether the query was longer, or had more keywords.
+    /// Whether text or keywords beyond these limits were dropped.
     pub truncated: bool,
 }
 
 impl ParsedQuery {
     /// Parses a query; it is tokenized as the index tokenizes texts.
     pub(crate) fn new(query: &str) -> Self {
-        let (text, cut) = head(query);
+        let (text, cut) = truncate(query);
         let mut words: Vec<String> = Vec::new();
         for word in tokens(text) {
             if !words.contains(&word) {
@@ -49,13 +49,13 @@ impl ParsedQuery {
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
     let lower =
         tokenize::words(text, Grams::Pairs).into_iter().map(|word| tokenize::lower(&text[word]));
-    // A lone combining mark may leave nothing.
+    // The lower case of a lone combining mark may be empty.
     lower.filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
 /// Cuts a query to [`limits::QUERY_BYTES`] at a character boundary. The flag says whether anything
 /// was cut.
-fn head(query: &str) -> (&str, bool) {
+fn truncate(query: &str) -> (&str, bool) {
     let end = query.floor_char_boundary(limits::QUERY_BYTES);
     (&query[..end], end < query.len())
 }
@@ -79,8 +79,8 @@ mod tests {
     #[test]
     fn operators_and_punctuation_are_only_separators() {
         assert_eq!(keywords("C++ OR foo-bar user's"), ["c", "foo", "bar", "user"]);
-        for nothing in ["\"", "***", "((( :^", ""] {
-            assert!(keywords(nothing).is_empty(), "{nothing}");
+        for query in ["\"", "***", "((( :^", ""] {
+            assert!(keywords(query).is_empty(), "{query}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The terms of a query as the index knows them, and their weights.
+//! The lookup terms of a query, their weights, and the entities that it names.
 //!
 //! Not here: parsing (`parse`), posting lists (`index::postings`).
 
@@ -24,7 +24,7 @@ pub(crate) fn weighted_terms<'a>(
 ) -> Vec<(&'a str, QueryTerm)> {
     let lookup: Vec<Vec<String>> =
         words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
-    let is_first = |at: &usize| !lookup[..*at].iter().any(|before| before[0] == lookup[*at][0]);
+    let is_first = |at: &usize| !lookup[..*at].iter().any(|earlier| earlier[0] == lookup[*at][0]);
     let distinct: Vec<usize> =
         (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
     let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
@@ -50,12 +50,13 @@ pub(crate) fn keyword_terms(index: &Index, query: &ParsedQuery) -> Vec<Vec<Strin
 /// The slots of the admitted entities that the query names, in no order.
 pub(crate) fn named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<usize> {
     let names = if index.has_no_names() { HashSet::new() } else { names::candidates(&query.text) };
-    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    let seqs: HashSet<i64> =
+        names.iter().flat_map(|name| index.entities_named(name)).copied().collect();
     seqs.into_iter().filter_map(|seq| index.slot(seq)).filter(|slot| mask.admits(*slot)).collect()
 }
 
 /// Statistics of the admitted memories for BM25.
 pub(crate) fn corpus_stats(index: &Index, mask: &Mask) -> CorpusStats {
-    let words = index.words().total(mask.words()) as f64;
+    let words = index.words().total_length(mask.words()) as f64;
     CorpusStats { count: mask.count(), mean_length: (words / mask.count().max(1) as f64).max(1.0) }
 }

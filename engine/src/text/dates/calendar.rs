@@ -32,21 +32,23 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:\b{day}(?: of)? )?\b({})\b\.?(?: {day}\b)?(?:,? (?:of )?(20\d\d))?",
         months.join("|")
     );
-    Regex::new(&pattern).expect("is a pattern")
+    Regex::new(&pattern).expect("the pattern compiles")
 });
 static ISO: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b").expect("is a pattern"));
-/// Months that are also words or names: "what did Jan say", "the APR of the loan". Alone they are
-/// months only after a preposition.
+    LazyLock::new(|| Regex::new(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b").expect("the pattern compiles"));
+/// Months that are also words or names: "what did Jan say", "the APR of the loan". Without a day or
+/// a year they are months only after a preposition.
 const AMBIGUOUS_MONTHS: &str = "may|mar|march|jan|apr|sep|dec";
-/// Find an ambiguous month after a preposition, and as the second of "between March and May".
+/// Patterns of an ambiguous month after a preposition, and of one in second position as in "between
+/// March and May".
 static AFTER_PREPOSITION: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     let before = [
         "in|on|of|during|since|before|after|until|till|by|from|between",
         "(?:from|between) [a-z]+ (?:and|to|through|until|till)",
     ];
     before.map(|before| {
-        Regex::new(&format!(r"\b(?:{before}) ({AMBIGUOUS_MONTHS})\b")).expect("is a pattern")
+        Regex::new(&format!(r"\b(?:{before}) ({AMBIGUOUS_MONTHS})\b"))
+            .expect("the pattern compiles")
     })
 });
 
@@ -59,23 +61,23 @@ pub(crate) struct CalendarDate {
 }
 
 /// Parses the calendar dates of a query and their byte ranges. The query must be in lower case.
-pub(crate) fn parse(question: &str) -> Vec<(Range<usize>, CalendarDate)> {
-    let accepted: Vec<&str> = AFTER_PREPOSITION
+pub(crate) fn parse(query: &str) -> Vec<(Range<usize>, CalendarDate)> {
+    let after_preposition: Vec<&str> = AFTER_PREPOSITION
         .iter()
-        .flat_map(|pattern| pattern.captures_iter(question))
+        .flat_map(|pattern| pattern.captures_iter(query))
         .filter_map(|found| found.get(1))
         .map(|word| word.as_str())
         .collect();
     let mut dates = Vec::new();
-    for found in DATE.captures_iter(question) {
+    for found in DATE.captures_iter(query) {
         let number =
             |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u32>().ok());
         let (word, day, year) =
             (found.get(2).map_or("", |word| word.as_str()), number(1).or(number(3)), number(4));
-        if AMBIGUOUS_MONTHS.split('|').any(|of| of == word)
+        if AMBIGUOUS_MONTHS.split('|').any(|month| month == word)
             && day.is_none()
             && year.is_none()
-            && !accepted.contains(&word)
+            && !after_preposition.contains(&word)
         {
             continue;
         }
@@ -88,7 +90,7 @@ pub(crate) fn parse(question: &str) -> Vec<(Range<usize>, CalendarDate)> {
             CalendarDate { year: year.and_then(|year| i32::try_from(year).ok()), month, day },
         ));
     }
-    for found in ISO.captures_iter(question) {
+    for found in ISO.captures_iter(query) {
         let number =
             |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u32>().ok());
         let (year, month) =
@@ -122,29 +124,30 @@ mod tests {
     #[test]
     fn the_usual_forms_of_a_date_are_parsed() {
         let date = |year, month, day| CalendarDate { year, month, day };
-        let named = |question: &str| {
+        let dates_in = |question: &str| {
             parse(&question.to_lowercase()).into_iter().map(|(_, date)| date).collect::<Vec<_>>()
         };
-        assert_eq!(named("What happened on 8 May, 2023?"), [date(Some(2023), 5, Some(8))]);
-        assert_eq!(named("on the 8th of May"), [date(None, 5, Some(8))]);
-        assert_eq!(named("on Sept. 3rd 2024"), [date(Some(2024), 9, Some(3))]);
+        assert_eq!(dates_in("What happened on 8 May, 2023?"), [date(Some(2023), 5, Some(8))]);
+        assert_eq!(dates_in("on the 8th of May"), [date(None, 5, Some(8))]);
+        assert_eq!(dates_in("on Sept. 3rd 2024"), [date(Some(2024), 9, Some(3))]);
         assert_eq!(
-            named("in December of 2022 or January"),
+            dates_in("in December of 2022 or January"),
             [date(Some(2022), 12, None), date(None, 1, None)]
         );
-        assert_eq!(named("before 2023-05-08"), [date(Some(2023), 5, Some(8))]);
-        assert_eq!(named("what broke in 2024-05?"), [date(Some(2024), 5, None)]);
-        assert_eq!(named("in 2024 May"), []);
+        assert_eq!(dates_in("before 2023-05-08"), [date(Some(2023), 5, Some(8))]);
+        assert_eq!(dates_in("what broke in 2024-05?"), [date(Some(2024), 5, None)]);
+        assert_eq!(dates_in("in 2024 May"), []);
         assert_eq!(
-            named("since Jan, and until 3 Dec"),
+            dates_in("since Jan, and until 3 Dec"),
             [date(None, 1, None), date(None, 12, Some(3))]
         );
-        assert_eq!(named("since May"), [date(None, 5, None)]);
-        assert_eq!(named("between March and May"), [date(None, 3, None), date(None, 5, None)]);
-        assert_eq!(named("May I march in March?"), [date(None, 3, None), date(None, 3, None)]);
-        assert!(named("What did Jan say of the APR?").is_empty());
+        assert_eq!(dates_in("since May"), [date(None, 5, None)]);
+        assert_eq!(dates_in("between March and May"), [date(None, 3, None), date(None, 5, None)]);
+        assert_eq!(dates_in("May I march in March?"), [date(None, 3, None), date(None, 3, None)]);
+        assert!(dates_in("What did Jan say of the APR?").is_empty());
         assert!(
-            named("May I march?").is_empty() && named("the decimal system, marching").is_empty()
+            dates_in("May I march?").is_empty()
+                && dates_in("the decimal system, marching").is_empty()
         );
     }
 

@@ -13,37 +13,40 @@ use std::sync::LazyLock;
 
 /// A preposition and the text up to the next punctuation mark, which describes the event.
 static EVENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(, )?\b(before|until|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern")
+    Regex::new(r"(, )?\b(before|until|after|since) ((?:[^,;:.?!()]|\.\w)+)")
+        .expect("the pattern compiles")
 });
-/// Marks a query about what to do or what would be, at any time.
+/// Marks a query about something that holds at any time: a rule, a task, a possibility.
 static TIMELESS: LazyLock<Regex> = LazyLock::new(|| {
     let words = "must|should|shall|will|would|can|could|may|might|ought|needs?|always|usually|every|each|any|have to|has to|what to|how to";
-    Regex::new(&format!(r"\b({words})\b")).expect("is a pattern")
+    Regex::new(&format!(r"\b({words})\b")).expect("the pattern compiles")
 });
 /// Marks a query about the past.
-static PAST: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
+static PAST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("the pattern compiles")
+});
 /// Auxiliaries of the present tense. A query with one of these and none of [`PAST_AUXILIARY`] asks
 /// for the usual order of steps: "what does it send before the handshake".
 static PRESENT_AUXILIARY: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(do|does|is|are)\b").expect("is a pattern"));
+    LazyLock::new(|| Regex::new(r"\b(do|does|is|are)\b").expect("the pattern compiles"));
 /// Auxiliaries of the past tense.
 static PAST_AUXILIARY: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been)\b").expect("is a pattern"));
+    LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been)\b").expect("the pattern compiles"));
 /// Past-tense markers of a real event. Excludes participles that also form the present passive ("is
 /// sent").
 static HAPPENED: LazyLock<Regex> = LazyLock::new(|| {
     let irregular = "came|went|left|broke|began|became|gave|took|ran|saw|spoke|wrote|chose|drove|flew|fell|grew|knew|rose|stood|quit|got";
     Regex::new(&format!(r"\b(did|was|were|had|been|{irregular}|\w{{2,}}ed)\b"))
-        .expect("is a pattern")
+        .expect("the pattern compiles")
 });
 /// A gerund: it may describe something that happens repeatedly ("after merging").
-static GERUND: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\w+ing\b").expect("is a pattern"));
-/// First words of what is not an event: "after all", "since when", "it failed before in the
-/// importer".
+static GERUND: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\w+ing\b").expect("the pattern compiles"));
+/// First words of a phrase that is not an event: "after all", "since when", "it failed before in
+/// the importer".
 static NO_EVENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b")
-        .expect("is a pattern")
+        .expect("the pattern compiles")
 });
 /// Words at which the description of the event ends.
 const END_WORDS: [&str; 12] =
@@ -88,19 +91,19 @@ impl EventReference {
     }
 }
 
-/// Whether the event may happen again and again, so that it has no single day.
+/// Whether the event may happen repeatedly, so that it has no single day.
 fn is_repeatable(query: &str, event: &str, relation: Relation) -> bool {
     let happened = HAPPENED.is_match(event);
-    let general = if event.starts_with("a ") || event.starts_with("an ") {
+    let is_general = if event.starts_with("a ") || event.starts_with("an ") {
         !happened
     } else {
         GERUND.is_match(event) && !PAST.is_match(query)
     };
-    let usual_order = [Relation::Before, Relation::Until].contains(&relation)
+    let is_usual_order = [Relation::Before, Relation::Until].contains(&relation)
         && PRESENT_AUXILIARY.is_match(query)
         && !PAST_AUXILIARY.is_match(query)
         && !happened;
-    general || usual_order
+    is_general || is_usual_order
 }
 
 #[cfg(test)]
@@ -125,7 +128,8 @@ mod tests {
             ("what broke the day after the release", Relation::At, "the release"),
             ("after the release what does the starter plan cost", Relation::After, "the release"),
         ] {
-            let event = EventReference::parse(question, 0).expect("refers to an event");
+            let event =
+                EventReference::parse(question, 0).expect("the question refers to an event");
             assert_eq!(
                 (event.relation, event.words.join(" ").as_str()),
                 (relation, words),

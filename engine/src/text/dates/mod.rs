@@ -1,7 +1,7 @@
 //! Times that a query refers to: calendar dates, times relative to today, and events. Pure.
 //!
 //! `calendar` and `relative` parse, `span` turns a time and a relation ("before", "since") into
-//! days with a fall-off, `references` puts the times of one query together, `event_reference`
+//! days with a fall-off, `references` combines the times of one query, `event_reference`
 //! parses events. Not here: the day of a memory (`index::features`), the day of an event
 //! (`search::query::event_date`).
 

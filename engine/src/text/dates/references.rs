@@ -16,17 +16,17 @@ use std::sync::LazyLock;
 /// Marks a query about the future, in which "before December" means before the next one.
 static ABOUT_FUTURE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(must|should|shall|will|ought|have to|has to|needs? to|what to|due)\b")
-        .expect("is a pattern")
+        .expect("the pattern compiles")
 });
 /// Matches the text before the first time of "from March until June".
 static FROM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"\b(?:from|between)(?: (?:{}))* $", FILLERS.join("|")))
-        .expect("is a pattern")
+        .expect("the pattern compiles")
 });
 /// Matches the text between the two times of "from March until June".
 static UNTIL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"^,? (?:until|till|to|and|through)(?: (?:{}))* $", FILLERS.join("|")))
-        .expect("is a pattern")
+        .expect("the pattern compiles")
 });
 
 /// The times that a query refers to.
@@ -43,8 +43,11 @@ pub(crate) struct DateReferences {
 #[derive(Debug, Clone, PartialEq)]
 enum Reference {
     One(RelatedTime),
-    /// From the first time to the second.
-    Between(RelatedTime, RelatedTime),
+    /// From one time to another.
+    Between {
+        begin: RelatedTime,
+        end: RelatedTime,
+    },
 }
 
 /// A time, and the relation of the requested time to it.
@@ -78,7 +81,7 @@ struct FoundTime {
 }
 
 impl DateReferences {
-    /// Parses the times of a query that is asked on the day `today`.
+    /// Parses the times of a query made on the day `today`.
     pub(crate) fn parse(query: &str, today: i32) -> Self {
         let query = query.to_lowercase();
         let dates =
@@ -94,16 +97,16 @@ impl DateReferences {
             })
             .collect();
         found.sort_by_key(|time| time.range.start);
-        let ends =
-            if let [first, second] = &found[..] { ends(&query, first, second) } else { None };
-        let named = match ends {
-            Some((first, second)) => vec![Reference::Between(first, second)],
+        let between =
+            if let [first, second] = &found[..] { between(&query, first, second) } else { None };
+        let named = match between {
+            Some(reference) => vec![reference],
             None => found.into_iter().map(|found| Reference::One(found.time)).collect(),
         };
         Self { named, events: Vec::new(), about_future: ABOUT_FUTURE.is_match(&query), today }
     }
 
-    /// Adds the time in this relation to an event that happened on `day`.
+    /// Adds the time that has this relation to an event on `day`.
     pub(crate) fn add_event(&mut self, day: i32, relation: Relation) {
         self.events.push(DateSpan::around_event(day, relation, self.today));
     }
@@ -120,8 +123,8 @@ impl DateReferences {
         if self.is_empty() {
             return proximity;
         }
-        let known = days.iter().flatten().collect::<BTreeSet<_>>();
-        let years: BTreeSet<i32> = known.into_iter().filter_map(|day| year(*day)).collect();
+        let distinct_days = days.iter().flatten().collect::<BTreeSet<_>>();
+        let years: BTreeSet<i32> = distinct_days.into_iter().filter_map(|day| year(*day)).collect();
         for span in self
             .named
             .iter()
@@ -143,16 +146,16 @@ impl DateReferences {
         };
         match *reference {
             Reference::One(time) => one(time).collect(),
-            Reference::Between(first, second) => match self.between(first, second, years) {
+            Reference::Between { begin, end } => match self.span_between(begin, end, years) {
                 Some(span) => vec![span],
-                None => one(first).chain(one(second)).collect(),
+                None => one(begin).chain(one(end)).collect(),
             },
         }
     }
 
-    /// The days of a time. A date without a year means every year that has memories; as a beginning
-    /// or an end the last such year up to today; as an end in a query about the future the next
-    /// one.
+    /// The days of a time. A date without a year is resolved to every year that has memories. As
+    /// the beginning or the end of a span it is resolved to the last such year up to today, and as
+    /// the end of a span in a query about the future to the next occurrence.
     fn days(&self, related: RelatedTime, years: &BTreeSet<i32>) -> Vec<DayRange> {
         let date = match related.time {
             Time::Days(days) => return vec![days],
@@ -167,41 +170,42 @@ impl DateReferences {
                 .into_iter()
                 .collect();
         }
-        let known: Vec<DayRange> = years.iter().filter_map(|year| date.in_year(*year)).collect();
+        let candidates: Vec<DayRange> =
+            years.iter().filter_map(|year| date.in_year(*year)).collect();
         if related.relation == Relation::At {
-            return known;
+            return candidates;
         }
-        let last = known.iter().rposition(|days| days.first <= self.today).unwrap_or(0);
-        known.get(last).copied().into_iter().collect()
+        let last = candidates.iter().rposition(|days| days.first <= self.today).unwrap_or(0);
+        candidates.get(last).copied().into_iter().collect()
     }
 
-    /// The span from one time to another; `None` if they are the wrong way round. A year that only
-    /// one of them names applies to both as far as their order permits.
-    fn between(
+    /// The span from one time to another; `None` if the end is before the beginning. A year that
+    /// only one of them names applies to both, as far as their order permits.
+    fn span_between(
         &self,
-        first: RelatedTime,
-        second: RelatedTime,
+        from: RelatedTime,
+        to: RelatedTime,
         years: &BTreeSet<i32>,
     ) -> Option<DateSpan> {
-        let end = match (first.time.fixed_days(), second.time) {
+        let end = match (from.time.fixed_days(), to.time) {
             (Some(begin), Time::Calendar(date)) if date.year.is_none() => {
                 in_years_around(date, begin.first, 0..=1).find(|days| days.last >= begin.first)?
             }
-            _ => *self.days(second, years).first()?,
+            _ => *self.days(to, years).first()?,
         };
-        let begin = match first.time {
+        let begin = match from.time {
             Time::Calendar(date) if date.year.is_none() => in_years_around(date, end.last, -1..=0)
                 .filter(|days| days.first <= end.last)
                 .last()?,
-            _ => first.time.fixed_days()?,
+            _ => from.time.fixed_days()?,
         };
         let days = DayRange {
-            first: if first.relation == Relation::After {
+            first: if from.relation == Relation::After {
                 begin.last.saturating_add(1)
             } else {
                 begin.first
             },
-            last: if second.relation == Relation::Before {
+            last: if to.relation == Relation::Before {
                 end.first.saturating_sub(1)
             } else {
                 end.last
@@ -211,23 +215,27 @@ impl DateReferences {
     }
 }
 
-/// The beginning and the end, if two times are the ends of one span: "from March until June",
+/// The reference to one span, if two times are its beginning and its end: "from March until June",
 /// "after March and before June".
-fn ends(query: &str, a: &FoundTime, b: &FoundTime) -> Option<(RelatedTime, RelatedTime)> {
+fn between(query: &str, a: &FoundTime, b: &FoundTime) -> Option<Reference> {
     let (first, second) = (a.time, b.time);
     if FROM.is_match(&query[..a.range.start])
         && query.get(a.range.end..b.range.start).is_some_and(|gap| UNTIL.is_match(gap))
     {
-        return Some((
-            RelatedTime { relation: Relation::Since, ..first },
-            RelatedTime { relation: Relation::Until, ..second },
-        ));
+        return Some(Reference::Between {
+            begin: RelatedTime { relation: Relation::Since, ..first },
+            end: RelatedTime { relation: Relation::Until, ..second },
+        });
     }
-    let begins = |time: RelatedTime| [Relation::After, Relation::Since].contains(&time.relation);
-    let ends = |time: RelatedTime| [Relation::Before, Relation::Until].contains(&time.relation);
+    let is_begin = |time: RelatedTime| [Relation::After, Relation::Since].contains(&time.relation);
+    let is_end = |time: RelatedTime| [Relation::Before, Relation::Until].contains(&time.relation);
     match (first, second) {
-        _ if begins(first) && ends(second) => Some((first, second)),
-        _ if ends(first) && begins(second) => Some((second, first)),
+        _ if is_begin(first) && is_end(second) => {
+            Some(Reference::Between { begin: first, end: second })
+        }
+        _ if is_end(first) && is_begin(second) => {
+            Some(Reference::Between { begin: second, end: first })
+        }
         _ => None,
     }
 }
@@ -254,22 +262,23 @@ mod tests {
     const TODAY: &str = "2026-05-13";
 
     fn day(text: &str) -> i32 {
-        crate::text::features::day(text).expect("is a day")
+        crate::text::features::day(text).expect("the text is a date")
     }
 
     /// The proximity of each day, in percent.
     #[expect(clippy::cast_possible_truncation, reason = "0 to 100")]
-    fn near<const DAYS: usize>(question: &str, days: [&str; DAYS]) -> [i32; DAYS] {
-        let near = DateReferences::parse(question, day(TODAY))
+    fn percent<const DAYS: usize>(question: &str, days: [&str; DAYS]) -> [i32; DAYS] {
+        let proximity = DateReferences::parse(question, day(TODAY))
             .proximity(&days.map(|text| Some(day(text))));
-        let percent: Vec<i32> = near.iter().map(|near| (near * 100.0).round() as i32).collect();
-        percent.try_into().expect("one each")
+        let percent: Vec<i32> =
+            proximity.iter().map(|value| (value * 100.0).round() as i32).collect();
+        percent.try_into().expect("each day has a proximity")
     }
 
     #[test]
     fn proximity_is_1_inside_and_falls_faster_before_than_after() {
         assert_eq!(
-            near("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]),
+            percent("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]),
             [100, 100, 37, 37]
         );
         assert!(
@@ -279,18 +288,19 @@ mod tests {
     }
 
     #[test]
-    fn a_month_without_a_year_is_that_of_every_year_and_as_an_end_the_last() {
-        assert_eq!(near("in december", ["2022-12-31", "2021-12-01"]), [100, 100]);
-        assert_eq!(near("on 31 February 2023", ["2023-03-01"]), [0]);
+    fn a_month_without_a_year_means_every_year_and_as_the_end_of_a_span_the_last_one() {
+        assert_eq!(percent("in december", ["2022-12-31", "2021-12-01"]), [100, 100]);
+        assert_eq!(percent("on 31 February 2023", ["2023-03-01"]), [0]);
         assert_eq!(
-            near("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3],
+            percent("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3],
             [0; 3]
         );
         assert_eq!(
-            near("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]),
+            percent("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]),
             [0, 0, 100, 100]
         );
-        let before = near("before June", ["2024-06-01", "2025-05-27", "2025-06-01", "2026-01-31"]);
+        let before =
+            percent("before June", ["2024-06-01", "2025-05-27", "2025-06-01", "2026-01-31"]);
         assert!(
             (15..25).contains(&before[0]) && before[1] > 90 && before[2..] == [0; 2],
             "{before:?}"
@@ -298,21 +308,21 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_without_a_year_is_the_next_one() {
+    fn a_deadline_without_a_year_means_its_next_occurrence() {
         for question in [
             "What must be finished before June?",
             "what will be ready until june",
             "what is due before june",
         ] {
-            let near = near(question, ["2025-05-30", "2026-05-13", "2026-06-15"]);
+            let near = percent(question, ["2025-05-30", "2026-05-13", "2026-06-15"]);
             assert!(near[0] < 1 && near[1..] == [100, 100], "{question}: {near:?}");
         }
-        assert!(near("What was finished before June?", ["2025-05-30"])[0] > 90);
+        assert!(percent("What was finished before June?", ["2025-05-30"])[0] > 90);
         assert!(
-            near("What must be finished before March?", ["2026-05-14", "2027-03-31"])
+            percent("What must be finished before March?", ["2026-05-14", "2027-03-31"])
                 .iter()
                 .all(|near| *near > 90),
-            "of next year"
+            "March of the next year"
         );
     }
 
@@ -329,31 +339,41 @@ mod tests {
             "Until October, and since September",
             "after August and before November",
         ] {
-            let near = near(question, ["2025-08-01", "2025-09-01", "2025-10-31", "2026-01-15"]);
+            let near = percent(question, ["2025-08-01", "2025-09-01", "2025-10-31", "2026-01-15"]);
             assert!(
                 near[0] < 10 && near[1..3] == [100, 100] && near[3] < 10,
                 "{question}: {near:?}"
             );
         }
         assert_eq!(
-            near("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])[1..],
+            percent("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])
+                [1..],
             [100, 100],
             "over the new year"
         );
         assert_eq!(
-            near("from 2023 until 2024", ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]),
+            percent(
+                "from 2023 until 2024",
+                ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]
+            ),
             [0, 100, 100, 0]
         );
         assert_eq!(
-            near("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]),
+            percent("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]),
             [100, 100]
         );
         assert_eq!(
-            near("before May 2024 and after June 2025", ["2024-04-30", "2025-07-01", "2025-01-01"]),
+            percent(
+                "before May 2024 and after June 2025",
+                ["2024-04-30", "2025-07-01", "2025-01-01"]
+            ),
             [100, 100, 0],
-            "either"
+            "each of the two times counts"
         );
-        assert_eq!(near("in September and in October", ["2025-09-30", "2025-10-01"]), [100, 100]);
+        assert_eq!(
+            percent("in September and in October", ["2025-09-30", "2025-10-01"]),
+            [100, 100]
+        );
     }
 
     #[test]
@@ -368,7 +388,7 @@ mod tests {
             ("what changed since 2024?", "2024-01-01", "2023-12-31"),
             ("who came after 2024?", "2025-01-01", "2024-12-31"),
         ] {
-            assert_eq!(near(question, [within, without]), [100, 0], "{question}");
+            assert_eq!(percent(question, [within, without]), [100, 0], "{question}");
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::text::dates::span::DayRange;
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
 use regex::{Captures, Regex};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 /// Length of "recently" in days.
@@ -17,8 +17,7 @@ const WEEK_TOLERANCE: u64 = 3;
 /// Tolerance of "three months ago" in days, on each side.
 const MONTH_TOLERANCE: u64 = 15;
 
-/// A number further in the future than this many years is not taken for a year: "after 2048
-/// tokens".
+/// A number more than this many years in the future is not a year: "after 2048 tokens".
 const MAX_YEARS_AHEAD: i32 = 10;
 
 const NUMBERS: [&str; 12] = [
@@ -28,8 +27,11 @@ const NUMBERS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// First and last date of a match, given the day of the query; `None` beyond the calendar.
-type Resolve = fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>;
+/// The first and the last date of a time.
+type DateRange = RangeInclusive<NaiveDate>;
+
+/// Resolves a match to dates, given the day of the query; `None` beyond the calendar.
+type Resolve = fn(&Captures<'_>, NaiveDate) -> Option<DateRange>;
 
 /// A pattern and how its matches are resolved. The group `time`, or else the whole match, is the
 /// time expression.
@@ -41,7 +43,7 @@ struct Rule {
 macro_rules! rule {
     ($text:literal, $resolve:expr) => {
         Rule {
-            pattern: LazyLock::new(|| Regex::new($text).expect("is a pattern")),
+            pattern: LazyLock::new(|| Regex::new($text).expect("the pattern compiles")),
             resolve: $resolve,
         }
     };
@@ -63,14 +65,13 @@ static RULES: [Rule; 9] = [
     ),
     rule!(
         r"\b(?:last|past) (\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s?\b",
-        the_last
+        last_period
     ),
-    rule!(r"\b(?:last|past)( )(hour)\b", the_last),
-    rule!(r"\bpast( )(week|month|year)\b", the_last),
-    rule!(r"\b(?:recently|lately)\b", |_, today| Some((
-        today.checked_sub_days(Days::new(RECENT_DAYS))?,
-        today
-    ))),
+    rule!(r"\b(?:last|past)( )(hour)\b", last_period),
+    rule!(r"\bpast( )(week|month|year)\b", last_period),
+    rule!(r"\b(?:recently|lately)\b", |_, today| Some(
+        today.checked_sub_days(Days::new(RECENT_DAYS))?..=today
+    )),
     rule!(
         r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)",
         |found, today| whole_year(
@@ -88,11 +89,14 @@ pub(crate) fn parse(query: &str, today: i32) -> Vec<(Range<usize>, DayRange)> {
     let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
     let matches = |rule: &Rule| {
         let days = |found: Captures<'_>| {
-            let (first, last) = (rule.resolve)(&found, date)?;
+            let dates = (rule.resolve)(&found, date)?;
             let range = found.name("time").or(found.get(0))?.range();
             Some((
                 range,
-                DayRange { first: first.num_days_from_ce(), last: last.num_days_from_ce() },
+                DayRange {
+                    first: dates.start().num_days_from_ce(),
+                    last: dates.end().num_days_from_ce(),
+                },
             ))
         };
         rule.pattern.captures_iter(query).filter_map(days).collect::<Vec<_>>()
@@ -100,72 +104,78 @@ pub(crate) fn parse(query: &str, today: i32) -> Vec<(Range<usize>, DayRange)> {
     RULES.iter().flat_map(matches).collect()
 }
 
-fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
     let day = match &found[1] {
         "day before yesterday" => today.checked_sub_days(Days::new(2))?,
         "yesterday" | "last night" => today.pred_opt()?,
         "tomorrow" => today.succ_opt()?,
         _ => today,
     };
-    Some((day, day))
+    Some(day..=day)
 }
 
-/// Resolves "this week", "next month". Weeks begin on Monday; a period that has not ended yet is
-/// taken as a whole.
-fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
-    let back = match &found[1] {
+/// Resolves "this week", "next month". Weeks begin on Monday; the current period counts as a whole.
+fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
+    let periods_back = match &found[1] {
         "this" => 0,
         "next" => -1,
         _ => 1,
     };
-    let monday =
-        today.week(Weekday::Mon).checked_first_day()?.checked_sub_signed(TimeDelta::weeks(back))?;
+    let monday = today
+        .week(Weekday::Mon)
+        .checked_first_day()?
+        .checked_sub_signed(TimeDelta::weeks(periods_back))?;
     match &found[2] {
-        "week" => Some((monday, monday.checked_add_days(Days::new(6))?)),
+        "week" => Some(monday..=monday.checked_add_days(Days::new(6))?),
         "weekend" => {
-            Some((monday.checked_add_days(Days::new(5))?, monday.checked_add_days(Days::new(6))?))
+            let saturday = monday.checked_add_days(Days::new(5))?;
+            Some(saturday..=saturday.succ_opt()?)
         }
         "month" => {
             let first = today.with_day(1)?;
-            let first = if back < 0 {
+            let first = if periods_back < 0 {
                 first.checked_add_months(Months::new(1))?
             } else {
-                months_before(first, u32::try_from(back).ok()?)?
+                months_before(first, u32::try_from(periods_back).ok()?)?
             };
-            Some((first, first.checked_add_months(Months::new(1))?.pred_opt()?))
+            Some(first..=first.checked_add_months(Months::new(1))?.pred_opt()?)
         }
-        _ => whole_year(today.year() - i32::try_from(back).ok()?),
+        _ => whole_year(today.year() - i32::try_from(periods_back).ok()?),
     }
 }
 
-fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+/// Resolves "last Monday".
+fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
     let wanted = u32::try_from(WEEKDAYS.iter().position(|name| *name == &found[1])?).ok()?;
     // On a Monday, "last Monday" is seven days ago.
-    let back = (today.weekday().num_days_from_monday() + 6 - wanted) % 7 + 1;
-    let day = today.checked_sub_days(Days::new(u64::from(back)))?;
-    Some((day, day))
+    let days_back = (today.weekday().num_days_from_monday() + 6 - wanted) % 7 + 1;
+    let day = today.checked_sub_days(Days::new(u64::from(days_back)))?;
+    Some(day..=day)
 }
 
-fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+/// Resolves "three weeks ago".
+fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
     let (count, unit) = (number(&found[1])?, &found[2]);
     let day = before(today, count, unit)?;
-    let about = |days: u64| {
-        Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?))
+    let with_tolerance = |days: u64| {
+        Some(day.checked_sub_days(Days::new(days))?..=day.checked_add_days(Days::new(days))?)
     };
     match unit {
         // Memories and queries are dated to the day.
-        "minute" | "hour" => Some((day, today)),
-        "day" => Some((day, day)),
-        "week" => about(WEEK_TOLERANCE),
-        "month" => about(MONTH_TOLERANCE),
+        "minute" | "hour" => Some(day..=today),
+        "day" => Some(day..=day),
+        "week" => with_tolerance(WEEK_TOLERANCE),
+        "month" => with_tolerance(MONTH_TOLERANCE),
         _ => whole_year(day.year()),
     }
 }
 
-fn the_last(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
-    Some((before(today, number(&found[1])?, &found[2])?, today))
+/// Resolves "the last three weeks".
+fn last_period(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
+    Some(before(today, number(&found[1])?, &found[2])?..=today)
 }
 
+/// The date `count` units before today.
 fn before(today: NaiveDate, count: u32, unit: &str) -> Option<NaiveDate> {
     match unit {
         "minute" => Some(today),
@@ -181,8 +191,8 @@ fn months_before(day: NaiveDate, months: u32) -> Option<NaiveDate> {
     day.checked_sub_months(Months::new(months))
 }
 
-fn whole_year(year: i32) -> Option<(NaiveDate, NaiveDate)> {
-    Some((NaiveDate::from_ymd_opt(year, 1, 1)?, NaiveDate::from_ymd_opt(year, 12, 31)?))
+fn whole_year(year: i32) -> Option<DateRange> {
+    Some(NaiveDate::from_ymd_opt(year, 1, 1)?..=NaiveDate::from_ymd_opt(year, 12, 31)?)
 }
 
 fn number(word: &str) -> Option<u32> {
@@ -204,7 +214,7 @@ mod tests {
     const TODAY: &str = "2026-05-13";
 
     fn day(text: &str) -> i32 {
-        crate::text::features::day(text).expect("is a day")
+        crate::text::features::day(text).expect("the text is a date")
     }
 
     fn days(question: &str) -> Vec<(i32, i32)> {
@@ -250,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_a_time_gives_none() {
+    fn a_text_without_a_relative_time_has_none() {
         for question in [
             "the last invoice",
             "at last",

@@ -23,9 +23,9 @@ pub(crate) struct DayRange {
 enum Falloff {
     /// Exponentially, to 1/e in this many days.
     Exponential(f64),
-    /// Hyperbolically: a state that lasted is mostly reported once, at any time.
+    /// Hyperbolically, because a lasting state is mostly reported only once, at any time.
     Hyperbolic,
-    /// To 0 at once: the query excludes these days.
+    /// To 0 immediately: the query excludes these days.
     Immediate,
 }
 
@@ -83,8 +83,8 @@ const CLOSE_BY: [&str; 30] = [
 ];
 
 impl Relation {
-    /// The relation that a preposition expresses after the text `before`; a word that is no
-    /// preposition gives [`Relation::At`].
+    /// The relation that a preposition expresses after the text `before`; [`Relation::At`] for a
+    /// word that is not one of these prepositions.
     pub(crate) fn from_preposition(word: &str, before: &str) -> Self {
         let relation = match word {
             "before" => Self::Before,
@@ -119,7 +119,7 @@ pub(crate) struct DateSpan {
 }
 
 impl DateSpan {
-    /// The span in this relation to the days of a time, for a query asked on the day `today`.
+    /// The span that has this relation to the days of a time, for a query made on the day `today`.
     pub(crate) fn new(days: DayRange, relation: Relation, today: i32) -> Self {
         let DayRange { first, last } = days;
         let one_day = |day: i32| DayRange { first: day, last: day };
@@ -147,8 +147,8 @@ impl DateSpan {
         Self { days, before, after }
     }
 
-    /// The span in this relation to an event. "After" includes the day of the event, because the
-    /// new state is often reported with it; "since" starts the day after.
+    /// The span that has this relation to an event. "After" includes the day of the event, because
+    /// the new state is often reported with it; "since" starts the day after.
     pub(crate) fn around_event(day: i32, relation: Relation, today: i32) -> Self {
         let days = match relation {
             Relation::After => DayRange { first: day, last: day.saturating_sub(1) },
@@ -160,7 +160,7 @@ impl DateSpan {
 
     /// How near a day is, 0 to 1; 1 inside the span.
     pub(crate) fn proximity(&self, day: i32) -> f64 {
-        let fallen = |days: i64, falloff: Falloff| match falloff {
+        let proximity_at = |days: i64, falloff: Falloff| match falloff {
             Falloff::Exponential(decay) => (-(days as f64) / decay).exp(),
             Falloff::Hyperbolic => 1.0 / (1.0 + days as f64 / ONE_SIDED_HALF_LIFE),
             Falloff::Immediate => 0.0,
@@ -169,9 +169,9 @@ impl DateSpan {
         let (first, last) = (i64::from(self.days.first), i64::from(self.days.last));
         let day = i64::from(day);
         if day < first {
-            fallen(first - day, self.before)
+            proximity_at(first - day, self.before)
         } else if day > last {
-            fallen(day - last, self.after)
+            proximity_at(day - last, self.after)
         } else {
             1.0
         }
@@ -252,7 +252,7 @@ mod tests {
             ("in the week before 12 may", Relation::At),
             ("on the monday after the 12 may", Relation::At),
         ] {
-            let at = question.find("12").expect("is there");
+            let at = question.find("12").expect("the question names a day");
             assert_eq!(Relation::before_time(&question[..at]), relation, "{question}");
         }
     }

@@ -213,7 +213,7 @@ fn too_many_malformed_and_hostile_ids_are_refused() {
     let many: Vec<&str> = std::iter::repeat_n(id.as_str(), 10_000).collect();
     assert!(
         refused(&mut agent, "recall_memory", json!({"ids": many}))
-            .starts_with("too_many: ids holds 10000 ids")
+            .starts_with("too_many: ids has 10000 ids")
     );
     for bad in ["not-an-id", "'; DROP TABLE memories; --"] {
         assert!(

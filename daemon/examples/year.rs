@@ -9,7 +9,7 @@
 mod shared;
 
 use loci_engine::maintain::{Step, actor};
-use loci_engine::model::time::{DAY, Timestamp};
+use loci_engine::model::time::{ClockReading, DAY, Timestamp};
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
@@ -153,7 +153,7 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
         if weekly && day % 7 == 6 {
             maintain(&mut writer, &reader, model, evening)?;
         }
-        writer.checkpoint()?;
+        writer.checkpoint(ClockReading { now: evening, is_trusted: true })?;
         if REPORTED_DAYS.contains(&(day + 1)) {
             report(year, model, &searcher, &path, weekly)?;
         }

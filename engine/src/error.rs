@@ -38,6 +38,26 @@ pub enum Error {
         /// The result of the check.
         what: String,
     },
+    /// Another process uses the database file, perhaps under another name.
+    #[error("{path} is in use by another daemon")]
+    InUse {
+        /// The path of the database.
+        path: PathBuf,
+    },
+    /// The database file with its data is not where it was.
+    #[error("{path} {what}")]
+    Lost {
+        /// The path of the database.
+        path: PathBuf,
+        /// What happened to it.
+        what: String,
+    },
+    /// The write-ahead log of an open database was removed or replaced.
+    #[error("the write-ahead log of {path} was removed or replaced while locid was running")]
+    LogLost {
+        /// The path of the database.
+        path: PathBuf,
+    },
     /// An error of SQLite.
     #[error("the database failed: {0}")]
     Database(#[from] rusqlite::Error),
@@ -56,6 +76,10 @@ impl From<Error> for Failure {
         match error {
             Error::Refused(failure) => failure,
             Error::Database(fault) => database_failure(&fault),
+            Error::InUse { .. } => Failure::new(Code::Busy, error.to_string())
+                .hint("Stop the other daemon, or set LOCI_DB to another file"),
+            Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
+                .hint("Put the file back, or restore a backup with loci backup restore"),
             other => Failure::new(Code::StorageFailed, other.to_string()),
         }
     }
@@ -74,6 +98,29 @@ fn database_failure(fault: &rusqlite::Error) -> Failure {
             .hint("Close it and call again"),
         _ => Failure::new(Code::StorageFailed, format!("the database failed: {fault}"))
             .hint("Run loci ctl logs"),
+    }
+}
+
+impl Error {
+    /// Returns whether the store must not be written any more: the database is damaged, or a sync
+    /// failed, so that pages which SQLite takes for written may be lost.
+    pub(crate) fn is_fatal(&self) -> bool {
+        use rusqlite::ffi;
+        match self {
+            Self::Lost { .. } | Self::LogLost { .. } | Self::Damaged { .. } => true,
+            Self::Database(fault) => fault.sqlite_error().is_some_and(|error| {
+                matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
+                    || matches!(
+                        error.extended_code & 0xff,
+                        ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB
+                    )
+            }),
+            Self::Refused(_)
+            | Self::NewerDatabase { .. }
+            | Self::NotOurs { .. }
+            | Self::InUse { .. }
+            | Self::File { .. } => false,
+        }
     }
 }
 

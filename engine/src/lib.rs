@@ -14,6 +14,7 @@
 //! Everything is synchronous and receives what it needs: the time, the request, the vectors. Not
 //! here: clocks, threads, sockets, the model, the environment.
 
+mod database_files;
 mod db;
 pub mod duplicate;
 pub mod error;

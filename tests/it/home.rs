@@ -360,6 +360,9 @@ pub fn contents(reply: &Value) -> Vec<String> {
 
 /// Returns the folder of the built binaries: the parent of this test's folder.
 pub fn binaries() -> PathBuf {
+    if let Some(folder) = std::env::var_os("LOCI_TEST_BINARIES") {
+        return folder.into();
+    }
     let test = std::env::current_exe().expect("the path of the test is known");
     let folder = test
         .parent()

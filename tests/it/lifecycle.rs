@@ -1,11 +1,10 @@
 //! Start and exit of the daemon, and the permissions of its files.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::wait_until;
+use crate::wire::{kill_daemon, wait_until};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn status_start_and_stop_report_the_actual_state() {
@@ -168,11 +167,6 @@ fn a_command_right_after_a_kill_is_served_by_the_next_daemon() {
 }
 
 /// Kills the daemon of this home as a crash would.
-fn kill_daemon(home: &TestHome) {
-    let pid = home.status()["pid"].to_string();
-    assert!(Command::new("kill").args(["-9", &pid]).status().expect("the command runs").success());
-}
-
 #[test]
 fn a_session_reports_its_client_and_project() {
     let home = TestHome::without_model();

@@ -195,3 +195,11 @@ impl Peer {
         }
     }
 }
+
+/// Kills the daemon of a home without a chance to clean up, and waits until it has ended.
+pub fn kill_daemon(home: &TestHome) {
+    let pid = home.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+    let pid = pid.expect("the daemon runs");
+    signal("-9", [pid]);
+    wait_until("the daemon ends", || !std::path::Path::new(&format!("/proc/{pid}/exe")).exists());
+}

@@ -14,6 +14,9 @@ pub(super) async fn handle(service: &Service) -> Result<DoctorReply, Failure> {
         vec![check_config(&service.config.paths().config), check_model(service).await];
     let pools = index_warmup::pools_with_index(service).await?;
     findings.extend(service.read(Reader::examine).await?);
+    findings.extend(pools.findings.iter().map(|finding| {
+        Finding::warn("database", finding.clone(), "Compare loci backup list with what is missing")
+    }));
     let words = pools.writer.run(|writer| Ok::<_, Error>(writer.examine_words())).await??;
     findings.push(words);
     Ok(DoctorReply { findings })

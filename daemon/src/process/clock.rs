@@ -5,7 +5,7 @@
 //! is untrusted, and is not recorded as the latest time, until the jump has lasted for [`TRUST_AFTER`], in this run or since an earlier
 //! one: one wrong reading must not move the store into the future permanently.
 
-use loci_engine::model::time::{DAY, Timestamp};
+use loci_engine::model::time::{ClockReading, DAY, Timestamp};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -15,15 +15,6 @@ const MAX_TRUSTED_JUMP: i64 = 30 * DAY;
 const TRUST_AFTER: Duration = Duration::from_hours(24);
 /// [`TRUST_AFTER`] in milliseconds.
 const TRUST_AFTER_MS: i64 = DAY;
-
-/// A reading of the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
-    /// The moment to use.
-    pub now: Timestamp,
-    /// True if the moment may be recorded in the store and used to age memories.
-    pub is_trusted: bool,
-}
 
 /// The wall clock, checked against the latest moment that the store has recorded.
 #[derive(Debug, Default)]
@@ -53,7 +44,7 @@ impl Clock {
 
     /// Reads the clock.
     #[must_use]
-    pub fn read(&self) -> Reading {
+    pub fn read(&self) -> ClockReading {
         let wall = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
@@ -61,10 +52,10 @@ impl Clock {
     }
 
     /// Returns the reading for a wall clock of `wall`, in milliseconds since 1970, at the monotonic time `monotonic`.
-    fn judge(&self, wall: i64, monotonic: Instant) -> Reading {
+    fn judge(&self, wall: i64, monotonic: Instant) -> ClockReading {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(latest) = state.latest else {
-            return Reading { now: Timestamp(wall), is_trusted: false };
+            return ClockReading { now: Timestamp(wall), is_trusted: false };
         };
         // An empty store trusts the first clock reading.
         let is_jump = latest > 0 && wall - latest > MAX_TRUSTED_JUMP;
@@ -76,12 +67,12 @@ impl Clock {
             && monotonic.saturating_duration_since(*state.jump_seen_at.get_or_insert(monotonic))
                 < TRUST_AFTER
         {
-            return Reading { now: Timestamp(wall), is_trusted: false };
+            return ClockReading { now: Timestamp(wall), is_trusted: false };
         }
         state.jump_seen_at = None;
         let now = latest.max(wall);
         state.latest = Some(now);
-        Reading { now: Timestamp(now), is_trusted: true }
+        ClockReading { now: Timestamp(now), is_trusted: true }
     }
 }
 
@@ -100,7 +91,10 @@ mod tests {
     #[test]
     fn a_clock_set_back_stops_until_it_has_caught_up() {
         let (clock, start) = clock();
-        assert_eq!(clock.judge(T0 - DAY, start), Reading { now: Timestamp(T0), is_trusted: true });
+        assert_eq!(
+            clock.judge(T0 - DAY, start),
+            ClockReading { now: Timestamp(T0), is_trusted: true }
+        );
         assert_eq!(clock.judge(T0 + 1, start).now, Timestamp(T0 + 1));
     }
 
@@ -108,10 +102,10 @@ mod tests {
     fn one_wrong_reading_far_ahead_is_used_but_not_recorded() {
         let (clock, start) = clock();
         let wrong = clock.judge(T0 + 3650 * DAY, start);
-        assert_eq!(wrong, Reading { now: Timestamp(T0 + 3650 * DAY), is_trusted: false });
+        assert_eq!(wrong, ClockReading { now: Timestamp(T0 + 3650 * DAY), is_trusted: false });
         assert_eq!(
             clock.judge(T0 + 5, start),
-            Reading { now: Timestamp(T0 + 5), is_trusted: true }
+            ClockReading { now: Timestamp(T0 + 5), is_trusted: true }
         );
     }
 
@@ -134,7 +128,7 @@ mod tests {
         );
         assert_eq!(
             clock.judge(T0 + 7, start),
-            Reading { now: Timestamp(T0 + 7), is_trusted: true }
+            ClockReading { now: Timestamp(T0 + 7), is_trusted: true }
         );
     }
 

@@ -198,14 +198,18 @@ fn open_store(
     if writer.warmup().counts().total <= LOAD_BEFORE_SERVING {
         writer.load()?;
     }
+    for finding in writer.findings() {
+        tracing::warn!(%finding, "the files of the store are not as they were left");
+    }
     service.clock.initialise(writer.last_seen()?, writer.suspected()?);
+    let findings = writer.findings().to_vec();
     let (needs_check, group_redirects, loading) =
         (writer.wants_check(), writer.group_redirects(), writer.warmup());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
     Ok((
-        StorePools { writer, readers, group_redirects, loading, needs_check },
+        StorePools { writer, readers, group_redirects, loading, needs_check, findings },
         Threads { writer: writer_threads, readers: reader_threads },
     ))
 }
@@ -224,10 +228,10 @@ async fn publish_store(
             (Some(threads), Ok(()))
         }
         Err(error) => {
-            let exit = if matches!(error, Error::NewerDatabase { .. } | Error::NotOurs { .. }) {
-                Exit::Config
-            } else {
-                Exit::Storage
+            let exit = match error {
+                Error::NewerDatabase { .. } | Error::NotOurs { .. } => Exit::Config,
+                Error::InUse { .. } => Exit::AlreadyRunning,
+                _ => Exit::Storage,
             };
             let failure = Failure::from(error);
             tracing::error!(%failure, "the store cannot be opened");

@@ -59,6 +59,7 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             _ = tick.tick() => {}
             () = draining.cancelled() => break,
         }
+        check_files(&service, &pools, &draining).await;
         let now = service.now();
         if let Err(failure) = run_step(&service, &pools, &mut progress, now).await
             && !draining.is_cancelled()
@@ -91,6 +92,20 @@ async fn check_store(service: Arc<Service>, pools: Arc<StorePools>, draining: Ca
     }
     service.record_damage(failure);
     draining.cancel();
+}
+
+/// Checks that the files of the store are in place. If the store cannot be trusted any more, the daemon shuts down; the next start judges
+/// the files.
+async fn check_files(service: &Service, pools: &StorePools, draining: &CancellationToken) {
+    let failure = pools.writer.run(|writer| match writer.check_files() {
+        Ok(()) => writer.failure(),
+        Err(error) => Some(error.into()),
+    });
+    if let Ok(Some(failure)) = failure.await {
+        tracing::error!(%failure, "the store cannot be trusted; shutting down");
+        service.record_damage(failure);
+        draining.cancel();
+    }
 }
 
 /// Runs all steps that are due, in order, up to the first that fails.
@@ -131,19 +146,12 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
         return Ok(());
     }
     let reading = service.clock.read();
-    let pages_left = pools.writer.run(move |writer| {
-        if reading.is_trusted {
-            writer.remember_moment(reading.now)?;
-        } else {
-            writer.suspect(reading.now)?;
-        }
-        writer.checkpoint()
-    });
-    let pages_left = pages_left.await.and_then(|pages_left| pages_left.map_err(Failure::from));
-    if !matches!(pages_left, Ok(0)) {
+    let frames_left = pools.writer.run(move |writer| writer.checkpoint(reading));
+    let frames_left = frames_left.await.and_then(|left| left.map_err(Failure::from));
+    if !matches!(frames_left, Ok(0)) {
         service.request_checkpoint();
     }
-    pages_left.map(drop)
+    frames_left.map(drop)
 }
 
 /// Encodes memories that have no vector: one small batch per tick shortly after a call, otherwise batch after batch until the next tick.

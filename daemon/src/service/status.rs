@@ -45,6 +45,7 @@ impl Service {
 async fn add_store(status: &mut Status, pools: &StorePools) {
     status.degraded.extend(pools.loading.progress().map(|_| "index".to_owned()));
     status.index = Some(index_status(&pools.loading));
+    status.warnings.extend(pools.findings.iter().cloned());
     status.queues.writer = pools.writer.pending();
     status.queues.readers = pools.readers.pending();
     if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {

@@ -30,4 +30,6 @@ pub struct StorePools {
     pub loading: Arc<WarmupProgress>,
     /// True if the previous daemon did not close the store, so that it must be checked.
     pub needs_check: bool,
+    /// What the start found wrong with the files, one sentence each.
+    pub findings: Vec<String>,
 }

@@ -14,13 +14,12 @@ const MIN_SQLITE_VERSION: i32 = 3_051_003;
 /// How long a statement waits for a lock of another connection.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Opens the database for writing. Creates a missing file, readable only by its owner.
+/// Opens the database for writing. The file has to exist.
 ///
 /// # Errors
 /// `File` if the file cannot be created, `NotOurs` if it is not a database, `Database` otherwise.
 pub(crate) fn writer(path: &Path) -> Result<Connection> {
     configure_sqlite();
-    create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     // The first statement reads the header: a file that is not a database fails here, before
@@ -97,6 +96,11 @@ pub(crate) fn disk_full_error() -> Error {
         .into()
 }
 
+/// Returns the size of a page in bytes.
+pub(crate) fn page_size(conn: &Connection) -> Result<u32> {
+    Ok(conn.pragma_query_value(None, "page_size", |row| row.get(0))?)
+}
+
 /// Sets the options of the writing and the read-only connections.
 fn set_common_options(conn: &Connection) -> Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
@@ -105,29 +109,6 @@ fn set_common_options(conn: &Connection) -> Result<()> {
     )?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
-}
-
-/// Creates a missing file for its owner only, and removes the permissions of others from an
-/// existing one.
-fn create_private(path: &Path) -> Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let file_error = |source| Error::File { path: path.to_path_buf(), source };
-    if let Ok(metadata) = std::fs::metadata(path) {
-        // SQLite creates the write-ahead log with the mode of the database file.
-        let private = std::fs::Permissions::from_mode(metadata.permissions().mode() & !0o077);
-        return if metadata.permissions() == private {
-            Ok(())
-        } else {
-            std::fs::set_permissions(path, private).map_err(file_error)
-        };
-    }
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
-        .map_err(file_error)
 }
 
 /// Classifies the error of the first statement.
@@ -146,7 +127,7 @@ fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 
 /// Configures SQLite for this process: registers `vec0`, and disables memory accounting, which
 /// takes a process-wide lock at each allocation.
-fn configure_sqlite() {
+pub(crate) fn configure_sqlite() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the option takes one plain integer. If SQLite is already initialised, it refuses

@@ -1,25 +1,22 @@
-//! Health of the database file: checks at open, checkpoints during use, flags in `meta`.
+//! Health of the database file: checks at open, and flags in `meta`.
 //!
 //! If the last daemon did not close the store, its pages are checked: those of a small store before
 //! serving, those of a larger one during serving ([`Check::Due`]), so that start time does not grow
 //! with the store. A fault found during serving is recorded, and the next start checks before
 //! serving.
 
-use crate::db::connection;
+use crate::database_files::wal_path;
+use crate::db::checkpoint;
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// Maximum size in bytes of a database that is checked before serving (about 30 ms).
 const MAX_CHECKED_AT_OPEN: u64 = 4 << 20;
 /// A write-ahead log of more bytes is emptied before serving, since every new connection would have
 /// to read it.
 const MAX_LOG_AT_OPEN: u64 = 4 << 20;
-
-/// How long [`empty_log`] waits for a reader. The daemon tries again later.
-const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +53,8 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // The log of a store that was not closed may contain hard-deleted content.
-    if unclean || size(&with_suffix(path, "-wal")) > MAX_LOG_AT_OPEN {
-        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    if unclean || size(&wal_path(path)) > MAX_LOG_AT_OPEN {
+        checkpoint::empty_log(conn)?;
     }
     let checks_now = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
     if unclean && checks_now {
@@ -70,6 +67,7 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let word = meta(&tx, "index")?;
     tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
     set_meta(&tx, "open", "1")?;
+    add_one(&tx, "generation")?;
     tx.commit()?;
     Ok(OpenedState { check: if unclean && !checks_now { Check::Due } else { Check::Done }, word })
 }
@@ -96,22 +94,14 @@ pub(crate) fn set_damaged(conn: &Connection, fault: &str) -> Result<()> {
     set_meta(conn, "damaged", fault)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// Moves the write-ahead log into the database and marks the store as closed. A nonce identifies
-/// this state for the index snapshot.
-pub(crate) fn end(conn: &Connection, nonce: Option<&str>) -> Result<()> {
+/// Marks the store as closed. A nonce identifies this state for the index snapshot.
+pub(crate) fn mark_closed(conn: &Connection, nonce: Option<&str>) -> Result<()> {
     let tx = conn.unchecked_transaction()?;
     tx.execute("DELETE FROM meta WHERE key = 'open'", [])?;
     if let Some(nonce) = nonce {
         set_meta(&tx, "index", nonce)?;
     }
     tx.commit()?;
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
 }
 
@@ -126,24 +116,6 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     } else {
         Err(Error::Damaged { path: path.to_path_buf(), what: result })
     }
-}
-
-/// Empties the write-ahead log, so that no deleted content remains in it. Returns false if a reader
-/// blocked it for [`READER_WAIT`].
-pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
-    conn.busy_timeout(READER_WAIT)?;
-    let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    conn.busy_timeout(connection::BUSY_TIMEOUT)?;
-    Ok(busy? == 0)
-}
-
-/// Moves committed pages from the write-ahead log into the database as far as readers allow;
-/// returns the number of pages left in the log.
-pub(crate) fn checkpoint(conn: &Connection) -> Result<i64> {
-    Ok(conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-        let (in_log, moved): (i64, i64) = (row.get(1)?, row.get(2)?);
-        Ok((in_log - moved).max(0))
-    })?)
 }
 
 /// Returns the latest trusted time of a write.
@@ -194,6 +166,33 @@ pub(crate) fn set_paused(conn: &Connection, paused: bool) -> Result<()> {
     Ok(())
 }
 
+/// Returns the id that the database got when it was created.
+pub(crate) fn database_uuid(conn: &Connection) -> Result<String> {
+    Ok(meta(conn, "database_uuid")?.unwrap_or_default())
+}
+
+/// Returns the number of the last change: the last row of the audit log, whether it still exists or
+/// not.
+pub(crate) fn last_change(conn: &Connection) -> Result<i64> {
+    let last = conn
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'memory_log'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(last.unwrap_or(0))
+}
+
+/// Adds one to a counter in `meta`; returns its new value.
+pub(crate) fn add_one(conn: &Connection, key: &str) -> Result<i64> {
+    let next = number(conn, key)?.unwrap_or(0) + 1;
+    set_meta(conn, key, &next.to_string())?;
+    Ok(next)
+}
+
+/// Returns a number in `meta`.
+pub(crate) fn number(conn: &Connection, key: &str) -> Result<Option<i64>> {
+    Ok(meta(conn, key)?.and_then(|text| text.parse().ok()))
+}
+
 fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
@@ -201,7 +200,7 @@ fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-fn set_meta(conn: &Connection, key: &str, value: &str) -> Result<()> {
+pub(crate) fn set_meta(conn: &Connection, key: &str, value: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value")?
         .execute((key, value))?;
     Ok(())

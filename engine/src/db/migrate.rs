@@ -23,7 +23,7 @@ const STEPS: &[&str] = &[
 pub(crate) const SCHEMA: i64 = 5;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
-const APPLICATION_ID: i64 = 0x4C4F_4349;
+pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;
 
 /// Refuses a file that this build must not change.
 ///
@@ -31,7 +31,7 @@ const APPLICATION_ID: i64 = 0x4C4F_4349;
 /// `NewerDatabase`, `NotOurs`, or `Database`; the file is then unchanged.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let found = version(conn)?;
-    let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let id: u32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let not_ours = |why: String| Err(Error::NotOurs { path: path.to_path_buf(), why });
     match (id, found) {
@@ -91,11 +91,18 @@ mod tests {
     use crate::db::connection;
 
     fn open(path: &Path) -> Result<Connection> {
+        new_file(path);
         let mut conn = connection::writer(path)?;
         check(&conn, path)?;
         connection::make_durable(&conn)?;
         run(&mut conn, Timestamp(0))?;
         Ok(conn)
+    }
+
+    /// Creates an empty file if there is none.
+    fn new_file(path: &Path) {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        drop(file.expect("the file is created"));
     }
 
     #[test]
@@ -119,6 +126,7 @@ mod tests {
     #[test]
     fn the_migration_to_small_chunks_keeps_vectors_bit_by_bit() {
         let folder = tempfile::tempdir().expect("the folder is created");
+        new_file(&folder.path().join("memory.db"));
         let mut conn =
             connection::writer(&folder.path().join("memory.db")).expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");

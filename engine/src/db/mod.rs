@@ -4,6 +4,7 @@
 //! changes rows. Not here: validation of memories, detection of duplicates, ranking.
 
 pub(crate) mod backup;
+pub(crate) mod checkpoint;
 pub(crate) mod click_feedback;
 pub(crate) mod clusters;
 pub(crate) mod codes;
@@ -24,6 +25,7 @@ pub(crate) mod log;
 pub(crate) mod memories;
 pub(crate) mod mentions;
 pub(crate) mod migrate;
+pub(crate) mod probe;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod stats;

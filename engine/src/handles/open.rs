@@ -3,8 +3,13 @@
 //! Not here: recalls during the load (`search::fallback`), the format of the snapshot
 //! (`index::snapshot`).
 
+use crate::database_files::database_file::DatabaseFile;
+use crate::database_files::identity::{Identity, boot_id};
+use crate::database_files::recognition::{Recognition, check_may_create, recognise};
+use crate::database_files::store_files::{Begin, StoreFiles};
 use crate::db::{
-    ALL_SEQS, codes, connection, entity_links, groups, health, memories, migrate, vectors,
+    ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
+    vectors,
 };
 use crate::error::{Error, Result};
 use crate::handles::settings::Settings;
@@ -20,8 +25,9 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The first schema with a table of mentions.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
@@ -30,7 +36,8 @@ const SCHEMA_WITH_MENTIONS: i64 = 2;
 /// the index.
 ///
 /// # Errors
-/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is unchanged then.
+/// `InUse`, `Lost`, `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is
+/// unchanged then.
 pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let mut writer = open_cold(path, settings, now)?;
     writer.load()?;
@@ -43,27 +50,30 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
 /// # Errors
 /// As [`open`].
 pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    // Read before the file is opened, because opening may change it.
-    let identity = path.canonicalize().ok().and_then(|path| snapshot::FileIdentity::of(&path));
-    let mut conn = connection::writer(path)?;
-    // The snapshot and the log are next to the file itself, so symbolic links are resolved first.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    migrate::check(&conn, path)?;
+    let FoundFiles { path, database, recognition } = FoundFiles::at(path, now)?;
+    // Read before SQLite opens the file, because opening may change it.
+    let identity = snapshot::FileIdentity::of(&path);
+    let mut conn = connection::writer(&path)?;
+    migrate::check(&conn, &path)?;
     connection::make_durable(&conn)?;
+    let committed = checkpoint::count_frames(&mut conn)?;
     let schema = migrate::run(&mut conn, now)?;
     if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
         health::request_mention_backfill(&conn)?;
     }
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
-    let health::OpenedState { check, word: nonce } = health::begin(&conn, path)?;
+    let health::OpenedState { check, word: nonce } = health::begin(&conn, &path)?;
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)
         .map(|(nonce, identity)| SnapshotState { nonce, identity });
+    let memories = memories::count(&conn)?;
+    let files = begin_files(&conn, &path, &database, &recognition, committed)?;
     let warmup = WarmupProgress::default();
-    warmup.set_total(memories::count(&conn)?);
+    warmup.set_total(memories);
     let shared = Arc::new(Shared {
-        path: path.clone(),
+        path,
+        _database: database,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
@@ -78,7 +88,86 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         erase_pending: false,
         needs_mention_backfill,
         snapshot_state,
+        files,
+        failure: None,
+        is_log_lost: false,
+        findings: recognition.findings,
     })
+}
+
+/// The files of a store, locked and recognised.
+struct FoundFiles {
+    path: PathBuf,
+    database: Arc<DatabaseFile>,
+    recognition: Recognition,
+}
+
+impl FoundFiles {
+    /// Finds or creates the database file. Nothing is changed before it is recognised.
+    fn at(path: &Path, now: Timestamp) -> Result<Self> {
+        let path = resolved(path);
+        let failed = |source| Error::File { path: path.clone(), source };
+        let found = DatabaseFile::open(&path)?;
+        let is_empty = match &found {
+            Some(database) => database.length().map_err(failed)? == 0,
+            None => true,
+        };
+        if is_empty {
+            check_may_create(&path, found.is_some())?;
+        }
+        let database = match found {
+            Some(database) => database,
+            None => DatabaseFile::create(&path)?,
+        };
+        let recognition =
+            if is_empty { Recognition::default() } else { recognise(&path, &database, now)? };
+        Ok(Self { path, database: Arc::new(database), recognition })
+    }
+}
+
+/// The log and the other files are next to the database file itself, so symbolic links are resolved
+/// first. Of a missing file those of its folder are.
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| {
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        match (folder, path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path.to_path_buf(),
+        }
+    })
+}
+
+/// Begins with the files next to an opened database.
+fn begin_files(
+    conn: &Connection,
+    path: &Path,
+    database: &Arc<DatabaseFile>,
+    recognition: &Recognition,
+    committed: Arc<AtomicU32>,
+) -> Result<StoreFiles> {
+    if !recognition.sums_are_valid {
+        // The checksums are those of the file alone.
+        checkpoint::empty_log(conn)?;
+        committed.store(0, Ordering::Relaxed);
+    }
+    let identity = Identity {
+        uuid: health::database_uuid(conn)?,
+        is_open: true,
+        checkpoints: health::number(conn, "checkpoints")?.unwrap_or(0),
+        last_change: health::last_change(conn)?,
+        memories: memories::count(conn)?,
+        boot: boot_id(),
+        ..Identity::default()
+    };
+    let begin = Begin {
+        database: Arc::clone(database),
+        identity,
+        page_size: connection::page_size(conn)?,
+        sums_are_valid: recognition.sums_are_valid,
+        replayed: &recognition.log_pages,
+        committed,
+    };
+    StoreFiles::begin(path, begin)
 }
 
 impl Writer {

@@ -1,6 +1,7 @@
 //! The state that the writer and the readers of one store share: the settings, the index and its
 //! warm-up progress.
 
+use crate::database_files::database_file::DatabaseFile;
 use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 pub(crate) struct Shared {
     /// The path of the database file, with symbolic links resolved.
     pub(crate) path: PathBuf,
+    /// The locked file, kept open as long as any connection.
+    pub(crate) _database: Arc<DatabaseFile>,
     pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) index: RwLock<Index>,
     /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or

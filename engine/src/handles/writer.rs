@@ -3,7 +3,8 @@
 //! Not here: the operations (`operations`), transactions (`transaction::change`), opening and
 //! warm-up (`open`).
 
-use crate::db::{connection, health, idempotency};
+use crate::database_files::store_files::StoreFiles;
+use crate::db::{connection, health, idempotency, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
@@ -13,6 +14,7 @@ use crate::index::snapshot;
 use crate::index::snapshot::{FileIdentity, SnapshotState};
 use crate::model::time::Timestamp;
 use crate::transaction::change_set::IndexUpdate;
+use loci_proto::error::Failure;
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -32,6 +34,15 @@ pub struct Writer {
     /// The state of the database that a usable index snapshot was written for; consumed by the
     /// load.
     pub(crate) snapshot_state: Option<SnapshotState>,
+    /// The files next to the connection.
+    pub(crate) files: StoreFiles,
+    /// Why the daemon has to shut down. Unless only the log lost its name, the store takes no more
+    /// changes.
+    pub(crate) failure: Option<Failure>,
+    /// The log lost its name: each commit is moved into the database before it is acknowledged.
+    pub(crate) is_log_lost: bool,
+    /// What the start found wrong with the files, one sentence each.
+    pub(crate) findings: Vec<String>,
 }
 
 impl Writer {
@@ -44,6 +55,12 @@ impl Writer {
             conn: connection::reader(&self.shared.path)?,
             shared: Arc::clone(&self.shared),
         })
+    }
+
+    /// Returns what the start found wrong with the files, one sentence each, for the person.
+    #[must_use]
+    pub fn findings(&self) -> &[String] {
+        &self.findings
     }
 
     /// Returns whether the store was not closed properly and has not been checked since:
@@ -79,47 +96,6 @@ impl Writer {
         health::suspected(&self.conn)
     }
 
-    /// Records a time that is too far ahead to be trusted, unless one is recorded already.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn suspect(&self, now: Timestamp) -> Result<()> {
-        health::suspect(&self.conn, now)
-    }
-
-    /// Records a trusted time. The caller decides whether its clock is right.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn remember_moment(&self, now: Timestamp) -> Result<()> {
-        health::set_last_seen(&self.conn, now)
-    }
-
-    /// Moves committed pages from the write-ahead log into the database. Returns how many are left
-    /// in the log.
-    ///
-    /// # Errors
-    /// `Database`: the disk fails, but no data is lost yet.
-    pub fn checkpoint(&mut self) -> Result<i64> {
-        if self.erase_pending {
-            self.scrub()?;
-            return Ok(i64::from(self.erase_pending));
-        }
-        health::checkpoint(&self.conn)
-    }
-
-    /// Erases the remaining copies of hard-deleted memories: removes the index snapshot and empties
-    /// the write-ahead log. If a reader blocks that (an export may read for minutes), a later
-    /// [`Writer::checkpoint`] completes it.
-    pub(crate) fn scrub(&mut self) -> Result<()> {
-        // Stays true if a step fails, so that the next checkpoint tries again.
-        self.erase_pending = true;
-        let emptied = health::empty_log(&self.conn)?;
-        snapshot::remove(&self.shared.path)?;
-        self.erase_pending = !emptied;
-        Ok(())
-    }
-
     /// Deletes the stored replies of mutating calls from before a time. Returns how many there
     /// were.
     ///
@@ -141,18 +117,25 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`, `File`. No data is lost: the next start reads the log.
-    pub fn close(self) -> Result<()> {
-        let Self { conn, shared, pending, .. } = self;
+    pub fn close(mut self) -> Result<()> {
+        let shared = Arc::clone(&self.shared);
         let settings = shared.settings();
         let is_large = |index: &Index| {
             (settings.snapshot_from..snapshot::SNAPSHOT_BELOW).contains(&index.size().memories)
         };
-        let is_current = pending.is_empty() && !shared.is_suspect();
+        let is_current = self.pending.is_empty() && !shared.is_suspect() && self.failure.is_none();
         let writes_snapshot = is_current && shared.warm().is_some_and(|index| is_large(&index));
         let nonce = writes_snapshot.then(|| uuid::Uuid::now_v7().simple().to_string());
-        health::end(&conn, nonce.as_deref())?;
+        self.end(nonce.as_deref())?;
+        let memories = memories::count(&self.conn)?;
+        let is_trusted = self.require_trusted().is_ok();
+        let Self { conn, files, .. } = self;
         // The identity of the file is final only once the connection is closed.
         conn.close().map_err(|(_, fault)| fault)?;
+        if !is_trusted {
+            return Ok(());
+        }
+        files.close(memories)?;
         match nonce.zip(FileIdentity::of(&shared.path)) {
             Some((nonce, identity)) => snapshot::write(
                 &shared.path,

@@ -8,6 +8,15 @@ use loci_proto::error::Failure;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
+/// A reading of a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockReading {
+    /// The time to use.
+    pub now: Timestamp,
+    /// Whether the time may be remembered, and memories be aged by it. False after a jump ahead.
+    pub is_trusted: bool,
+}
+
 /// Milliseconds of one hour.
 pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.

@@ -2,6 +2,7 @@
 
 use crate::db::dump;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::time::ClockReading;
 use crate::tests::fixture::{TestStore, axis, parse};
 use crate::tests::graph::{entity, refusal};
 use serde_json::json;
@@ -163,11 +164,12 @@ fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
         .forget("a", json!({"memory_id": id, "hard_delete": true}))
         .expect("the memory is hard-deleted");
     assert!(dump::holds(&path, secret), "a read transaction keeps the text in the log");
+    let reading = ClockReading { now: test_store.now, is_trusted: true };
     assert!(
-        test_store.writer.checkpoint().expect("the checkpoint runs") > 0,
+        test_store.writer.checkpoint(reading).expect("the checkpoint runs") > 0,
         "pages are left, so the daemon tries again"
     );
     drop(read_transaction);
-    assert_eq!(test_store.writer.checkpoint().expect("the checkpoint runs"), 0);
+    assert_eq!(test_store.writer.checkpoint(reading).expect("the checkpoint runs"), 0);
     assert!(!dump::holds(&path, secret));
 }

@@ -93,8 +93,8 @@ fn a_start_loads_the_snapshot_of_the_last_stop_and_answers_the_same() {
     let mode = snapshot_path(&folder).metadata().expect("the file exists").permissions().mode();
     assert_eq!(
         (mode & 0o777, fs::read_dir(folder.path()).expect("the folder is readable").count()),
-        (0o600, 2),
-        "the folder has the database and the snapshot, and no temporary file"
+        (0o600, 4),
+        "the folder has the database, its identity, its checksums and the snapshot"
     );
     let test_store = reopen(folder);
     assert_eq!((origin(&test_store), index_and_reply(&test_store) == before), (LOADED, true));

@@ -208,6 +208,7 @@ impl Writer {
         &mut self,
         work: impl FnOnce(&Connection, &Shared, &mut ChangeSet) -> Result<T>,
     ) -> Result<T> {
+        self.require_trusted()?;
         self.load()?;
         let in_group = self.is_group_open();
         let mut touched =
@@ -224,9 +225,10 @@ impl Writer {
                 .and_then(|outcome| Ok(tx.commit().map(|()| outcome)?))
         };
         self.pending = std::mem::take(&mut touched.earlier);
-        let (result, update) = outcome?;
+        let (result, update) = outcome.map_err(|error| self.note_failure(error))?;
         self.pending.push(update);
         if !in_group {
+            self.record_commit()?;
             self.apply_to_index()?;
         }
         Ok(result)
@@ -238,6 +240,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn begin_group(&mut self) -> Result<()> {
+        self.require_trusted()?;
         self.load()?;
         connection::begin(&self.conn)
     }
@@ -259,6 +262,7 @@ impl Writer {
             Err(connection::disk_full_error())
         };
         if committed.is_ok() {
+            self.record_commit()?;
             return self.apply_to_index();
         }
         self.pending.clear();
@@ -267,7 +271,7 @@ impl Writer {
             // commit.
             let _ = connection::roll_back(&self.conn);
         }
-        committed
+        committed.map_err(|error| self.note_failure(error))
     }
 }
 

@@ -276,7 +276,7 @@ mod tests {
     use crate::model::encoding::DocumentEncoding;
     use crate::model::entity_link::EntityLink;
     use crate::model::entity_link::LinkKind;
-    use crate::tests::fixture::{TestStore, axis, code, coded};
+    use crate::tests::fixture::{TestStore, axis, code, document_encoding};
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
 
@@ -320,17 +320,17 @@ mod tests {
     #[test]
     fn every_part_of_the_index_is_compared() {
         let encoding = |test_store: &TestStore| {
-            coded(
+            document_encoding(
                 "The kettle is hot",
                 test_store.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
             )
         };
         let test_store = || {
             let mut test_store = TestStore::new();
-            test_store.store_coded(
+            test_store.store_encoded(
                 "a",
                 json!({"content": "The kettle is hot", "type": "semantic"}),
-                &coded("The kettle is hot", axis(1)),
+                &document_encoding("The kettle is hot", axis(1)),
             );
             test_store.store(
                 "a",

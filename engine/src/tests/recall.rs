@@ -6,7 +6,7 @@ use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{T0, TestStore, axis, id, leaning};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, id};
 use crate::transaction::access::Boosting;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ fn a_memory_is_found_by_its_vector_or_by_its_keywords() {
     test_store.store("a", note("The kettle is in the kitchen"), Some(&axis(0)));
     test_store.store("a", note("Invoices are paid on Mondays"), Some(&axis(1)));
     assert_eq!(
-        test_store.found("a", json!({"query": "tea"}), Some(&leaning(0, 2, 0.6))),
+        test_store.found("a", json!({"query": "tea"}), Some(&between_axes(0, 2, 0.6))),
         ["The kettle is in the kitchen"]
     );
     assert_eq!(
@@ -37,13 +37,13 @@ fn a_small_project_next_to_a_large_one_is_not_starved() {
         test_store.store(
             "large",
             note(&format!("The deployment number {i} went well")),
-            Some(&leaning(0, 1 + i % 300, 0.99)),
+            Some(&between_axes(0, 1 + i % 300, 0.99)),
         );
     }
     test_store.store(
         "small",
         note("The deployment of the small one failed"),
-        Some(&leaning(0, 300, 0.5)),
+        Some(&between_axes(0, 300, 0.5)),
     );
     let found = test_store.found("small", json!({"query": "deployment"}), Some(&axis(0)));
     assert_eq!(found, ["The deployment of the small one failed"]);
@@ -284,11 +284,11 @@ fn the_fusion_is_a_setting() {
         test_store.store(
             "a",
             note("alpha beta gamma delta epsilon zeta eta theta"),
-            Some(&leaning(0, 1, 0.9)),
+            Some(&between_axes(0, 1, 0.9)),
         );
-        test_store.store("a", note("alpha"), Some(&leaning(0, 2, 0.6)));
-        test_store.store("a", note("nothing of it"), Some(&leaning(0, 3, 0.95)));
-        test_store.store("a", note("little of it"), Some(&leaning(0, 4, 0.7)));
+        test_store.store("a", note("alpha"), Some(&between_axes(0, 2, 0.6)));
+        test_store.store("a", note("nothing of it"), Some(&between_axes(0, 3, 0.95)));
+        test_store.store("a", note("little of it"), Some(&between_axes(0, 4, 0.7)));
         test_store.found("a", json!({"query": "alpha"}), Some(&axis(0)))
     };
     assert_eq!(order(Fusion::Weighted { vector_weight: 1.0 })[0], "nothing of it");

@@ -13,7 +13,7 @@ fn vectors_and_sign_codes_are_imported() {
         pieces: vec![axis(1)],
         words: Some(vec![SignCode::of(axis(2).as_slice()), SignCode::of(axis(3).as_slice())]),
     };
-    test_store.store_coded(
+    test_store.store_encoded(
         "shop",
         json!({"content": "The oven ticks", "type": "semantic"}),
         &encoding,

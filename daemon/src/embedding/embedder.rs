@@ -129,7 +129,7 @@ impl Embedder {
         let (vectors, words): (Vec<_>, Vec<_>) =
             chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
         Ok(DocumentEncoding {
-            pieces: vectors,
+            vectors,
             words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
         })
     }

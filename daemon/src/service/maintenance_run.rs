@@ -121,7 +121,7 @@ async fn compact(
     // A summary without a vector is found by keywords only, until the model is ready again.
     let encoding =
         service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
-    if encoding.pieces.is_empty() {
+    if encoding.vectors.is_empty() {
         service.set_vectors_missing(true);
     }
     service.scheduler.pause_after_work(started).await;
@@ -140,7 +140,7 @@ async fn encode_sentences(service: &Service, texts: Vec<String>) -> Vec<Option<E
         let embedder = service.embedder.clone();
         tokio::spawn(async move {
             let encoded = embedder.document(text, Priority::Bulk).await.ok()?;
-            encoded.pieces.into_iter().next()
+            encoded.vectors.into_iter().next()
         })
     };
     let mut vectors = Vec::new();

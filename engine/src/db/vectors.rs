@@ -43,7 +43,7 @@ impl<'a> VectorWriter<'a> {
         model: &str,
         encoding: &DocumentEncoding,
     ) -> Result<()> {
-        for (number, vector) in encoding.pieces.iter().enumerate() {
+        for (number, vector) in encoding.vectors.iter().enumerate() {
             let number = i64::try_from(number).unwrap_or(i64::MAX);
             let id = self.chunk.insert((memory, number, model))?;
             self.vector.execute((id, to_bytes(vector)))?;
@@ -115,7 +115,7 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
 /// Returns the encoding of one memory by a model.
 pub(crate) fn encoding(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
     Ok(DocumentEncoding {
-        pieces: of(conn, memory, model)?,
+        vectors: of(conn, memory, model)?,
         words: codes::of(conn, memory, model)?,
     })
 }

@@ -181,7 +181,7 @@ pub(crate) mod tests {
         ]);
         let encoding = (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(
             |(chunks, a, b, has_words)| DocumentEncoding {
-                pieces: (0..chunks).map(|chunk| between_axes(a, 6 + b + chunk, 0.6)).collect(),
+                vectors: (0..chunks).map(|chunk| between_axes(a, 6 + b + chunk, 0.6)).collect(),
                 words: has_words.then(|| {
                     ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
                 }),

@@ -81,16 +81,16 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             summary: None,
             extractive: false,
         });
-        let mut pieces = vec![vector(number / 6, number)];
+        let mut vectors = vec![vector(number / 6, number)];
         if number % 11 == 0 {
-            pieces.push(vector(number / 6 + 1, number));
+            vectors.push(vector(number / 6 + 1, number));
         }
         let words =
-            document_encoding(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone())
+            document_encoding(content.rsplit(": ").next().unwrap_or_default(), vectors[0].clone())
                 .words;
         index.set_vectors(
             i64::try_from(number).expect("the number fits"),
-            &DocumentEncoding { pieces, words },
+            &DocumentEncoding { vectors, words },
         );
     }
     index

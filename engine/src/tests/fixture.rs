@@ -241,7 +241,7 @@ pub(crate) fn code(word: &str) -> SignCode {
 /// Returns the encoding of a text: the given vector, and the sign codes of all words.
 pub(crate) fn document_encoding(text: &str, vector: Embedding) -> DocumentEncoding {
     DocumentEncoding {
-        pieces: vec![vector],
+        vectors: vec![vector],
         words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()),
     }
 }

@@ -218,7 +218,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     );
     test_store
         .writer
-        .fill(waiting[0].0, &DocumentEncoding { pieces: vec![axis(4)], words: Some(Vec::new()) })
+        .fill(waiting[0].0, &DocumentEncoding { vectors: vec![axis(4)], words: Some(Vec::new()) })
         .expect("the encoding is stored");
     assert!(test_store.reader.without_vector(10).expect("the memories are listed").is_empty());
     assert_eq!(

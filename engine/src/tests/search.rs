@@ -110,7 +110,7 @@ fn every_score_equals_that_of_the_reference() {
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
             let encoding = DocumentEncoding {
-                pieces: vec![padded(&reference.vectors[*slot])],
+                vectors: vec![padded(&reference.vectors[*slot])],
                 words: Some(words),
             };
             store.store_encoded("a", episode(&reference.texts[*slot]), &encoding);

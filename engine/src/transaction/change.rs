@@ -94,7 +94,7 @@ impl Change<'_> {
         vectors::insert(self.conn, seq, &self.shared.settings().model, encoding)?;
         self.record_created(Row::Memory(seq));
         self.touch(seq);
-        if !encoding.pieces.is_empty() {
+        if !encoding.vectors.is_empty() {
             self.touched.vectors.push((seq, encoding.clone()));
         }
         Ok(seq)

@@ -194,7 +194,7 @@ impl Importer<'_, '_> {
         }
         match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(chunks) => {
-                let encoding = DocumentEncoding { pieces: chunks, words: codes };
+                let encoding = DocumentEncoding { vectors: chunks, words: codes };
                 self.rows.vectors.insert(seq, &model, &encoding)?;
                 self.encoded.insert(seq);
                 let touched = &mut *self.change.touched;

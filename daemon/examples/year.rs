@@ -248,7 +248,7 @@ impl Searcher<'_> {
                 ids.extend(id.map(str::to_owned));
             }
         }
-        Ok(SearchOutcome { ids, accessed: answer.given })
+        Ok(SearchOutcome { ids, accessed: answer.accessed })
     }
 }
 

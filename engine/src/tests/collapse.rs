@@ -95,7 +95,7 @@ fn a_memory_listed_in_also_does_not_count_as_used() {
         json!({"query": "kettle"}),
         Some(&query_encoding("kettle", between_axes(0, 9, 0.5))),
     );
-    assert_eq!((answer.given.len(), answer.reply.results.len()), (1, 1));
+    assert_eq!((answer.accessed.len(), answer.reply.results.len()), (1, 1));
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn a_dry_run_records_no_access_and_returns_the_same_results() {
     test_store.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
     let counted = test_store.recall("a", json!({"query": "kettle"}), None);
     let dry = test_store.recall("a", json!({"query": "kettle", "dry_run": true}), None);
-    assert_eq!((counted.given.len(), dry.given.len()), (1, 0));
+    assert_eq!((counted.accessed.len(), dry.accessed.len()), (1, 0));
     assert_eq!(counted.reply, dry.reply);
     let by_id = test_store.recall(
         "a",
@@ -227,7 +227,7 @@ fn a_dry_run_records_no_access_and_returns_the_same_results() {
         None,
     );
     assert!(
-        by_id.given.is_empty()
+        by_id.accessed.is_empty()
             && by_id.reply.note.is_some_and(|note| note.contains("explain was ignored"))
     );
 }

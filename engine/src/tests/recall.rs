@@ -107,7 +107,7 @@ fn a_recall_by_id_keeps_the_order_and_lists_missing_ids() {
         [unknown, foreign.id.as_str()]
     );
     assert!(answer.reply.note.expect("the reply has a note").contains("query was ignored"));
-    assert_eq!(answer.given.len(), 2);
+    assert_eq!(answer.accessed.len(), 2);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn previews_are_short_and_count_as_no_access() {
     test_store.store("a", note(&format!("A long note {}", "x".repeat(500))), None);
     let answer = test_store.recall("a", json!({"query": "note", "summary_only": true}), None);
     assert_eq!(answer.reply.results[0].preview.as_ref().map(|p| p.chars().count()), Some(80));
-    assert!(answer.reply.results[0].content.is_none() && answer.given.is_empty());
+    assert!(answer.reply.results[0].content.is_none() && answer.accessed.is_empty());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
             .expect("the reply has a confidence")
             .get()
     };
-    let seq = test_store.recall("a", json!({"ids": [id(&stored)]}), None).given[0];
+    let seq = test_store.recall("a", json!({"ids": [id(&stored)]}), None).accessed[0];
     for _ in 0..3 {
         test_store
             .writer

@@ -85,12 +85,12 @@ impl Reader {
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
         budget::explain(&mut reply, explained, whys);
-        let given = if previews || request.dry_run {
+        let accessed = if previews || request.dry_run {
             Vec::new()
         } else {
             hit_seqs.into_iter().take(reply.results.len()).collect()
         };
-        Ok(Answer { reply, given })
+        Ok(Answer { reply, accessed })
     }
 }
 

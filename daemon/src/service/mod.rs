@@ -111,7 +111,7 @@ impl Service {
 
     /// Returns the folder of the backups.
     #[must_use]
-    pub fn backups(&self) -> PathBuf {
+    pub fn backup_folder(&self) -> PathBuf {
         self.home().join("backups")
     }
 

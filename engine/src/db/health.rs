@@ -18,7 +18,7 @@ const MAX_CHECKED_AT_OPEN: u64 = 4 << 20;
 /// to read it.
 const MAX_LOG_AT_OPEN: u64 = 4 << 20;
 
-/// How long [`empty_log`] waits for a reader. The daemon tries again later.
+/// How long [`truncate_log`] waits for a reader. The daemon tries again later.
 const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
@@ -130,7 +130,7 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
 
 /// Empties the write-ahead log, so that no deleted content remains in it. Returns false if a reader
 /// blocked it for [`READER_WAIT`].
-pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
+pub(crate) fn truncate_log(conn: &Connection) -> Result<bool> {
     conn.busy_timeout(READER_WAIT)?;
     let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     conn.busy_timeout(connection::BUSY_TIMEOUT)?;

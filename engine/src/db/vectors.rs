@@ -71,7 +71,7 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 
 /// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
 /// vectors for each.
-pub(crate) fn empty(conn: &Connection) -> Result<()> {
+pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
     let create_table: String =
         conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
             row.get(0)

@@ -114,7 +114,7 @@ impl Writer {
     pub(crate) fn scrub(&mut self) -> Result<()> {
         // Stays true if a step fails, so that the next checkpoint tries again.
         self.erase_pending = true;
-        let emptied = health::empty_log(&self.conn)?;
+        let emptied = health::truncate_log(&self.conn)?;
         snapshot::remove(&self.shared.path)?;
         self.erase_pending = !emptied;
         Ok(())

@@ -177,7 +177,7 @@ async fn is_due(service: &Service, pools: &StorePools) -> bool {
     let can_run = service.scheduler.is_quiet()
         && service.clock.read().is_trusted
         && matches!(service.embedder.state(), ModelState::Ready { .. });
-    if !can_run || pools.loading.progress().is_some() {
+    if !can_run || pools.warmup.progress().is_some() {
         return false;
     }
     let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await else {

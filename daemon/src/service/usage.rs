@@ -66,7 +66,7 @@ impl Service {
     /// # Errors
     /// As [`Service::flush_usage`].
     pub async fn flush_usage_unless_loading(&self) -> Result<(), Failure> {
-        match self.pools().await?.loading.progress() {
+        match self.pools().await?.warmup.progress() {
             Some(_) => Ok(()),
             None => self.flush_usage().await,
         }

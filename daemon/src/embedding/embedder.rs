@@ -101,7 +101,7 @@ impl Embedder {
     /// Encodes a query, ahead of all documents. Only the first chunk of a long query is encoded. Recent queries are cached.
     ///
     /// # Errors
-    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
         if let Some(encoding) = self.0.cache.get(&text) {
             return Ok(encoding);
@@ -119,7 +119,7 @@ impl Embedder {
     /// Encodes a document: one vector per chunk, in order, and the token sketches of its content words.
     ///
     /// # Errors
-    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn document(
         &self,
         text: String,

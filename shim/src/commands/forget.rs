@@ -21,7 +21,7 @@ const PREVIEW_ROWS: usize = 20;
 /// Runs the command.
 ///
 /// # Errors
-/// A refusal of the daemon, or no confirmation.
+/// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(client: &VerbClient, args: Forget) -> Result<(), Problem> {
     match (&args.id, &args.matching) {
         (Some(id_part), _) if args.hard => erase(client, id_part.trim(), &args).await,

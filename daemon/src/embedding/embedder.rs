@@ -160,11 +160,11 @@ impl Embedder {
     /// Returns true and restarts the interval if the next check is due.
     fn start_reload_check(&self) -> bool {
         let mut last = self.0.last_reload_check.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = last.elapsed() >= RELOAD_CHECK_INTERVAL;
-        if due {
+        let is_due = last.elapsed() >= RELOAD_CHECK_INTERVAL;
+        if is_due {
             *last = Instant::now();
         }
-        due
+        is_due
     }
 
     /// Makes the next check due at once.

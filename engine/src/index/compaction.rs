@@ -273,7 +273,7 @@ pub(crate) mod tests {
                     .iter()
                     .map(|entry| (index.seq(entry.slot), entry.score.to_bits()))
                     .collect();
-                contents.push(format!("{ranked:?} {} {}", results.matched, results.weak));
+                contents.push(format!("{ranked:?} {} {}", results.matched, results.is_weak));
             }
         }
         contents.join("\n")

@@ -142,14 +142,15 @@ impl Comparison<'_> {
         let mut digest = compared.digest.clone();
         self.compare_vectors(seqs, &mut encodings, &mut digest)?;
         self.compare_codes(seqs, &mut encodings)?;
-        for (seq, StoredEncoding { chunks, codes }) in &encodings {
+        for (seq, StoredEncoding { chunks, has_codes }) in &encodings {
             let slot = self.index.slot(*seq);
             self.expect(slot.is_none_or(|slot| self.index.vector(slot, *chunks).is_none()), || {
                 format!("memory {seq} has more vectors than the {chunks} of the database")
             });
-            self.expect(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
-                differing_codes(*seq)
-            });
+            self.expect(
+                slot.is_none_or(|slot| self.index.codes(slot).is_some() == *has_codes),
+                || differing_codes(*seq),
+            );
         }
         if self.fault.is_none() {
             compared.memories += encodings.len();
@@ -207,7 +208,7 @@ impl Comparison<'_> {
         encodings: &mut BTreeMap<i64, StoredEncoding>,
     ) -> Result<()> {
         codes::load(self.conn, self.model, seqs, |seq, codes| {
-            encodings.entry(seq).or_default().codes = true;
+            encodings.entry(seq).or_default().has_codes = true;
             let indexed = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
             self.expect(indexed == Some(&codes), || differing_codes(seq));
             Ok(())
@@ -239,7 +240,7 @@ struct StoredEncoding {
     /// Number of chunks, and of vectors.
     chunks: usize,
     /// True if sign codes are stored.
-    codes: bool,
+    has_codes: bool,
 }
 
 fn differing_codes(seq: i64) -> String {

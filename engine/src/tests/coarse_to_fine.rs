@@ -267,9 +267,9 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         };
         let (plain, explained) = (run(Detail::Scores), run(Detail::Steps));
         assert_eq!(plain.ranked, explained.ranked, "{text}");
-        let whys = explained.explanation.expect("the search is explained").score_breakdowns;
-        assert_eq!(whys.len(), plain.ranked.len());
-        for (entry, why) in plain.ranked.iter().zip(whys) {
+        let breakdowns = explained.explanation.expect("the search is explained").score_breakdowns;
+        assert_eq!(breakdowns.len(), plain.ranked.len());
+        for (entry, why) in plain.ranked.iter().zip(breakdowns) {
             let sum: f64 = why.parts.iter().map(|part| part.adds).sum();
             assert!((entry.score - sum).abs() < 1e-5, "{text}: {entry:?} {why:?}");
         }

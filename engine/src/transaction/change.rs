@@ -331,11 +331,11 @@ fn cannot_encode_reply(key: &str, fault: &serde_json::Error) -> Error {
     .into()
 }
 
-fn cannot_read_reply(key: &str, why: &str) -> Error {
+fn cannot_read_reply(key: &str, reason: &str) -> Error {
     Failure::new(
         Code::StorageFailed,
         format!(
-            "the stored answer for the idempotency key {key} cannot be read ({why}); the call did not run again"
+            "the stored answer for the idempotency key {key} cannot be read ({reason}); the call did not run again"
         ),
     )
     .hint("Check with recall_memory whether the first call took effect, then send the call with a new key")

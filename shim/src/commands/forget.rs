@@ -128,7 +128,7 @@ async fn forget_matching(
     args: &Forget,
 ) -> Result<(), Problem> {
     let invalid =
-        |why: String| Problem::usage(format!("--where is invalid: {}", escape_line(&why)));
+        |reason: String| Problem::usage(format!("--where is invalid: {}", escape_line(&reason)));
     let mut request = where_expression::parse(expression).map_err(invalid)?;
     if let Some(group) = &args.project.group {
         (request.group, request.from_group) = (Some(group.clone()), true);

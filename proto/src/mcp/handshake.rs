@@ -6,8 +6,10 @@
 //! the daemon compiles:
 //!
 //! ```sh
-//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake && cargo build --release
+//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it the_handshake_snapshot && cargo build --release
 //! ```
+//!
+//! Daemon, shim and test contain the file, so they must be built again before the tests pass.
 //!
 //! Not here: other requests, and malformed requests; only the daemon answers those.
 

@@ -176,7 +176,7 @@ fn maintain(
                 for sentence in &mut draft.sentences {
                     if sentence.vector.is_none() {
                         sentence.vector =
-                            model.encode_document(&sentence.text)?.pieces.into_iter().next();
+                            model.encode_document(&sentence.text)?.vectors.into_iter().next();
                     }
                 }
                 let text = model.encode_document(&draft.text())?;
@@ -248,7 +248,7 @@ impl Searcher<'_> {
                 ids.extend(id.map(str::to_owned));
             }
         }
-        Ok(SearchOutcome { ids, accessed: answer.given })
+        Ok(SearchOutcome { ids, accessed: answer.accessed })
     }
 }
 

@@ -151,7 +151,7 @@ impl Generator {
     fn encoding(&mut self) -> Result<DocumentEncoding, Anything> {
         let words = (0..14.min(MAX_SIGN_CODES)).map(|_| SignCode::of(&self.numbers())).collect();
         Ok(DocumentEncoding {
-            pieces: vec![Embedding::new(self.numbers()).map_err(|error| error.to_string())?],
+            vectors: vec![Embedding::new(self.numbers()).map_err(|error| error.to_string())?],
             words: Some(words),
         })
     }

@@ -23,12 +23,12 @@ pub enum Error {
         known: i64,
     },
     /// The file is not a database of loci.
-    #[error("{path} is not a loci database: {why}")]
+    #[error("{path} is not a loci database: {reason}")]
     NotOurs {
         /// The path of the file.
         path: PathBuf,
         /// What was found instead.
-        why: String,
+        reason: String,
     },
     /// The file is damaged.
     #[error("{path} is damaged: {what}")]

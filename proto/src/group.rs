@@ -207,7 +207,9 @@ mod tests {
         assert_eq!(check_name(&"x".repeat(128)), Ok(()));
         assert!(check_name(&"x".repeat(129)).is_err());
         assert_eq!(check_name(&"買".repeat(66)), Ok(()));
-        assert!(check_name(&"買".repeat(67)).is_err_and(|why| why.contains("200 bytes, not 201")));
+        assert!(
+            check_name(&"買".repeat(67)).is_err_and(|reason| reason.contains("200 bytes, not 201"))
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn check(line: &[u8]) {
         }
         Ok(Message::Answer) => assert_ne!(from_daemon, FromDaemon::Other),
         Err(refusal) => {
-            assert!(!refusal.why.is_empty(), "a refusal has a reason");
+            assert!(!refusal.reason.is_empty(), "a refusal has a reason");
             assert!(
                 refusal.id.is_none() || refusal.code == message::INVALID_REQUEST,
                 "a line that is not JSON has no id"

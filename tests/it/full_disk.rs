@@ -47,7 +47,7 @@ impl OnDisk {
         }
     }
 
-    fn empty(&self) {
+    fn free_space(&self) {
         // Truncated, not deleted: a process that another test is starting may hold it open for a
         // moment.
         File::create(self.disk.join("filler")).expect("the file is truncated");
@@ -107,7 +107,7 @@ fn each_store_reports_a_full_disk_and_the_session_recovers() {
         stored
     );
     drop(home.session());
-    session.empty();
+    session.free_space();
     session.store(stored).expect("the store succeeds");
     assert_eq!(
         session.agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
@@ -141,7 +141,7 @@ fn each_call_reports_a_disk_full_from_the_start_and_the_session_recovers() {
             "{error}"
         );
     }
-    session.empty();
+    session.free_space();
     session.store(0).expect("the store succeeds");
     assert_eq!(session.agent.recall("entry").len(), 1);
 }

@@ -105,7 +105,9 @@ fn the_handshake_snapshot_equals_the_daemons_answers() {
     let home = TestHome::without_model();
     assert!(home.loci(&["ctl", "start"]).status.success());
     if std::env::var_os("LOCI_BLESS").is_some() {
+        // This test contains the old snapshot: only the next build can compare the new one.
         write_snapshot(&home);
+        return;
     }
     for (method, params) in requests() {
         let of_daemon = daemon_answer(&home, method, &params);
@@ -113,7 +115,7 @@ fn the_handshake_snapshot_equals_the_daemons_answers() {
         assert_eq!(
             line(snapshot),
             of_daemon,
-            "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
+            "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it the_handshake_snapshot, then build"
         );
     }
 }

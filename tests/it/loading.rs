@@ -124,7 +124,7 @@ fn a_daemon_can_be_stopped_or_killed_during_the_warmup() {
 fn a_very_large_store_starts_from_its_snapshot() {
     let home = home(MANY_MEMORIES);
     let file = home.path(".loci/memory.db-index");
-    let holds = |needle: &str| {
+    let snapshot_contains = |needle: &str| {
         std::fs::read(&file)
             .expect("the file can be read")
             .windows(needle.len())
@@ -138,7 +138,7 @@ fn a_very_large_store_starts_from_its_snapshot() {
     from("built from the database");
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(file.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);
-    assert!(holds("zebra"), "the snapshot contains the text before the hard delete");
+    assert!(snapshot_contains("zebra"), "the snapshot contains the text before the hard delete");
     from("loaded from the snapshot");
     let doctor = home.loci(&["doctor"]);
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
@@ -148,6 +148,6 @@ fn a_very_large_store_starts_from_its_snapshot() {
     let id = found["results"][0]["id"].as_str().expect("a JSON string").to_owned();
     assert!(home.loci(&["forget", &id, "--hard", "--yes"]).status.success());
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    assert!(!holds("zebra"));
+    assert!(!snapshot_contains("zebra"));
     from("loaded from the snapshot");
 }

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn malformed_lists_are_rejected() {
-        for (inside, why) in [
+        for (inside, reason) in [
             ("<dict><key>A</key></dict>", "not a value"),
             ("<dict><key>A</key><string>x</string>", "expected a key"),
             ("<dict><key>A</key><string>x && y</string></dict>", "unescaped &"),
@@ -183,7 +183,7 @@ mod tests {
         ] {
             let error =
                 parse(&format!("<plist>{inside}</plist>")).expect_err("the list is rejected");
-            assert!(error.contains(why), "{inside}: {error}");
+            assert!(error.contains(reason), "{inside}: {error}");
         }
         assert!(parse("").is_err());
     }

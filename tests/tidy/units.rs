@@ -82,7 +82,7 @@ fn notifies_readiness(sources: &[Source]) -> bool {
 fn faults(unit: &str, notifies_readiness: bool) -> Vec<String> {
     let settings = match settings(unit) {
         Ok(settings) => settings,
-        Err(why) => return vec![format!("{UNIT}: {why}")],
+        Err(reason) => return vec![format!("{UNIT}: {reason}")],
     };
     let kind = if notifies_readiness { "notify" } else { "simple" };
     let required = REQUIRED.into_iter().chain([("Service", "Type", kind)]);
@@ -220,7 +220,7 @@ fn agent_faults(text: &str) -> Vec<String> {
     let entries = match plist::parse(text) {
         Ok(Value::Table(entries)) => entries,
         Ok(other) => return vec![format!("{AGENT}: not a table: {other:?}")],
-        Err(why) => return vec![format!("{AGENT}: {why}")],
+        Err(reason) => return vec![format!("{AGENT}: {reason}")],
     };
     let restart_after_failure =
         Value::Table([("SuccessfulExit".to_owned(), Value::Flag(false))].into());

@@ -101,7 +101,7 @@ impl Embedder {
     /// Encodes a query, ahead of all documents. Only the first chunk of a long query is encoded. Recent queries are cached.
     ///
     /// # Errors
-    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
         if let Some(encoding) = self.0.cache.get(&text) {
             return Ok(encoding);
@@ -119,7 +119,7 @@ impl Embedder {
     /// Encodes a document: one vector per chunk, in order, and the token sketches of its content words.
     ///
     /// # Errors
-    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn document(
         &self,
         text: String,
@@ -129,7 +129,7 @@ impl Embedder {
         let (vectors, words): (Vec<_>, Vec<_>) =
             chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
         Ok(DocumentEncoding {
-            pieces: vectors,
+            vectors,
             words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
         })
     }
@@ -160,11 +160,11 @@ impl Embedder {
     /// Returns true and restarts the interval if the next check is due.
     fn start_reload_check(&self) -> bool {
         let mut last = self.0.last_reload_check.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = last.elapsed() >= RELOAD_CHECK_INTERVAL;
-        if due {
+        let is_due = last.elapsed() >= RELOAD_CHECK_INTERVAL;
+        if is_due {
             *last = Instant::now();
         }
-        due
+        is_due
     }
 
     /// Makes the next check due at once.

@@ -311,7 +311,7 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);
     let document =
         embedder.document(long.clone(), Priority::Bulk).await.expect("the text is encoded");
-    assert!(document.pieces.len() > 2);
+    assert!(document.vectors.len() > 2);
     assert!(document.words.is_some_and(|words| words.len() == MAX_SIGN_CODES));
     assert_eq!(
         embedder.query(long).await.expect("the text is encoded").vector.as_slice().len(),
@@ -410,8 +410,8 @@ async fn a_query_waits_for_one_batch_at_most_and_stores_precede_bulk_texts() {
     drop(outcomes);
     order.extend(batches.iter().take(4).flatten());
     assert_eq!(order, [6, 4, 5, 8, 1, 2, 3]);
-    assert_eq!(bulk.await.expect("the task ends").expect("the text is encoded").pieces.len(), 3);
-    assert_eq!(store.await.expect("the task ends").expect("the text is encoded").pieces.len(), 2);
+    assert_eq!(bulk.await.expect("the task ends").expect("the text is encoded").vectors.len(), 3);
+    assert_eq!(store.await.expect("the task ends").expect("the text is encoded").vectors.len(), 2);
     assert!(
         query.await.expect("the task ends").is_ok()
             && late.await.expect("the task ends").is_ok()

@@ -8,7 +8,7 @@ use loci_proto::error::Failure;
 use loci_proto::requests::compact::{CompactReply, CompactRequest};
 
 /// # Errors
-/// What the engine refuses; `conflict` while the clock is not trusted; `busy`, `embed_failed`.
+/// The errors of the engine; `conflict` while the clock is not trusted; `busy`, `embed_failed`.
 pub(super) async fn handle(
     service: &Service,
     caller: Caller<'_>,

@@ -20,8 +20,8 @@ pub(super) async fn handle(
     if !hard {
         return Ok(reply);
     }
-    let folder = service.backups();
-    let backups = service.read(move |_| Ok(backup::holding(&folder, &id))).await?;
+    let folder = service.backup_folder();
+    let backups = service.read(move |_| Ok(backup::search(&folder, &id))).await?;
     // Summaries that quoted the memory were rewritten and have no vectors yet.
     service.set_vectors_missing(true);
     let notes: Vec<String> =
@@ -33,12 +33,12 @@ pub(super) async fn handle(
 fn backup_note(search: &backup::BackupSearch) -> Option<String> {
     let file_name =
         |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let oldest = search.holding.first().map(file_name);
+    let oldest = search.containing.first().map(file_name);
     let unreadable = search.unreadable.first().map(file_name);
     match (oldest, unreadable) {
         (Some(oldest), _) => Some(format!(
             "{} backups still hold it, the oldest is {oldest}; loci forget ID --hard --purge-backups removes them",
-            search.holding.len()
+            search.containing.len()
         )),
         (None, Some(name)) => Some(format!("the backup {name} cannot be read and may hold it")),
         (None, None) => None,

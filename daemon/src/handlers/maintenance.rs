@@ -31,8 +31,8 @@ pub(super) async fn handle(
             })
         }
         MaintenanceAction::Pause | MaintenanceAction::Resume => {
-            let paused = request.action == MaintenanceAction::Pause;
-            pools.writer.run(move |writer| writer.set_paused(paused)).await??;
+            let is_paused = request.action == MaintenanceAction::Pause;
+            pools.writer.run(move |writer| writer.set_paused(is_paused)).await??;
             status_reply(service, &pools).await
         }
         MaintenanceAction::Run => {

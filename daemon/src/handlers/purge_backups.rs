@@ -8,6 +8,6 @@ pub(super) async fn handle(
     service: &Service,
     request: PurgeBackupsRequest,
 ) -> Result<PurgeBackupsReply, Failure> {
-    let folder = service.backups();
+    let folder = service.backup_folder();
     service.read(move |reader| reader.purge_backups(&request.memory_id, &folder)).await
 }

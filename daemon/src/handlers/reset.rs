@@ -9,7 +9,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: ResetRequest,
 ) -> Result<ResetReply, Failure> {
-    let folder = service.backups();
+    let folder = service.backup_folder();
     if !request.dry_run {
         // Buffered accesses are of memories that are deleted now.
         drop(service.usage.take_accesses());

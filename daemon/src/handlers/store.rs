@@ -8,7 +8,7 @@ use loci_proto::requests::store::{StoreReply, StoreRequest};
 use std::time::Instant;
 
 /// # Errors
-/// What the engine refuses; `embed_failed` if the model returned unusable vectors; `busy`. Nothing is stored then.
+/// The errors of the engine; `embed_failed` if the model returned unusable vectors; `busy`. Nothing is stored then.
 pub(super) async fn handle(
     service: &Service,
     caller: Caller<'_>,

@@ -119,7 +119,7 @@ async fn serve(
     sockets.remove();
     draining.cancel();
     if let StoreState::Open(pools) = &*store.borrow() {
-        pools.loading.stop();
+        pools.warmup.stop();
     }
     tasks.close();
     let _ = tokio::time::timeout(DRAIN_DEADLINE, tasks.wait()).await;
@@ -203,13 +203,13 @@ fn open_store(
     }
     service.clock.initialise(writer.last_seen()?, writer.suspected()?);
     let findings = writer.findings().to_vec();
-    let (needs_check, group_redirects, loading) =
+    let (needs_check, group_redirects, warmup) =
         (writer.wants_check(), writer.group_redirects(), writer.warmup());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
     Ok((
-        StorePools { writer, readers, group_redirects, loading, needs_check, findings },
+        StorePools { writer, readers, group_redirects, warmup, needs_check, findings },
         Threads { writer: writer_threads, readers: reader_threads },
     ))
 }

@@ -22,7 +22,7 @@ pub async fn run(service: Arc<Service>, draining: CancellationToken) {
     match loaded {
         Ok(()) => {
             let (memories, from, elapsed) =
-                (pools.loading.counts().total, pools.loading.origin(), started.elapsed());
+                (pools.warmup.counts().total, pools.warmup.origin(), started.elapsed());
             tracing::info!(memories, from, took = ?elapsed, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}
@@ -44,7 +44,7 @@ pub async fn run(service: Arc<Service>, draining: CancellationToken) {
 /// As [`Service::pools`]; the reason why the index cannot be loaded.
 pub async fn pools_with_index(service: &Service) -> Result<Arc<StorePools>, Failure> {
     let pools = service.pools().await?;
-    if pools.loading.progress().is_some() {
+    if pools.warmup.progress().is_some() {
         pools.writer.run(Writer::load).await??;
     }
     Ok(pools)
@@ -157,7 +157,7 @@ mod tests {
         let cold = ServiceFixture::cold(&folder);
         let draining = CancellationToken::new();
         draining.cancel();
-        cold.service.pools().await.expect("the store is open").loading.stop();
+        cold.service.pools().await.expect("the store is open").warmup.stop();
         run(Arc::clone(&cold.service), draining).await;
         assert!(index_state(&cold).await.0 == "loading" && cold.service.damage().is_none());
         cold.close();

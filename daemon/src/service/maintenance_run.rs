@@ -121,7 +121,7 @@ async fn compact(
     // A summary without a vector is found by keywords only, until the model is ready again.
     let encoding =
         service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
-    if encoding.pieces.is_empty() {
+    if encoding.vectors.is_empty() {
         service.set_vectors_missing(true);
     }
     service.scheduler.pause_after_work(started).await;
@@ -140,7 +140,7 @@ async fn encode_sentences(service: &Service, texts: Vec<String>) -> Vec<Option<E
         let embedder = service.embedder.clone();
         tokio::spawn(async move {
             let encoded = embedder.document(text, Priority::Bulk).await.ok()?;
-            encoded.pieces.into_iter().next()
+            encoded.vectors.into_iter().next()
         })
     };
     let mut vectors = Vec::new();
@@ -177,7 +177,7 @@ async fn is_due(service: &Service, pools: &StorePools) -> bool {
     let can_run = service.scheduler.is_quiet()
         && service.clock.read().is_trusted
         && matches!(service.embedder.state(), ModelState::Ready { .. });
-    if !can_run || pools.loading.progress().is_some() {
+    if !can_run || pools.warmup.progress().is_some() {
         return false;
     }
     let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await else {

@@ -111,7 +111,7 @@ impl Service {
 
     /// Returns the folder of the backups.
     #[must_use]
-    pub fn backups(&self) -> PathBuf {
+    pub fn backup_folder(&self) -> PathBuf {
         self.home().join("backups")
     }
 
@@ -145,7 +145,7 @@ impl Service {
     /// Runs `work` on a reader.
     ///
     /// # Errors
-    /// What the engine refuses; `busy`.
+    /// The errors of the engine; `busy`.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Reader) -> loci_engine::error::Result<T> + Send + 'static,
@@ -157,7 +157,7 @@ impl Service {
     /// Runs `work` on the writer, in one transaction.
     ///
     /// # Errors
-    /// What the engine refuses; `busy`.
+    /// The errors of the engine; `busy`.
     pub async fn write<T: Send + 'static>(
         &self,
         caller: Caller<'_>,

@@ -43,8 +43,8 @@ impl Service {
 
 /// Adds the parts of the status that come from an open store.
 async fn add_store(status: &mut Status, pools: &StorePools) {
-    status.degraded.extend(pools.loading.progress().map(|_| "index".to_owned()));
-    status.index = Some(index_status(&pools.loading));
+    status.degraded.extend(pools.warmup.progress().map(|_| "index".to_owned()));
+    status.index = Some(index_status(&pools.warmup));
     status.warnings.extend(pools.findings.iter().cloned());
     status.queues.writer = pools.writer.pending();
     status.queues.readers = pools.readers.pending();
@@ -60,10 +60,10 @@ async fn add_store(status: &mut Status, pools: &StorePools) {
     }
 }
 
-fn index_status(loading: &WarmupProgress) -> IndexStatus {
-    let LoadCount { loaded: read, total: of } = loading.counts();
-    let state = if loading.progress().is_some() { "loading" } else { "ready" };
-    IndexStatus { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
+fn index_status(warmup: &WarmupProgress) -> IndexStatus {
+    let LoadCount { loaded: read, total: of } = warmup.counts();
+    let state = if warmup.progress().is_some() { "loading" } else { "ready" };
+    IndexStatus { state: state.to_owned(), read, of, from: warmup.origin().map(str::to_owned) }
 }
 
 fn sha256(state: &ModelState) -> String {

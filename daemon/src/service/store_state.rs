@@ -26,8 +26,8 @@ pub struct StorePools {
     pub readers: Pool<Reader>,
     /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
-    /// Progress of loading the index.
-    pub loading: Arc<WarmupProgress>,
+    /// Progress of the warm-up of the index.
+    pub warmup: Arc<WarmupProgress>,
     /// True if the previous daemon did not close the store, so that it must be checked.
     pub needs_check: bool,
     /// What the start found wrong with the files, one sentence each.

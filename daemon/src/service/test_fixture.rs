@@ -47,13 +47,13 @@ impl ServiceFixture {
 
     fn new(writer: Writer, folder: &tempfile::TempDir, embedder: Embedder) -> Self {
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
-        let (group_redirects, loading) = (writer.group_redirects(), writer.warmup());
+        let (group_redirects, warmup) = (writer.group_redirects(), writer.warmup());
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let pools = StorePools {
             writer,
             readers,
             group_redirects,
-            loading,
+            warmup,
             needs_check: false,
             findings: Vec::new(),
         };

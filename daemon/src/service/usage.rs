@@ -19,7 +19,7 @@ impl Service {
         previewed_query: Option<String>,
         answer: &Answer,
     ) {
-        self.usage.record_accesses(&answer.given);
+        self.usage.record_accesses(&answer.accessed);
         let results = &answer.reply.results;
         let has_scores = results.iter().any(|result| result.score.is_some());
         if let Some(query) = previewed_query.filter(|_| has_scores) {
@@ -27,7 +27,8 @@ impl Service {
             session.previews.record(query, ids, session.group.clone());
             return;
         }
-        let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
+        let by_id =
+            answer.accessed.iter().zip(results).filter(|(_, result)| result.score.is_none());
         let click = |(seq, result): (&i64, &RecalledMemory)| {
             let (query, group) = session.previews.query_that_showed(&result.id)?;
             Some(ClickFeedback { query, seq: *seq, group })
@@ -65,7 +66,7 @@ impl Service {
     /// # Errors
     /// As [`Service::flush_usage`].
     pub async fn flush_usage_unless_loading(&self) -> Result<(), Failure> {
-        match self.pools().await?.loading.progress() {
+        match self.pools().await?.warmup.progress() {
             Some(_) => Ok(()),
             None => self.flush_usage().await,
         }

@@ -60,8 +60,8 @@ impl DatabaseFile {
         let failed = |source| Error::File { path: path.to_path_buf(), source };
         let found = file.metadata().map_err(failed)?;
         if !found.is_file() {
-            let why = "it is not a regular file".to_owned();
-            return Err(Error::NotOurs { path: path.to_path_buf(), why });
+            let reason = "it is not a regular file".to_owned();
+            return Err(Error::NotOurs { path: path.to_path_buf(), reason });
         }
         let file =
             Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(
@@ -84,7 +84,7 @@ impl DatabaseFile {
     /// Refuses a file that is not empty and not a database that could be ours.
     fn check_header(&self) -> Result<()> {
         let mut header = [0; 100];
-        let not_ours = |why: String| Err(Error::NotOurs { path: self.path.clone(), why });
+        let not_ours = |reason: String| Err(Error::NotOurs { path: self.path.clone(), reason });
         match self.file.read_at(&mut header, 0) {
             Ok(0) => Ok(()),
             Ok(read) if read == header.len() && header.starts_with(SQLITE_MAGIC) => {

@@ -260,23 +260,23 @@ impl Case<'_> {
     }
 
     /// The log cannot be used. The file alone is, if it is whole.
-    fn without_log(&self, why: &str) -> Result<Judgement, Fault> {
+    fn without_log(&self, reason: &str) -> Result<Judgement, Fault> {
         let damaged = |what: String| Error::Damaged { path: self.path.to_path_buf(), what };
         let file = probe::without_log(self.path).map_err(|fault| {
             damaged(format!(
-                "its write-ahead log {why}, and the file alone cannot be read: {fault}"
+                "its write-ahead log {reason}, and the file alone cannot be read: {fault}"
             ))
         })?;
         match probe::check_without_log(self.path)?.as_str() {
             "ok" => {}
             fault => {
                 let what =
-                    format!("its write-ahead log {why}, and the file alone is faulty: {fault}");
+                    format!("its write-ahead log {reason}, and the file alone is faulty: {fault}");
                 return Err(damaged(what).into());
             }
         }
         let mut findings = vec![format!(
-            "The write-ahead log of {} {why}; {} is used without it",
+            "The write-ahead log of {} {reason}; {} is used without it",
             name(self.path),
             name(self.path)
         )];
@@ -305,10 +305,10 @@ impl Case<'_> {
         })
     }
 
-    fn missing(&self, known: &Identity, served: &FileState, why: &str) -> String {
+    fn missing(&self, known: &Identity, served: &FileState, reason: &str) -> String {
         let missing = known.last_change - served.last_change;
         format!(
-            "Missing from {}: {} ({why}); it has {}, up to change {} of {}",
+            "Missing from {}: {} ({reason}); it has {}, up to change {} of {}",
             name(self.path),
             count(usize::try_from(missing).unwrap_or(0), "acknowledged change"),
             count(served.memories, "memory"),

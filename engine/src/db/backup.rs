@@ -39,16 +39,16 @@ pub(crate) fn check(path: &Path) -> Result<usize> {
 }
 
 /// Returns whether a copy contains a memory.
-pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
+pub(crate) fn contains(path: &Path, id: &MemoryId) -> Result<bool> {
     let conn = connection::reader(path)?;
     Ok(conn.prepare("SELECT 1 FROM memories WHERE id = ?1")?.exists([id.as_str()])?)
 }
 
 /// Deletes all stored data. Row numbers are not assigned a second time.
-pub(crate) fn empty(conn: &Connection) -> Result<()> {
+pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
     let _triggers_off = lexical::TriggersOff::begin(conn)?;
-    lexical::empty(conn)?;
-    vectors::empty(conn)?;
+    lexical::delete_all(conn)?;
+    vectors::delete_all(conn)?;
     for table in TABLES {
         conn.execute(&format!("DELETE FROM {table}"), [])?;
     }

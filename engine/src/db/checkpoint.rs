@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How long [`try_empty_log`] waits for a reader. The daemon tries again later.
+/// How long [`try_truncate_log`] waits for a reader. The daemon tries again later.
 const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// The outcome of a checkpoint, in frames of the log.
@@ -71,12 +71,12 @@ pub(crate) fn passive(conn: &Connection) -> Result<Moved> {
 }
 
 /// Moves all pages and empties the log.
-pub(crate) fn empty_log(conn: &Connection) -> Result<()> {
+pub(crate) fn truncate_log(conn: &Connection) -> Result<()> {
     Ok(conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
 }
 
-/// Like [`empty_log`], but returns false if a reader blocks it for [`READER_WAIT`].
-pub(crate) fn try_empty_log(conn: &Connection) -> Result<bool> {
+/// Like [`truncate_log`], but returns false if a reader blocks it for [`READER_WAIT`].
+pub(crate) fn try_truncate_log(conn: &Connection) -> Result<bool> {
     conn.busy_timeout(READER_WAIT)?;
     let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     conn.busy_timeout(connection::BUSY_TIMEOUT)?;

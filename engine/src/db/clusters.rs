@@ -68,9 +68,9 @@ pub(crate) struct Episode {
     pub hash: Vec<u8>,
     pub expires_at: Option<Timestamp>,
     /// A summary or a promoted fact, created by maintenance.
-    pub made: bool,
+    pub is_generated: bool,
     /// A fact was promoted from this episode before.
-    pub promoted: bool,
+    pub was_promoted: bool,
     /// A summary covers this episode, or covered it before it was restored.
     pub is_summarised: bool,
     /// The kind of period that a summary covers.
@@ -121,8 +121,8 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         access_count: row.get(9)?,
         hash: row.get(10)?,
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
-        made: row.get(13)?,
-        promoted: row.get(14)?,
+        is_generated: row.get(13)?,
+        was_promoted: row.get(14)?,
         is_summarised: row.get(16)?,
         span: summary.and_then(|metadata| PeriodKind::of(&metadata).map(|(span, _)| span)),
     })

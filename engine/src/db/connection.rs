@@ -116,7 +116,7 @@ fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => Error::NotOurs {
             path: path.to_path_buf(),
-            why: "it is not an SQLite database".to_owned(),
+            reason: "it is not an SQLite database".to_owned(),
         },
         Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
             Error::Damaged { path: path.to_path_buf(), what: error.to_string() }

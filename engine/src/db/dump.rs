@@ -37,7 +37,7 @@ pub(crate) fn all(conn: &Connection) -> Result<String> {
 }
 
 /// Returns whether the text occurs in the database file or its write-ahead log.
-pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
+pub(crate) fn file_contains(path: &std::path::Path, needle: &str) -> bool {
     ["", "-wal"].iter().any(|suffix| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -29,7 +29,7 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
         return Ok(group);
     }
     group::check_name(name.as_str())
-        .map_err(|why| Failure::invalid("group", why).hint(group::NAME_HINT))?;
+        .map_err(|reason| Failure::invalid("group", reason).hint(group::NAME_HINT))?;
     Ok(Group::named(name))
 }
 

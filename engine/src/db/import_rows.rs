@@ -12,16 +12,20 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 /// Which tables had rows before an import.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExistingRows {
-    pub memories: bool,
-    pub tombstones: bool,
-    pub log: bool,
+    pub has_memories: bool,
+    pub has_tombstones: bool,
+    pub has_log: bool,
 }
 
 /// Returns which tables have rows.
 pub(crate) fn existing(conn: &Connection) -> Result<ExistingRows> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
     Ok(conn.query_row(sql, [], |row| {
-        Ok(ExistingRows { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
+        Ok(ExistingRows {
+            has_memories: row.get(0)?,
+            has_tombstones: row.get(1)?,
+            has_log: row.get(2)?,
+        })
     })?)
 }
 

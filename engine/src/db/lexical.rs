@@ -81,7 +81,7 @@ impl Drop for TriggersOff<'_> {
 }
 
 /// Deletes every text from the index.
-pub(crate) fn empty(conn: &Connection) -> Result<()> {
+pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
     Ok(())
 }

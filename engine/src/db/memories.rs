@@ -369,6 +369,6 @@ pub(crate) fn parsed<T: FromStr<Err = String>>(
 }
 
 /// Returns the error for a column with an invalid value.
-pub(crate) fn column_error(column: usize, why: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+pub(crate) fn column_error(column: usize, reason: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into())
 }

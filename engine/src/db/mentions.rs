@@ -37,7 +37,11 @@ fn seqs(conn: &Connection, sql: &str, memory: i64) -> Result<Vec<i64>> {
 
 /// Returns memories whose text contains this phrase, as FTS5 tokenises it, newest first, with their
 /// texts.
-pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Vec<(i64, String)>> {
+pub(crate) fn containing_phrase(
+    conn: &Connection,
+    words: &str,
+    limit: usize,
+) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
     )?;
@@ -51,7 +55,7 @@ pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Ve
 
 /// Returns memories whose text contains these characters in sequence, newest first, with their
 /// texts. For scripts without spaces, in which FTS5 finds no words.
-pub(crate) fn holding_characters(
+pub(crate) fn containing_characters(
     conn: &Connection,
     characters: &str,
     limit: usize,

@@ -33,7 +33,7 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let found = version(conn)?;
     let id: u32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let not_ours = |why: String| Err(Error::NotOurs { path: path.to_path_buf(), why });
+    let not_ours = |reason: String| Err(Error::NotOurs { path: path.to_path_buf(), reason });
     match (id, found) {
         (APPLICATION_ID, found) if found > SCHEMA => {
             Err(Error::NewerDatabase { path: path.to_path_buf(), found, known: SCHEMA })

@@ -43,7 +43,7 @@ impl<'a> VectorWriter<'a> {
         model: &str,
         encoding: &DocumentEncoding,
     ) -> Result<()> {
-        for (number, vector) in encoding.pieces.iter().enumerate() {
+        for (number, vector) in encoding.vectors.iter().enumerate() {
             let number = i64::try_from(number).unwrap_or(i64::MAX);
             let id = self.chunk.insert((memory, number, model))?;
             self.vector.execute((id, to_bytes(vector)))?;
@@ -71,7 +71,7 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 
 /// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
 /// vectors for each.
-pub(crate) fn empty(conn: &Connection) -> Result<()> {
+pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
     let create_table: String =
         conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
             row.get(0)
@@ -115,7 +115,7 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
 /// Returns the encoding of one memory by a model.
 pub(crate) fn encoding(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
     Ok(DocumentEncoding {
-        pieces: of(conn, memory, model)?,
+        vectors: of(conn, memory, model)?,
         words: codes::of(conn, memory, model)?,
     })
 }

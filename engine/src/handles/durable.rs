@@ -123,7 +123,7 @@ impl Writer {
         // Stays true if a step fails, so that the next checkpoint tries again.
         self.erase_pending = true;
         let emptied = self.count_checkpoint(None, |conn| {
-            let emptied = checkpoint::try_empty_log(conn)?;
+            let emptied = checkpoint::try_truncate_log(conn)?;
             // What a reader has blocked is counted by the next checkpoint.
             Ok(if emptied { Moved::ALL } else { checkpoint::passive(conn)? })
         })? == Moved::ALL;
@@ -154,7 +154,7 @@ impl Writer {
         }
         health::mark_closed(&self.conn, nonce)?;
         self.count_checkpoint(None, |conn| {
-            checkpoint::empty_log(conn)?;
+            checkpoint::truncate_log(conn)?;
             Ok(Moved::ALL)
         })?;
         Ok(())

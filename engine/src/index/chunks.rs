@@ -36,7 +36,7 @@ impl Index {
     pub(crate) fn set_vectors(&mut self, seq: i64, text: &DocumentEncoding) {
         self.set_codes(seq, text.words.as_deref());
         let Some(slot) = self.slot(seq) else { return };
-        let chunks: Vec<QuantizedVector> = text.pieces.iter().map(QuantizedVector::from).collect();
+        let chunks: Vec<QuantizedVector> = text.vectors.iter().map(QuantizedVector::from).collect();
         self.put_vectors(slot, &chunks.iter().map(QuantizedVector::row).collect::<Vec<_>>());
     }
 

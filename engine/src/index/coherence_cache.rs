@@ -121,7 +121,7 @@ impl CachedCoherence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::leaning;
+    use crate::tests::fixture::between_axes;
     use proptest::prelude::*;
 
     proptest! {
@@ -129,7 +129,7 @@ mod tests {
         fn a_cached_coherence_equals_a_recomputed_one(
             changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60),
         ) {
-            let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
+            let vectors: Vec<_> = (0..2000).map(|number| between_axes(number % 7, 100 + number % 50, 0.7)).collect();
             let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
             let order = OrderKey { group: 0, mask: 0 };
             let (cache, mut slots, mut next) = (CoherenceCache::default(), Vec::<u32>::new(), 0);

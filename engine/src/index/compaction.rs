@@ -133,7 +133,7 @@ pub(crate) mod tests {
     use crate::ranking::fusion::Fusion;
     use crate::search::query::parse::ParsedQuery;
     use crate::search::{Detail, Effort, SearchQuery, search};
-    use crate::tests::fixture::{T0, asked, code, leaning};
+    use crate::tests::fixture::{T0, between_axes, code, query_encoding};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
 
@@ -181,7 +181,7 @@ pub(crate) mod tests {
         ]);
         let encoding = (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(
             |(chunks, a, b, has_words)| DocumentEncoding {
-                pieces: (0..chunks).map(|chunk| leaning(a, 6 + b + chunk, 0.6)).collect(),
+                vectors: (0..chunks).map(|chunk| between_axes(a, 6 + b + chunk, 0.6)).collect(),
                 words: has_words.then(|| {
                     ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
                 }),
@@ -233,7 +233,7 @@ pub(crate) mod tests {
             index.graph().sorted(),
             index.size()
         )];
-        let query = leaning(2, 7, 0.8);
+        let query = between_axes(2, 7, 0.8);
         for (group, compacted, kind) in
             [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))]
         {
@@ -254,7 +254,9 @@ pub(crate) mod tests {
                 "{seqs:?} {:?}",
                 index.cosines(&QuantizedVector::from(&query), &slots)
             ));
-            for encoding in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
+            for encoding in
+                [None, Some(query_encoding("Where is the kettle of Anna", query.clone()))]
+            {
                 let parsed = ParsedQuery::new("Where is the kettle of Anna");
                 let query = SearchQuery {
                     parsed: &parsed,
@@ -271,7 +273,7 @@ pub(crate) mod tests {
                     .iter()
                     .map(|entry| (index.seq(entry.slot), entry.score.to_bits()))
                     .collect();
-                contents.push(format!("{ranked:?} {} {}", results.matched, results.weak));
+                contents.push(format!("{ranked:?} {} {}", results.matched, results.is_weak));
             }
         }
         contents.join("\n")
@@ -316,7 +318,7 @@ pub(crate) mod tests {
         let mut index = Index::default();
         let entry = |seq| Entry { seq, content: format!("number{seq}"), ..Entry::bare(seq) };
         (0..4_400).for_each(|seq| index.put(entry(seq)));
-        index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
+        index.set_vectors(4_399, &vec![Embedding::clone(&between_axes(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
         assert_eq!(
             (index.len(), index.size().memories, index.needs_compaction()),
@@ -333,6 +335,8 @@ pub(crate) mod tests {
                 && index.words().terms().len() == 3_300
         );
         assert_eq!(index.seq(index.slot(4_399).expect("the memory is in the index")), 4_399);
-        assert!(index.vector(3_299, 0).is_some_and(|row| row.is_of(leaning(1, 2, 0.5).as_slice())));
+        assert!(
+            index.vector(3_299, 0).is_some_and(|row| row.is_of(between_axes(1, 2, 0.5).as_slice()))
+        );
     }
 }

@@ -221,11 +221,11 @@ impl AgeLimits {
         if anchor.pinned {
             return by_exact_rule();
         }
-        let episodic = kind == MemoryType::Episodic;
+        let is_episodic = kind == MemoryType::Episodic;
         let factor =
-            if episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
+            if is_episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
         let (age, confidence) = (filter.now.since(anchor.at) as f64, anchor.confidence.get());
-        let cached = &mut self.0[usize::from(episodic)];
+        let cached = &mut self.0[usize::from(is_episodic)];
         let limit = match *cached {
             Some((of, limit)) if of.to_bits() == confidence.to_bits() => limit,
             _ => {

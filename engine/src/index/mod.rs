@@ -261,7 +261,7 @@ impl Index {
 mod tests {
     use super::*;
     use crate::model::encoding::DocumentEncoding;
-    use crate::tests::fixture::leaning;
+    use crate::tests::fixture::between_axes;
 
     fn entry(seq: i64, content: &str) -> Entry {
         Entry { content: content.to_owned(), ..Entry::bare(seq) }
@@ -269,7 +269,7 @@ mod tests {
 
     fn encoding(chunks: usize) -> DocumentEncoding {
         DocumentEncoding::from(
-            (0..chunks).map(|chunk| leaning(1, 2 + chunk, 0.5)).collect::<Vec<_>>(),
+            (0..chunks).map(|chunk| between_axes(1, 2 + chunk, 0.5)).collect::<Vec<_>>(),
         )
     }
 
@@ -311,6 +311,8 @@ mod tests {
         }
         assert!(index.extra_owner.len() <= chunks::MIN_EXTRA_ROWS);
         assert_eq!((index.chunk_count(0), index.vector(0, 3).is_none()), (3, true));
-        assert!(index.vector(0, 2).is_some_and(|row| row.is_of(leaning(1, 4, 0.5).as_slice())));
+        assert!(
+            index.vector(0, 2).is_some_and(|row| row.is_of(between_axes(1, 4, 0.5).as_slice()))
+        );
     }
 }

@@ -121,13 +121,13 @@ impl From<&Embedding> for QuantizedVector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::leaning;
+    use crate::tests::fixture::between_axes;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn cosines_of_quantised_vectors_are_close_to_the_exact_ones(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
-            let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
+            let (Ok(one), other) = (Embedding::new(numbers), between_axes(about, about + 9, apart)) else { return Ok(()) };
             let (query, stored) = (QuantizedVector::from(&one), QuantizedVector::from(&other));
             let row = stored.row();
             let exact = one.cosine(&other);

@@ -95,7 +95,7 @@ fn min_topic_size(rules: &Rules) -> usize {
 /// summary the widest period that is over, else the next wider one. `None` for other derived
 /// memories and for the summary of a year.
 fn period_kind(episode: &Episode, rules: &Rules, now: Timestamp) -> Option<PeriodKind> {
-    if !episode.made {
+    if !episode.is_generated {
         return Some(PeriodKind::Week);
     }
     let wider =

@@ -90,7 +90,10 @@ pub(crate) fn promotions(
 /// Returns whether an episode may be promoted: each episode supports only one fact.
 fn is_promotable(episode: &Episode, now: Timestamp) -> bool {
     let is_kept = matches!(episode.status, Status::Active | Status::Compacted);
-    is_kept && !episode.made && !episode.promoted && episode.expires_at.is_none_or(|at| at > now)
+    is_kept
+        && !episode.is_generated
+        && !episode.was_promoted
+        && episode.expires_at.is_none_or(|at| at > now)
 }
 
 /// An episode with its mean vector.

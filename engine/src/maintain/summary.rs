@@ -187,7 +187,7 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::model::time::DAY;
-    use crate::tests::fixture::{T0, axis, leaning};
+    use crate::tests::fixture::{T0, axis, between_axes};
     use proptest::prelude::*;
 
     /// A sentence of a member; member `n` was stored `n` days after the first.
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn the_most_central_sentences_that_differ_are_quoted_with_their_dates() {
         let all = [
-            sentence(0, "The mail gateway was slow.", Some(leaning(0, 1, 0.9))),
-            sentence(1, "The mail gateway has been slow.", Some(leaning(0, 1, 0.91))),
-            sentence(2, "Bruno found a full disk behind it.", Some(leaning(0, 2, 0.7))),
+            sentence(0, "The mail gateway was slow.", Some(between_axes(0, 1, 0.9))),
+            sentence(1, "The mail gateway has been slow.", Some(between_axes(0, 1, 0.91))),
+            sentence(2, "Bruno found a full disk behind it.", Some(between_axes(0, 2, 0.7))),
         ];
         let written = write(memories(3), &all);
         let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
@@ -257,7 +257,7 @@ mod tests {
         #[test]
         fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
             let all: Vec<Sentence> =
-                lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
+                lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(between_axes(0, 1 + i, 0.6)))).collect();
             let written = write(memories(lengths.len()), &all);
             prop_assert!(written.text.chars().count() <= MAX_SUMMARY_CHARS, "{}", written.text.chars().count());
             prop_assert!(!written.quoted.is_empty());

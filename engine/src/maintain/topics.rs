@@ -145,7 +145,7 @@ pub(crate) fn centre(directions: &[Option<Embedding>], members: &[usize]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::{axis, leaning};
+    use crate::tests::fixture::{axis, between_axes};
     use proptest::prelude::*;
 
     fn all_present(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {
@@ -154,14 +154,14 @@ mod tests {
 
     #[test]
     fn similar_memories_are_one_topic() {
-        let all = all_present((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
+        let all = all_present((0..8).map(|i| between_axes(i % 2, 10 + i, 0.9)).collect());
         assert_eq!(group_by_topic(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
     }
 
     #[test]
     fn a_topic_of_one_or_two_memories_is_added_to_the_nearest_topic() {
-        let mut all: Vec<Embedding> = (0..6).map(|i| leaning(i / 3, 10 + i, 0.9)).collect();
-        all.push(leaning(1, 50, 0.3));
+        let mut all: Vec<Embedding> = (0..6).map(|i| between_axes(i / 3, 10 + i, 0.9)).collect();
+        all.push(between_axes(1, 50, 0.3));
         assert_eq!(group_by_topic(&all_present(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
         let apart = all_present((0..5).map(axis).collect());
         assert_eq!(
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn memories_without_a_vector_are_one_topic() {
-        let mut all = all_present((0..3).map(|i| leaning(0, 10 + i, 0.9)).collect());
+        let mut all = all_present((0..3).map(|i| between_axes(0, 10 + i, 0.9)).collect());
         all.extend([None, None, None]);
         assert_eq!(group_by_topic(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
         assert_eq!(group_by_topic(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn twenty_thousand_memories_are_grouped_into_bounded_topics() {
-        let all = all_present((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
+        let all =
+            all_present((0..20_000).map(|i| between_axes(i % 7, 20 + i % 300, 0.8)).collect());
         let topics = group_by_topic(&all, 3);
         assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
         assert!(topics.iter().all(|topic| (3..=MAX_TOPIC).contains(&topic.len())));
@@ -192,7 +193,7 @@ mod tests {
         /// Every memory is in one topic, and no topic is too small or too large.
         #[test]
         fn topics_partition_the_memories(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
-            let all = all_present(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
+            let all = all_present(kinds.iter().enumerate().map(|(i, kind)| between_axes(*kind, 20 + i % 300, 0.8)).collect());
             let topics = group_by_topic(&all, 3);
             let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
             seen.sort_unstable();
@@ -203,7 +204,7 @@ mod tests {
         /// Within a block, the topics equal those of repeatedly joining the nearest pair.
         #[test]
         fn nearest_neighbour_chains_equal_joining_the_nearest_pairs(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
-            let all = all_present(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
+            let all = all_present(lean.iter().enumerate().map(|(i, (kind, cosine))| between_axes(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
             let mut fast = average_linkage(&all, &members);
             for group in &mut fast { group.sort_unstable(); }

@@ -81,15 +81,15 @@ pub const MAX_SIGN_CODES: usize = 64;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentEncoding {
     /// A vector for each chunk; empty without a model.
-    pub pieces: Vec<Embedding>,
+    pub vectors: Vec<Embedding>,
     /// A sign code for each content word, at most [`MAX_SIGN_CODES`]; `None` if the words were not
     /// encoded.
     pub words: Option<Vec<SignCode>>,
 }
 
 impl From<Vec<Embedding>> for DocumentEncoding {
-    fn from(pieces: Vec<Embedding>) -> Self {
-        Self { pieces, words: None }
+    fn from(vectors: Vec<Embedding>) -> Self {
+        Self { vectors, words: None }
     }
 }
 

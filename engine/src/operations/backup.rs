@@ -81,7 +81,7 @@ impl Writer {
         self.change(|conn, _, touched| {
             touched.emptied = true;
             connection::defer_foreign_keys(conn)?;
-            backup::empty(conn)
+            backup::delete_all(conn)
         })?;
         health::release_free_pages(&self.conn)?;
         self.scrub()?;
@@ -103,15 +103,15 @@ impl Reader {
             .at("memory_id");
             return Err(failure.hint("Forget it with --hard first").into());
         }
-        let search = holding(folder, id);
-        for path in &search.holding {
+        let search = search(folder, id);
+        for path in &search.containing {
             std::fs::remove_file(path).map_err(|e| file_failure(path, &e))?;
         }
         let to_texts = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.display().to_string()).collect()
         };
         Ok(PurgeBackupsReply {
-            removed: to_texts(search.holding),
+            removed: to_texts(search.containing),
             unreadable: to_texts(search.unreadable),
         })
     }
@@ -121,14 +121,14 @@ impl Reader {
 #[derive(Debug, Default)]
 pub struct BackupSearch {
     /// Backups that contain it, oldest first.
-    pub holding: Vec<PathBuf>,
+    pub containing: Vec<PathBuf>,
     /// Backups that cannot be read.
     pub unreadable: Vec<PathBuf>,
 }
 
 /// Searches every backup of a folder for one memory.
 #[must_use]
-pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
+pub fn search(folder: &Path, id: &MemoryId) -> BackupSearch {
     let mut search = BackupSearch::default();
     let Ok(entries) = std::fs::read_dir(folder) else { return search };
     let mut paths: Vec<PathBuf> =
@@ -137,8 +137,8 @@ pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
     // Names begin with the time of the backup.
     paths.sort();
     for path in paths {
-        match backup::holds(&path, id) {
-            Ok(true) => search.holding.push(path),
+        match backup::contains(&path, id) {
+            Ok(true) => search.containing.push(path),
             Ok(false) => {}
             Err(_) => search.unreadable.push(path),
         }
@@ -212,13 +212,16 @@ mod tests {
         assert_eq!(
             (
                 backup::check(&copy).expect("the backup is intact"),
-                backup::holds(&copy, &id).expect("the backup is readable")
+                backup::contains(&copy, &id).expect("the backup is readable")
             ),
             (2, true)
         );
         assert!(test_store.dump().is_empty() && test_store.reader.shared.index().len() == 0);
         assert!(
-            !crate::db::dump::holds(&test_store.folder.path().join("memory.db"), "zebra crossing"),
+            !crate::db::dump::file_contains(
+                &test_store.folder.path().join("memory.db"),
+                "zebra crossing"
+            ),
             "the database file has no copy of the text"
         );
         test_store.store(
@@ -266,7 +269,7 @@ mod tests {
     fn backups_with_a_memory_are_deleted_only_after_its_hard_delete() {
         let mut test_store = TestStore::new();
         let folder = test_store.folder.path().join("backups");
-        assert!(holding(&folder, &MemoryId::from(uuid::Uuid::nil())).holding.is_empty());
+        assert!(search(&folder, &MemoryId::from(uuid::Uuid::nil())).containing.is_empty());
         test_store.writer.back_up(&folder, test_store.now).expect("the backup is written");
         let id =
             test_store.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
@@ -275,7 +278,7 @@ mod tests {
             .back_up(&folder, test_store.now.plus(60_000))
             .expect("the backup is written");
         std::fs::write(folder.join("broken.db"), "no database").expect("the file is written");
-        assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&backup));
+        assert_eq!(search(&folder, &id).containing, std::slice::from_ref(&backup));
         assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "the memory still exists");
         let call = test_store.call("shop", None);
         test_store

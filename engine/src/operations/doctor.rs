@@ -142,14 +142,15 @@ impl Comparison<'_> {
         let mut digest = compared.digest.clone();
         self.compare_vectors(seqs, &mut encodings, &mut digest)?;
         self.compare_codes(seqs, &mut encodings)?;
-        for (seq, StoredEncoding { chunks, codes }) in &encodings {
+        for (seq, StoredEncoding { chunks, has_codes }) in &encodings {
             let slot = self.index.slot(*seq);
             self.expect(slot.is_none_or(|slot| self.index.vector(slot, *chunks).is_none()), || {
                 format!("memory {seq} has more vectors than the {chunks} of the database")
             });
-            self.expect(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
-                differing_codes(*seq)
-            });
+            self.expect(
+                slot.is_none_or(|slot| self.index.codes(slot).is_some() == *has_codes),
+                || differing_codes(*seq),
+            );
         }
         if self.fault.is_none() {
             compared.memories += encodings.len();
@@ -207,7 +208,7 @@ impl Comparison<'_> {
         encodings: &mut BTreeMap<i64, StoredEncoding>,
     ) -> Result<()> {
         codes::load(self.conn, self.model, seqs, |seq, codes| {
-            encodings.entry(seq).or_default().codes = true;
+            encodings.entry(seq).or_default().has_codes = true;
             let indexed = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
             self.expect(indexed == Some(&codes), || differing_codes(seq));
             Ok(())
@@ -239,7 +240,7 @@ struct StoredEncoding {
     /// Number of chunks, and of vectors.
     chunks: usize,
     /// True if sign codes are stored.
-    codes: bool,
+    has_codes: bool,
 }
 
 fn differing_codes(seq: i64) -> String {
@@ -276,7 +277,7 @@ mod tests {
     use crate::model::encoding::DocumentEncoding;
     use crate::model::entity_link::EntityLink;
     use crate::model::entity_link::LinkKind;
-    use crate::tests::fixture::{TestStore, axis, code, coded};
+    use crate::tests::fixture::{TestStore, axis, code, document_encoding};
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
 
@@ -320,17 +321,17 @@ mod tests {
     #[test]
     fn every_part_of_the_index_is_compared() {
         let encoding = |test_store: &TestStore| {
-            coded(
+            document_encoding(
                 "The kettle is hot",
                 test_store.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
             )
         };
         let test_store = || {
             let mut test_store = TestStore::new();
-            test_store.store_coded(
+            test_store.store_encoded(
                 "a",
                 json!({"content": "The kettle is hot", "type": "semantic"}),
-                &coded("The kettle is hot", axis(1)),
+                &document_encoding("The kettle is hot", axis(1)),
             );
             test_store.store(
                 "a",

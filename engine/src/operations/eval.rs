@@ -275,7 +275,7 @@ mod tests {
                 feedback("another", 2),
             ])
             .expect("the feedback is stored");
-        assert!(dump::holds(&path, "the secret boiler"));
+        assert!(dump::file_contains(&path, "the secret boiler"));
         let id = test_store
             .reader
             .eval_set(0, 0, test_store.now)
@@ -293,6 +293,6 @@ mod tests {
             remaining.iter().map(|question| question.query.as_str()).collect::<Vec<_>>(),
             ["another"]
         );
-        assert!(!dump::holds(&path, "the secret boiler"));
+        assert!(!dump::file_contains(&path, "the secret boiler"));
     }
 }

@@ -67,8 +67,14 @@ impl Writer {
     }
 }
 
-fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
-    ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
+fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
+    ForgetReply {
+        id,
+        status: status.to_owned(),
+        already_forgotten: was_forgotten,
+        act: None,
+        note: None,
+    }
 }
 
 /// Hides a memory and its relations; nothing is deleted.
@@ -77,8 +83,8 @@ pub(crate) fn hide(
     memory: &Memory,
     reason: Option<&str>,
 ) -> Result<ForgetReply> {
-    let already = memory.status == Status::Forgotten;
-    if !already {
+    let was_forgotten = memory.status == Status::Forgotten;
+    if !was_forgotten {
         change.record_before(Row::Memory(memory.seq))?;
         let forgotten =
             StatusChange { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
@@ -90,7 +96,7 @@ pub(crate) fn hide(
         )?;
         change.touch(memory.seq);
     }
-    Ok(reply(memory.id.clone(), "forgotten", already))
+    Ok(reply(memory.id.clone(), "forgotten", was_forgotten))
 }
 
 /// Deletes every copy of a memory: the row with its terms, vectors, variants, relations and

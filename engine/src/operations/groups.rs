@@ -220,7 +220,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
 /// Refuses a name that is invalid or that belongs to another group.
 fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     group::check_name(name.as_str())
-        .map_err(|why| Failure::invalid(field, why).hint(group::NAME_HINT))?;
+        .map_err(|reason| Failure::invalid(field, reason).hint(group::NAME_HINT))?;
     let owner = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match owner {

@@ -203,7 +203,7 @@ impl Reader {
 
     fn details(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
-        let forgotten = memory.status == Status::Forgotten;
+        let is_forgotten = memory.status == Status::Forgotten;
         Ok(MemoryDetails {
             variants: memories::variants(&self.conn, memory.seq)?,
             group: group_name(&self.conn, memory.group.as_deref())?,
@@ -220,7 +220,7 @@ impl Reader {
             created_at: memory.created_at.iso(),
             updated_at: memory.updated_at.iso(),
             expires_at: memory.expires_at.map(Timestamp::iso),
-            superseded_by: if forgotten {
+            superseded_by: if is_forgotten {
                 Some("forgotten".to_owned())
             } else {
                 memory.superseded_by

@@ -111,14 +111,16 @@ impl Reader {
     }
 
     fn matches_status(&self, memory: &Memory, filter: StatusFilter, now: Timestamp) -> bool {
-        let active = memory.status == Status::Active;
-        let expired = memory.expires_at.is_some_and(|at| at <= now);
+        let is_active = memory.status == Status::Active;
+        let is_expired = memory.expires_at.is_some_and(|at| at <= now);
         match filter {
-            StatusFilter::Status(Status::Active) => active && !expired,
+            StatusFilter::Status(Status::Active) => is_active && !is_expired,
             StatusFilter::Status(status) => memory.status == status,
-            StatusFilter::Expired => active && expired,
-            StatusFilter::Pinned => active && memory.anchor.pinned,
-            StatusFilter::Flagged => active && self.confidence(memory, now).get() < FLAG_THRESHOLD,
+            StatusFilter::Expired => is_active && is_expired,
+            StatusFilter::Pinned => is_active && memory.anchor.pinned,
+            StatusFilter::Flagged => {
+                is_active && self.confidence(memory, now).get() < FLAG_THRESHOLD
+            }
             StatusFilter::All => true,
         }
     }

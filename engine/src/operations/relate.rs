@@ -117,8 +117,8 @@ fn entity(
 /// Returns the trimmed predicate, or refuses it.
 pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
-    let refuse = |why: String| {
-        Err(Failure::invalid("predicate", why)
+    let refuse = |reason: String| {
+        Err(Failure::invalid("predicate", reason)
             .hint("For example works_at, manages, part_of")
             .into())
     };

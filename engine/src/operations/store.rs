@@ -236,7 +236,7 @@ impl StoreWork<'_, '_> {
     /// threshold. The latter are the same fact only if they have the same words. Empty if the new
     /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
-        let [vector] = self.encoding.pieces.as_slice() else { return Vec::new() };
+        let [vector] = self.encoding.vectors.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
         let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
@@ -255,7 +255,7 @@ impl StoreWork<'_, '_> {
         // checks their rows.
         for (seq, encoding) in self.change.touched.earlier.iter().flat_map(|update| &update.vectors)
         {
-            if let [other] = encoding.pieces.as_slice() {
+            if let [other] = encoding.vectors.as_slice() {
                 let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
                 candidates.extend((f64::from(cosine) > min_cosine).then_some((*seq, cosine)));
             }

@@ -115,8 +115,8 @@ fn no_such_act(id: i64) -> Error {
         .into()
 }
 
-fn conflict(entry: &Entry, why: &str) -> Error {
-    let message = format!("act {} ({}) cannot be undone: {why}", entry.id, entry.act);
+fn conflict(entry: &Entry, reason: &str) -> Error {
+    let message = format!("act {} ({}) cannot be undone: {reason}", entry.id, entry.act);
     Failure::new(Code::Conflict, message)
         .hint("Undo the later acts first; loci history lists them")
         .into()

@@ -350,7 +350,7 @@ impl<'a> CoarseToFine<'a> {
             scores[correction.at] += correction.amount;
         }
         let is_question: Vec<bool> =
-            features.iter().map(|features| features.traits.question).collect();
+            features.iter().map(|features| features.traits.is_question).collect();
         let mut smoothing = ContextSmoothing::default();
         for window in &windows {
             let range = window.range.clone();

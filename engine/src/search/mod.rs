@@ -95,7 +95,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         Some(_) => Some(late_interaction::WEAK_SCORE),
         None => fusion::weak_below(query.fusion, query.encoding.is_some()),
     };
-    results.weak = results
+    results.is_weak = results
         .ranked
         .first()
         .zip(weak_below)
@@ -122,7 +122,7 @@ fn roll_up(
         ranked: fusion::best(scored, limit + collapse::SPARE),
         summarised,
         matched,
-        weak: false,
+        is_weak: false,
         explanation: None,
     }
 }

@@ -84,7 +84,7 @@ pub(crate) struct SearchResults {
     /// Number of memories that match by keyword, by vector, or as an entity that the query names.
     pub matched: usize,
     /// Whether even the best result is unlikely to be an answer.
-    pub weak: bool,
+    pub is_weak: bool,
     /// How the scores came about, if that was requested.
     pub explanation: Option<Explanation>,
 }

@@ -14,7 +14,7 @@ use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
-use crate::tests::fixture::{T0, asked, coded};
+use crate::tests::fixture::{T0, document_encoding, query_encoding};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
 const STORED: usize = 6_000;
@@ -81,14 +81,16 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             summary: None,
             extractive: false,
         });
-        let mut pieces = vec![vector(number / 6, number)];
+        let mut vectors = vec![vector(number / 6, number)];
         if number % 11 == 0 {
-            pieces.push(vector(number / 6 + 1, number));
+            vectors.push(vector(number / 6 + 1, number));
         }
-        let words = coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
+        let words =
+            document_encoding(content.rsplit(": ").next().unwrap_or_default(), vectors[0].clone())
+                .words;
         index.set_vectors(
             i64::try_from(number).expect("the number fits"),
-            &DocumentEncoding { pieces, words },
+            &DocumentEncoding { vectors, words },
         );
     }
     index
@@ -202,7 +204,7 @@ fn question(turn: usize, template: &str, count: usize) -> (String, QueryEncoding
     let query = template
         .replace('*', &three_words)
         .replace('…', &[number, number + 7, number + 13].map(words_of).join(" "));
-    let encoding = asked(&query, vector(number / 6, number + count));
+    let encoding = query_encoding(&query, vector(number / 6, number + count));
     (query, encoding)
 }
 
@@ -265,9 +267,9 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         };
         let (plain, explained) = (run(Detail::Scores), run(Detail::Steps));
         assert_eq!(plain.ranked, explained.ranked, "{text}");
-        let whys = explained.explanation.expect("the search is explained").score_breakdowns;
-        assert_eq!(whys.len(), plain.ranked.len());
-        for (entry, why) in plain.ranked.iter().zip(whys) {
+        let breakdowns = explained.explanation.expect("the search is explained").score_breakdowns;
+        assert_eq!(breakdowns.len(), plain.ranked.len());
+        for (entry, why) in plain.ranked.iter().zip(breakdowns) {
             let sum: f64 = why.parts.iter().map(|part| part.adds).sum();
             assert!((entry.score - sum).abs() < 1e-5, "{text}: {entry:?} {why:?}");
         }

@@ -2,7 +2,7 @@
 //! results the newer comes first.
 
 use crate::model::time::DAY;
-use crate::tests::fixture::{TestStore, asked, coded, id, leaning};
+use crate::tests::fixture::{TestStore, axis, between_axes, document_encoding, id, query_encoding};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
@@ -14,13 +14,18 @@ fn store(test_store: &mut TestStore, text: &str, kind: &str, number: usize) -> S
 
 fn store_with(test_store: &mut TestStore, arguments: Value, number: usize) -> String {
     let text = arguments["content"].as_str().expect("the content is text").to_owned();
-    id(&test_store.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
+    id(&test_store.store_encoded(
+        "a",
+        arguments,
+        &document_encoding(&text, between_axes(0, number, 0.5)),
+    ))
+    .to_string()
 }
 
 fn found(test_store: &TestStore, max_results: usize) -> Vec<RecalledMemory> {
     let arguments = json!({"query": "kettle", "max_results": max_results});
     test_store
-        .recall_encoded("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5))))
+        .recall_encoded("a", arguments, Some(&query_encoding("kettle", between_axes(0, 9, 0.5))))
         .reply
         .results
 }
@@ -88,9 +93,9 @@ fn a_memory_listed_in_also_does_not_count_as_used() {
     let answer = test_store.recall_encoded(
         "a",
         json!({"query": "kettle"}),
-        Some(&asked("kettle", leaning(0, 9, 0.5))),
+        Some(&query_encoding("kettle", between_axes(0, 9, 0.5))),
     );
-    assert_eq!((answer.given.len(), answer.reply.results.len()), (1, 1));
+    assert_eq!((answer.accessed.len(), answer.reply.results.len()), (1, 1));
 }
 
 #[test]
@@ -104,23 +109,25 @@ fn of_two_nearly_equal_results_the_newer_comes_first_and_a_better_one_stays_firs
         {
             test_store.now = now.plus(days * DAY);
             let number = 1 + usize::from(days > 0);
-            test_store.store_coded(
+            test_store.store_encoded(
                 "a",
                 json!({"content": text, "type": "semantic"}),
-                &coded("the kettle", leaning(0, number, cosine)),
+                &document_encoding("the kettle", between_axes(0, number, cosine)),
             );
         }
         let arguments = json!({"query": "kettle"});
-        let asked = asked("kettle", crate::tests::fixture::axis(0));
-        let found = test_store.recall_encoded("a", arguments, Some(&asked)).reply.results;
+        let encoding = query_encoding("kettle", axis(0));
+        let found = test_store.recall_encoded("a", arguments, Some(&encoding)).reply.results;
         assert_eq!(found[0].content.as_deref(), Some(first), "{found:?}");
         // Later the order is the same: age is relative to the newest memory.
         test_store.now = now.plus(205 * DAY);
         assert_eq!(
-            test_store.recall_encoded("a", json!({"query": "kettle"}), Some(&asked)).reply.results
-                [0]
-            .content
-            .as_deref(),
+            test_store
+                .recall_encoded("a", json!({"query": "kettle"}), Some(&encoding))
+                .reply
+                .results[0]
+                .content
+                .as_deref(),
             Some(first)
         );
     }

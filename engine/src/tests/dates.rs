@@ -1,6 +1,6 @@
 //! Dates in search: of memories, of filters, and in queries.
 
-use crate::tests::fixture::{TestStore, asked, coded, leaning};
+use crate::tests::fixture::{TestStore, between_axes, document_encoding, query_encoding};
 use crate::tests::search::{episode, scores};
 use serde_json::{Value, json};
 
@@ -20,9 +20,13 @@ fn the_event_date_overrides_the_date_in_the_text_which_overrides_the_day_of_stor
             if let Some(date) = date {
                 arguments["metadata"] = json!({"event_date": date});
             }
-            store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+            store.store_encoded(
+                "a",
+                arguments,
+                &document_encoding("met", between_axes(0, number + 1, 0.5)),
+            );
         }
-        scores(&store, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
+        scores(&store, "a", query, &query_encoding("met", between_axes(0, 9, 0.5)))[0].0.clone()
     };
     assert_eq!(best("whom we met in March 2024"), "[2024-03-05] we met");
     assert_eq!(best("whom we met in July 2023"), "[2024-03-05] we met again");
@@ -44,7 +48,11 @@ fn meetings() -> TestStore {
         if let Some(date) = date {
             arguments["metadata"] = json!({"event_date": date});
         }
-        store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+        store.store_encoded(
+            "a",
+            arguments,
+            &document_encoding("met", between_axes(0, number + 1, 0.5)),
+        );
     }
     store
 }
@@ -52,8 +60,10 @@ fn meetings() -> TestStore {
 /// Returns the contents found for `met`, in alphabetical order.
 fn meetings_found(store: &TestStore, mut arguments: Value) -> Vec<String> {
     arguments["query"] = json!("met");
-    let results =
-        store.recall_encoded("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
+    let results = store
+        .recall_encoded("a", arguments, Some(&query_encoding("met", between_axes(0, 9, 0.5))))
+        .reply
+        .results;
     let mut texts: Vec<String> = results.into_iter().filter_map(|result| result.content).collect();
     texts.sort();
     texts
@@ -106,7 +116,8 @@ fn an_invalid_date_is_rejected_with_its_field() {
 #[test]
 fn a_relative_time_raises_scores_and_hides_nothing() {
     let store = meetings();
-    let found = |query: &str| scores(&store, "a", query, &asked("met", leaning(0, 9, 0.5)));
+    let found =
+        |query: &str| scores(&store, "a", query, &query_encoding("met", between_axes(0, 9, 0.5)));
     for (query, best) in [
         ("whom we met last week", "[2026-01-20] we met"),
         ("whom we met last Wednesday", "we met for a walk"),
@@ -135,11 +146,20 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
     for (number, (day, text)) in NOTES.into_iter().enumerate() {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});
-        store.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
+        store.store_encoded(
+            "a",
+            arguments,
+            &document_encoding(text, between_axes(0, number + 1, 0.5)),
+        );
     }
     let [here, there] = ["files kept here", "files kept there"];
     let best_note = |query: &str| {
-        let found = scores(&store, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
+        let found = scores(
+            &store,
+            "a",
+            query,
+            &query_encoding(&query.replace(',', ""), between_axes(0, 9, 0.5)),
+        );
         found
             .into_iter()
             .map(|(text, _)| text)
@@ -161,13 +181,13 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
     }
     // No event: the first is in no memory, only a rule mentions the second, and the third is a
     // procedure.
-    store.store_coded(
+    store.store_encoded(
         "a",
         episode("before payday send reminders"),
-        &coded("before payday send reminders", leaning(0, 5, 0.5)),
+        &document_encoding("before payday send reminders", between_axes(0, 5, 0.5)),
     );
     let steps = json!({"content": "invoice steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
-    store.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
+    store.store_encoded("a", steps, &document_encoding("invoice steps", between_axes(0, 6, 0.5)));
     for query in [
         "files kept before merger concluded",
         "files kept before payday",
@@ -175,7 +195,7 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
     ] {
         let request = json!({"query": query, "explain": true});
         let results = store
-            .recall_encoded("a", request, Some(&asked(query, leaning(0, 9, 0.5))))
+            .recall_encoded("a", request, Some(&query_encoding(query, between_axes(0, 9, 0.5))))
             .reply
             .results;
         let steps: Vec<String> = results

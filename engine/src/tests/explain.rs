@@ -4,7 +4,7 @@
 
 use crate::handles::settings::Settings;
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{TestStore, asked, coded, leaning};
+use crate::tests::fixture::{TestStore, between_axes, document_encoding, query_encoding};
 use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::RecallReply;
 use proptest::prelude::*;
@@ -65,15 +65,15 @@ fn store_of(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>) -> T
     let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
-        test_store.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
+        test_store.store_encoded("a", arguments, &document_encoding(text, between_axes(0, 70, 0.6))).id
     });
     for (number, generated) in texts.iter().enumerate() {
         let text = generated.to_text();
-        let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
-        let stored = test_store.store_coded(
+        let vector = between_axes(0, 1 + number, 0.2 + 0.05 * number as f32);
+        let stored = test_store.store_encoded(
             "a",
             json!({"content": text, "type": "episodic"}),
-            &coded(&text, vector),
+            &document_encoding(&text, vector),
         );
         if number % 3 == 2 {
             crate::tests::fixture::mark_compacted(&mut test_store, &stored.id, summary.as_ref());
@@ -84,7 +84,9 @@ fn store_of(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>) -> T
 
 fn recall(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallReply {
     arguments["query"] = json!(query);
-    test_store.recall_encoded("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
+    test_store
+        .recall_encoded("a", arguments, Some(&query_encoding(query, between_axes(0, 60, 0.8))))
+        .reply
 }
 
 fn sum(why: &ScoreBreakdown) -> f64 {
@@ -217,7 +219,7 @@ fn a_dry_run_records_no_access_and_returns_the_same_results() {
     test_store.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
     let counted = test_store.recall("a", json!({"query": "kettle"}), None);
     let dry = test_store.recall("a", json!({"query": "kettle", "dry_run": true}), None);
-    assert_eq!((counted.given.len(), dry.given.len()), (1, 0));
+    assert_eq!((counted.accessed.len(), dry.accessed.len()), (1, 0));
     assert_eq!(counted.reply, dry.reply);
     let by_id = test_store.recall(
         "a",
@@ -225,7 +227,7 @@ fn a_dry_run_records_no_access_and_returns_the_same_results() {
         None,
     );
     assert!(
-        by_id.given.is_empty()
+        by_id.accessed.is_empty()
             && by_id.reply.note.is_some_and(|note| note.contains("explain was ignored"))
     );
 }

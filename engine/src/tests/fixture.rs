@@ -74,7 +74,7 @@ impl TestStore {
     }
 
     /// Stores a text with a whole encoding.
-    pub(crate) fn store_coded(
+    pub(crate) fn store_encoded(
         &mut self,
         group: &str,
         arguments: Value,
@@ -219,11 +219,11 @@ pub(crate) fn mark_compacted(
 
 /// Returns the unit vector along one axis.
 pub(crate) fn axis(number: usize) -> Embedding {
-    leaning(number, number, 1.0)
+    between_axes(number, number, 1.0)
 }
 
-/// Returns the unit vector with this cosine to axis `a` and the rest along axis `b`.
-pub(crate) fn leaning(a: usize, b: usize, cosine: f32) -> Embedding {
+/// Returns the unit vector in the plane of the axes `a` and `b` that has this cosine to axis `a`.
+pub(crate) fn between_axes(a: usize, b: usize, cosine: f32) -> Embedding {
     let mut values = vec![0.0; DIMENSIONS];
     values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
     values[a] += cosine;
@@ -239,15 +239,15 @@ pub(crate) fn code(word: &str) -> SignCode {
 }
 
 /// Returns the encoding of a text: the given vector, and the sign codes of all words.
-pub(crate) fn coded(text: &str, vector: Embedding) -> DocumentEncoding {
+pub(crate) fn document_encoding(text: &str, vector: Embedding) -> DocumentEncoding {
     DocumentEncoding {
-        pieces: vec![vector],
+        vectors: vec![vector],
         words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()),
     }
 }
 
 /// Returns the encoding of a query: the given vector, and all words with their sign codes.
-pub(crate) fn asked(text: &str, vector: Embedding) -> QueryEncoding {
+pub(crate) fn query_encoding(text: &str, vector: Embedding) -> QueryEncoding {
     QueryEncoding {
         vector,
         words: text

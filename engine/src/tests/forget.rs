@@ -114,14 +114,17 @@ fn a_hard_deleted_text_is_in_no_file_of_the_database() {
         .forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")}))
         .expect("the memory is forgotten");
     let path = test_store.folder.path().join("memory.db");
-    assert!(dump::holds(&path, secret), "the text is in the file before the hard delete");
+    assert!(dump::file_contains(&path, secret), "the text is in the file before the hard delete");
 
     let reply = test_store
         .forget("a", json!({"memory_id": id, "hard_delete": true}))
         .expect("the memory is hard-deleted");
     assert_eq!(reply.status, "deleted");
-    assert!(!dump::holds(&path, secret), "it is in neither the file nor the write-ahead log");
-    assert!(!dump::holds(&path, &secret.to_lowercase()), "it is not in the keyword index");
+    assert!(
+        !dump::file_contains(&path, secret),
+        "it is in neither the file nor the write-ahead log"
+    );
+    assert!(!dump::file_contains(&path, &secret.to_lowercase()), "it is not in the keyword index");
     assert!(refusal(test_store.inspect("a", json!({"memory_id": id}))).starts_with("not_found"));
     assert!(
         test_store
@@ -163,7 +166,7 @@ fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     test_store
         .forget("a", json!({"memory_id": id, "hard_delete": true}))
         .expect("the memory is hard-deleted");
-    assert!(dump::holds(&path, secret), "a read transaction keeps the text in the log");
+    assert!(dump::file_contains(&path, secret), "a read transaction keeps the text in the log");
     let reading = ClockReading { now: test_store.now, is_trusted: true };
     assert!(
         test_store.writer.checkpoint(reading).expect("the checkpoint runs") > 0,
@@ -171,5 +174,5 @@ fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     );
     drop(read_transaction);
     assert_eq!(test_store.writer.checkpoint(reading).expect("the checkpoint runs"), 0);
-    assert!(!dump::holds(&path, secret));
+    assert!(!dump::file_contains(&path, secret));
 }

@@ -1,6 +1,6 @@
 //! The graph boost: memories linked to an entity of the query rank higher.
 
-use crate::tests::fixture::{TestStore, axis, coded, leaning};
+use crate::tests::fixture::{TestStore, axis, between_axes, document_encoding};
 use crate::tests::graph::entity;
 use loci_proto::memory::MemoryId;
 use serde_json::json;
@@ -11,10 +11,10 @@ fn store_moves(test_store: &mut TestStore) -> MemoryId {
         (entity(test_store, "a", "Anna", &["Ania"]), entity(test_store, "a", "Piotr", &[]));
     for (number, name) in ["Olga", "Piotr", "Jonas", "Mei"].iter().enumerate() {
         let text = format!("{name} has moved to house {number}");
-        test_store.store_coded(
+        test_store.store_encoded(
             "a",
             json!({"content": text, "type": "semantic"}),
-            &coded(&text, leaning(0, 5 + number, 0.6)),
+            &document_encoding(&text, between_axes(0, 5 + number, 0.6)),
         );
     }
     test_store

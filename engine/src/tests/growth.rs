@@ -2,7 +2,7 @@
 //! store.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
-use crate::tests::fixture::{TestStore, axis, coded, parse};
+use crate::tests::fixture::{TestStore, axis, document_encoding, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::pin::PinRequest;
 use serde_json::json;
@@ -23,7 +23,11 @@ const OPERATIONS: [Operation; 13] = [
     ("supersede", |test_store, id| {
         let arguments =
             json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
-        test_store.store_coded("a", arguments, &coded("It was moved to ten", axis(378)));
+        test_store.store_encoded(
+            "a",
+            arguments,
+            &document_encoding("It was moved to ten", axis(378)),
+        );
     }),
     ("relate", |test_store, _| {
         let [subject, object] = ["Ada", "Grace"].map(|name| {
@@ -41,7 +45,7 @@ const OPERATIONS: [Operation; 13] = [
         );
         test_store
             .writer
-            .edit(&call, &request, &coded("It opens at eight", axis(379)))
+            .edit(&call, &request, &document_encoding("It opens at eight", axis(379)))
             .expect("the memory is edited");
     }),
     ("pin", |test_store, id| {
@@ -52,7 +56,10 @@ const OPERATIONS: [Operation; 13] = [
         test_store.writer.pin(&call, &request).expect("the memory is pinned");
     }),
     ("store an encoding", |test_store, _| {
-        test_store.writer.fill(9, &coded("new", axis(380))).expect("the encoding is stored");
+        test_store
+            .writer
+            .fill(9, &document_encoding("new", axis(380)))
+            .expect("the encoding is stored");
     }),
     ("forget", |test_store, id| {
         drop(test_store.forget("a", json!({"memory_id": id})).expect("the memory is forgotten"));
@@ -91,10 +98,10 @@ fn text(number: usize) -> String {
 
 fn store(test_store: &mut TestStore, text: &str, number: usize) -> MemoryId {
     test_store
-        .store_coded(
+        .store_encoded(
             "a",
             json!({"content": text, "type": "semantic"}),
-            &coded(text, distinct_vector(number)),
+            &document_encoding(text, distinct_vector(number)),
         )
         .id
 }

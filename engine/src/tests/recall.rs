@@ -6,7 +6,7 @@ use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{T0, TestStore, axis, id, leaning};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, id};
 use crate::transaction::access::Boosting;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ fn a_memory_is_found_by_its_vector_or_by_its_keywords() {
     test_store.store("a", note("The kettle is in the kitchen"), Some(&axis(0)));
     test_store.store("a", note("Invoices are paid on Mondays"), Some(&axis(1)));
     assert_eq!(
-        test_store.found("a", json!({"query": "tea"}), Some(&leaning(0, 2, 0.6))),
+        test_store.found("a", json!({"query": "tea"}), Some(&between_axes(0, 2, 0.6))),
         ["The kettle is in the kitchen"]
     );
     assert_eq!(
@@ -37,13 +37,13 @@ fn a_small_project_next_to_a_large_one_is_not_starved() {
         test_store.store(
             "large",
             note(&format!("The deployment number {i} went well")),
-            Some(&leaning(0, 1 + i % 300, 0.99)),
+            Some(&between_axes(0, 1 + i % 300, 0.99)),
         );
     }
     test_store.store(
         "small",
         note("The deployment of the small one failed"),
-        Some(&leaning(0, 300, 0.5)),
+        Some(&between_axes(0, 300, 0.5)),
     );
     let found = test_store.found("small", json!({"query": "deployment"}), Some(&axis(0)));
     assert_eq!(found, ["The deployment of the small one failed"]);
@@ -107,7 +107,7 @@ fn a_recall_by_id_keeps_the_order_and_lists_missing_ids() {
         [unknown, foreign.id.as_str()]
     );
     assert!(answer.reply.note.expect("the reply has a note").contains("query was ignored"));
-    assert_eq!(answer.given.len(), 2);
+    assert_eq!(answer.accessed.len(), 2);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn previews_are_short_and_count_as_no_access() {
     test_store.store("a", note(&format!("A long note {}", "x".repeat(500))), None);
     let answer = test_store.recall("a", json!({"query": "note", "summary_only": true}), None);
     assert_eq!(answer.reply.results[0].preview.as_ref().map(|p| p.chars().count()), Some(80));
-    assert!(answer.reply.results[0].content.is_none() && answer.given.is_empty());
+    assert!(answer.reply.results[0].content.is_none() && answer.accessed.is_empty());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
             .expect("the reply has a confidence")
             .get()
     };
-    let seq = test_store.recall("a", json!({"ids": [id(&stored)]}), None).given[0];
+    let seq = test_store.recall("a", json!({"ids": [id(&stored)]}), None).accessed[0];
     for _ in 0..3 {
         test_store
             .writer
@@ -218,7 +218,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     );
     test_store
         .writer
-        .fill(waiting[0].0, &DocumentEncoding { pieces: vec![axis(4)], words: Some(Vec::new()) })
+        .fill(waiting[0].0, &DocumentEncoding { vectors: vec![axis(4)], words: Some(Vec::new()) })
         .expect("the encoding is stored");
     assert!(test_store.reader.without_vector(10).expect("the memories are listed").is_empty());
     assert_eq!(
@@ -284,11 +284,11 @@ fn the_fusion_is_a_setting() {
         test_store.store(
             "a",
             note("alpha beta gamma delta epsilon zeta eta theta"),
-            Some(&leaning(0, 1, 0.9)),
+            Some(&between_axes(0, 1, 0.9)),
         );
-        test_store.store("a", note("alpha"), Some(&leaning(0, 2, 0.6)));
-        test_store.store("a", note("nothing of it"), Some(&leaning(0, 3, 0.95)));
-        test_store.store("a", note("little of it"), Some(&leaning(0, 4, 0.7)));
+        test_store.store("a", note("alpha"), Some(&between_axes(0, 2, 0.6)));
+        test_store.store("a", note("nothing of it"), Some(&between_axes(0, 3, 0.95)));
+        test_store.store("a", note("little of it"), Some(&between_axes(0, 4, 0.7)));
         test_store.found("a", json!({"query": "alpha"}), Some(&axis(0)))
     };
     assert_eq!(order(Fusion::Weighted { vector_weight: 1.0 })[0], "nothing of it");

@@ -10,7 +10,9 @@ use crate::model::encoding::{
 use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
 use crate::search::types::NEIGHBOUR_CUTOFF;
-use crate::tests::fixture::{TestStore, asked, axis, code, coded, id, leaning};
+use crate::tests::fixture::{
+    TestStore, axis, between_axes, code, document_encoding, id, query_encoding,
+};
 use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -108,10 +110,10 @@ fn every_score_equals_that_of_the_reference() {
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
             let encoding = DocumentEncoding {
-                pieces: vec![padded(&reference.vectors[*slot])],
+                vectors: vec![padded(&reference.vectors[*slot])],
                 words: Some(words),
             };
-            store.store_coded("a", episode(&reference.texts[*slot]), &encoding);
+            store.store_encoded("a", episode(&reference.texts[*slot]), &encoding);
         }
         let order = OrderKey { group: 0, mask: 0 };
         let coherence = store.writer.shared.index().coherence(order, (0..case.slots.len()).rev());
@@ -171,7 +173,11 @@ fn store_small_project(store: &mut TestStore) {
             .iter()
             .enumerate()
     {
-        store.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
+        store.store_encoded(
+            "small",
+            episode(text),
+            &document_encoding(text, between_axes(0, number + 1, 0.7)),
+        );
     }
 }
 
@@ -181,17 +187,17 @@ fn no_text_of_another_project_changes_a_score() {
     store_small_project(&mut alone);
     for round in 0..40 {
         let text = format!("Marta: the kettle of the cat number {round}?");
-        with_others.store_coded(
+        with_others.store_encoded(
             "large",
             episode(&text),
-            &coded(&text, leaning(0, 20 + round, 0.9)),
+            &document_encoding(&text, between_axes(0, 20 + round, 0.9)),
         );
         if round == 20 {
             store_small_project(&mut with_others);
         }
     }
     for query in ["kettle", "Marta fed the cat", "boiler in May"] {
-        let encoding = asked(query, leaning(0, 9, 0.8));
+        let encoding = query_encoding(query, between_axes(0, 9, 0.8));
         let expected = scores(&alone, "small", query, &encoding);
         assert!(!expected.is_empty());
         assert_eq!(scores(&with_others, "small", query, &encoding), expected, "{query}");
@@ -207,11 +213,11 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
     });
     store_small_project(&mut store);
     store_small_project(&mut weighted);
-    let question = asked("kettle", leaning(0, 1, 0.6));
+    let question = query_encoding("kettle", between_axes(0, 1, 0.6));
     let soft_scores = scores(&store, "small", "kettle", &question);
     assert_ne!(soft_scores, scores(&weighted, "small", "kettle", &question));
     for each in [&mut store, &mut weighted] {
-        each.store("small", episode("the oven ticks"), Some(&leaning(0, 7, 0.7)));
+        each.store("small", episode("the oven ticks"), Some(&between_axes(0, 7, 0.7)));
     }
     assert_eq!(
         scores(&store, "small", "kettle", &question),
@@ -224,7 +230,7 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
     );
     store
         .writer
-        .fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7)))
+        .fill(waiting[0].0, &document_encoding("the oven ticks", between_axes(0, 7, 0.7)))
         .expect("the encoding is stored");
     assert!(store.reader.without_vector(9).expect("the memories are listed").is_empty());
     let soft_scores = scores(&store, "small", "kettle", &question);
@@ -244,14 +250,14 @@ fn a_word_of_the_same_meaning_matches_without_occurring() {
             .iter()
             .enumerate()
     {
-        let mut encoding = coded(text, leaning(0, number + 1, 0.5));
+        let mut encoding = document_encoding(text, between_axes(0, number + 1, 0.5));
         if number == 0 {
             encoding.words.as_mut().expect("the words are encoded").push(code("car"));
         }
-        store.store_coded("a", episode(text), &encoding);
+        store.store_encoded("a", episode(text), &encoding);
     }
     assert_eq!(
-        scores(&store, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
+        scores(&store, "a", "car", &query_encoding("car", between_axes(0, 9, 0.6)))[0].0,
         "an automobile stood there"
     );
 }
@@ -259,27 +265,27 @@ fn a_word_of_the_same_meaning_matches_without_occurring() {
 #[test]
 fn an_edited_memory_is_found_by_its_new_text() {
     let mut store = TestStore::new();
-    let stored = store.store_coded(
+    let stored = store.store_encoded(
         "a",
         episode("the kettle whistles"),
-        &coded("the kettle whistles", axis(1)),
+        &document_encoding("the kettle whistles", axis(1)),
     );
     let request = crate::tests::fixture::parse(
         json!({"memory_id": id(&stored), "content": "the boiler hums"}),
     );
     store
         .writer
-        .edit(&store.call("a", None), &request, &coded("the boiler hums", axis(2)))
+        .edit(&store.call("a", None), &request, &document_encoding("the boiler hums", axis(2)))
         .expect("the memory is edited");
-    assert_eq!(scores(&store, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
-    assert!(scores(&store, "a", "kettle", &asked("kettle", axis(3))).is_empty());
+    assert_eq!(scores(&store, "a", "boiler", &query_encoding("boiler", axis(3))).len(), 1);
+    assert!(scores(&store, "a", "kettle", &query_encoding("kettle", axis(3))).is_empty());
     store.undo_last().expect("the last act is undone");
     assert_eq!(
         store.reader.without_vector(9).expect("the memories are listed").len(),
         1,
         "the encoding of the edited text is removed"
     );
-    assert_eq!(scores(&store, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
+    assert_eq!(scores(&store, "a", "kettle", &query_encoding("kettle", axis(3))).len(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
 use crate::index::compaction::tests::contents;
 use crate::index::snapshot;
-use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
+use crate::tests::fixture::{T0, TestStore, between_axes, document_encoding, query_encoding};
 use loci_proto::requests::reset::ResetRequest;
 use proptest::prelude::*;
 use serde_json::json;
@@ -28,10 +28,10 @@ fn small_store() -> TestStore {
         "Klucze do piwnicy wiszą w kuchni",
     ];
     for (number, text) in texts.iter().enumerate() {
-        test_store.store_coded(
+        test_store.store_encoded(
             "a",
             json!({"content": text, "type": "semantic"}),
-            &coded(text, leaning(number, 9, 0.9)),
+            &document_encoding(text, between_axes(number, 9, 0.9)),
         );
     }
     test_store.store(
@@ -71,7 +71,7 @@ fn index_and_reply(test_store: &TestStore) -> String {
     let answer = test_store.recall_encoded(
         "a",
         json!({"query": "where is the kettle of Anna"}),
-        Some(&asked("kettle anna", leaning(1, 9, 0.9))),
+        Some(&query_encoding("kettle anna", between_axes(1, 9, 0.9))),
     );
     format!("{}\n{:?}", contents(&test_store.writer.shared.index()), answer.reply)
 }
@@ -254,12 +254,12 @@ fn a_link_to_the_database_uses_the_snapshot_next_to_the_database() {
 fn a_hard_deleted_text_is_in_no_snapshot() {
     let mut test_store = small_store();
     let secret = "The passphrase is quagmire";
-    let vector = leaning(40, 41, 0.3);
+    let vector = between_axes(40, 41, 0.3);
     let id = test_store
-        .store_coded(
+        .store_encoded(
             "a",
             json!({"content": secret, "type": "semantic"}),
-            &coded(secret, vector.clone()),
+            &document_encoding(secret, vector.clone()),
         )
         .id;
     let bytes: Vec<u8> = QuantizedVector::from(&vector).high[38..44]

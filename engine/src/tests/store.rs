@@ -3,7 +3,7 @@
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
 use crate::operations::store::Draft;
-use crate::tests::fixture::{T0, TestStore, axis, id, leaning, parse};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, id, parse};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::store::StoreRequest;
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ fn a_similar_text_with_the_same_fact_is_merged_into_the_first_wording() {
         json!({"content": "The user prefers tea", "type": "semantic", "confidence": 0.5}),
         Some(&axis(0)),
     );
-    let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
+    let again =
+        test_store.store("a", fact("The user prefers tea."), Some(&between_axes(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id && again.similar.is_empty());
     let shown = test_store.recall("a", json!({"ids": [id(&first)]}), None);
     assert!(
@@ -34,8 +35,11 @@ fn a_similar_text_with_the_same_fact_is_merged_into_the_first_wording() {
 fn a_similar_text_with_another_fact_is_stored_and_names_the_similar_memory() {
     let mut test_store = TestStore::new();
     let limit = test_store.store("a", fact("The rate limit is 100 requests"), Some(&axis(0)));
-    let raised =
-        test_store.store("a", fact("The rate limit is 500 requests"), Some(&leaning(0, 1, 0.97)));
+    let raised = test_store.store(
+        "a",
+        fact("The rate limit is 500 requests"),
+        Some(&between_axes(0, 1, 0.97)),
+    );
     assert!(!raised.deduplicated);
     assert_eq!(raised.similar, [limit.id]);
 }
@@ -45,28 +49,30 @@ fn texts_with_the_same_words_are_merged_at_a_lower_cosine_than_others() {
     let mut test_store = TestStore::new();
     let first = test_store.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));
     let passive = "The migrations are reviewed by Anna";
-    let far = test_store.store("a", fact(passive), Some(&leaning(0, 1, 0.83)));
+    let far = test_store.store("a", fact(passive), Some(&between_axes(0, 1, 0.83)));
     assert!(!far.deduplicated && far.similar.is_empty(), "the cosine is below the lower threshold");
     let again = test_store.store(
         "a",
         fact("Migrations are being reviewed by Anna"),
-        Some(&leaning(0, 2, 0.85)),
+        Some(&between_axes(0, 2, 0.85)),
     );
     assert!(again.deduplicated && again.id == first.id);
     let swapped_roles = test_store.store(
         "a",
         fact("Anna is reviewed by the migrations"),
-        Some(&leaning(0, 3, 0.85)),
+        Some(&between_axes(0, 3, 0.85)),
     );
     assert!(!swapped_roles.deduplicated && swapped_roles.similar.is_empty(), "swapped roles");
     test_store.store("a", fact("A man slices bread"), Some(&axis(4)));
     assert!(
-        !test_store.store("a", fact("A man cuts bread"), Some(&leaning(4, 5, 0.91))).deduplicated,
+        !test_store
+            .store("a", fact("A man cuts bread"), Some(&between_axes(4, 5, 0.91)))
+            .deduplicated,
         "a synonym"
     );
     assert!(
         test_store
-            .store("a", fact("A man cuts the bread"), Some(&leaning(4, 6, 0.93)))
+            .store("a", fact("A man cuts the bread"), Some(&between_axes(4, 6, 0.93)))
             .deduplicated
     );
 }
@@ -77,7 +83,7 @@ fn a_negation_is_never_merged() {
     test_store.store("a", fact("Anna likes peanuts"), Some(&axis(0)));
     assert!(
         !test_store
-            .store("a", fact("Anna does not like peanuts"), Some(&leaning(0, 1, 0.98)))
+            .store("a", fact("Anna does not like peanuts"), Some(&between_axes(0, 1, 0.98)))
             .deduplicated
     );
 }
@@ -123,7 +129,7 @@ fn a_superseded_memory_is_not_recalled() {
     let new = test_store.store(
         "a",
         json!({"content": "Lunch is at one", "type": "semantic", "supersedes": id(&old)}),
-        Some(&leaning(0, 1, 0.97)),
+        Some(&between_axes(0, 1, 0.97)),
     );
     assert_eq!(new.superseded.as_ref(), Some(id(&old)));
     assert_eq!(
@@ -140,7 +146,7 @@ fn supersedes_is_honoured_when_the_new_text_is_merged() {
     let stale = test_store.store("a", fact("The office is in Berlin"), Some(&axis(0)));
     let known = test_store.store("a", fact("The office has moved to Gdynia"), Some(&axis(1)));
     let arguments = json!({"content": "The office has moved to Gdynia.", "type": "semantic", "supersedes": id(&stale)});
-    let reply = test_store.store("a", arguments, Some(&leaning(1, 2, 0.99)));
+    let reply = test_store.store("a", arguments, Some(&between_axes(1, 2, 0.99)));
     assert!(reply.deduplicated);
     assert_eq!((reply.id, reply.superseded), (known.id, Some(stale.id)));
 }
@@ -197,7 +203,8 @@ fn stores_of_a_group_commit_see_earlier_ones_and_are_committed_together() {
     let mut test_store = TestStore::new();
     test_store.writer.begin_group().expect("the group commit begins");
     let first = test_store.store("a", fact("The user prefers tea"), Some(&axis(0)));
-    let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
+    let again =
+        test_store.store("a", fact("The user prefers tea."), Some(&between_axes(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id);
     let anna =
         json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}});

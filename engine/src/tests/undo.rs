@@ -2,7 +2,7 @@
 
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::HOUR;
-use crate::tests::fixture::{T0, TestStore, axis, leaning, parse};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, parse};
 use loci_proto::memory::MemoryId;
 use proptest::prelude::*;
 use serde_json::json;
@@ -89,7 +89,7 @@ fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
         .edit(
             &test_store.call("a", None),
             &parse(edit),
-            &DocumentEncoding::from(vec![leaning(0, 1, 0.5)]),
+            &DocumentEncoding::from(vec![between_axes(0, 1, 0.5)]),
         )
         .expect("the memory is edited");
     test_store

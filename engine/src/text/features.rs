@@ -95,35 +95,38 @@ pub(crate) fn stop_word_test(text: &str) -> impl Fn(&str) -> bool + use<> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextTraits {
     /// It uses the first person.
-    pub first_person: bool,
+    pub uses_first_person: bool,
     /// It has a word of time.
-    pub time_word: bool,
+    pub has_time_word: bool,
     /// It has a capitalised word inside a sentence.
-    pub inner_name: bool,
+    pub has_inner_name: bool,
     /// It ends with a question mark.
-    pub question: bool,
+    pub is_question: bool,
 }
 
 /// Determines the traits of a text body.
 pub(crate) fn traits(body: &str) -> TextTraits {
     TextTraits {
-        first_person: FIRST_PERSON.is_match(body),
-        time_word: TIME_WORD.is_match(body),
-        inner_name: INNER_NAME.is_match(body),
-        question: body.trim_end().ends_with('?'),
+        uses_first_person: FIRST_PERSON.is_match(body),
+        has_time_word: TIME_WORD.is_match(body),
+        has_inner_name: INNER_NAME.is_match(body),
+        is_question: body.trim_end().ends_with('?'),
     }
 }
 
 /// The kind of content that a query asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ExpectedContent {
-    pub time: bool,
-    pub place: bool,
+    pub is_time: bool,
+    pub is_place: bool,
 }
 
 /// Determines the kind of content that a query asks for, from its question word.
 pub(crate) fn expected_content(question: &str) -> ExpectedContent {
-    ExpectedContent { time: ASKS_WHEN.is_match(question), place: ASKS_WHERE.is_match(question) }
+    ExpectedContent {
+        is_time: ASKS_WHEN.is_match(question),
+        is_place: ASKS_WHERE.is_match(question),
+    }
 }
 
 #[cfg(test)]
@@ -169,25 +172,30 @@ mod tests {
         let all = traits("Yesterday my sister, Joan, went to Berlin. Right? ");
         assert_eq!(
             all,
-            TextTraits { first_person: true, time_word: true, inner_name: true, question: true }
+            TextTraits {
+                uses_first_person: true,
+                has_time_word: true,
+                has_inner_name: true,
+                is_question: true
+            }
         );
         assert_eq!(traits("The kettle is hot."), TextTraits::default());
-        assert!(traits("Monday").time_word && !traits("Berlin").inner_name);
+        assert!(traits("Monday").has_time_word && !traits("Berlin").has_inner_name);
     }
 
     #[test]
     fn the_question_word_determines_the_expected_content() {
         assert_eq!(
             expected_content("When did she go?"),
-            ExpectedContent { time: true, place: false }
+            ExpectedContent { is_time: true, is_place: false }
         );
         assert_eq!(
             expected_content("In which city is it"),
-            ExpectedContent { time: false, place: true }
+            ExpectedContent { is_time: false, is_place: true }
         );
         assert_eq!(
             expected_content("Tell me what month and where"),
-            ExpectedContent { time: true, place: false }
+            ExpectedContent { is_time: true, is_place: false }
         );
     }
 }

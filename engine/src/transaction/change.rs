@@ -94,7 +94,7 @@ impl Change<'_> {
         vectors::insert(self.conn, seq, &self.shared.settings().model, encoding)?;
         self.record_created(Row::Memory(seq));
         self.touch(seq);
-        if !encoding.pieces.is_empty() {
+        if !encoding.vectors.is_empty() {
             self.touched.vectors.push((seq, encoding.clone()));
         }
         Ok(seq)
@@ -335,11 +335,11 @@ fn cannot_encode_reply(key: &str, fault: &serde_json::Error) -> Error {
     .into()
 }
 
-fn cannot_read_reply(key: &str, why: &str) -> Error {
+fn cannot_read_reply(key: &str, reason: &str) -> Error {
     Failure::new(
         Code::StorageFailed,
         format!(
-            "the stored answer for the idempotency key {key} cannot be read ({why}); the call did not run again"
+            "the stored answer for the idempotency key {key} cannot be read ({reason}); the call did not run again"
         ),
     )
     .hint("Check with recall_memory whether the first call took effect, then send the call with a new key")

@@ -94,8 +94,8 @@ fn insert_indexed_mentions(conn: &Connection, index: &Index, memory: &Memory) ->
     }
     for name in names::of(&memory.metadata) {
         let candidates = match names::unspaced_prefix(&name) {
-            Some(characters) => mentions::holding_characters(conn, &characters, MAX_TEXTS)?,
-            None => mentions::holding(conn, &name, MAX_TEXTS)?,
+            Some(characters) => mentions::containing_characters(conn, &characters, MAX_TEXTS)?,
+            None => mentions::containing_phrase(conn, &name, MAX_TEXTS)?,
         };
         for (seq, text) in candidates {
             if names::contains_name(&text, &name)

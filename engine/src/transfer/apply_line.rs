@@ -62,7 +62,7 @@ impl Importer<'_, '_> {
         if let Some(group) = &line.group {
             line.group = Some(self.local_group(group)?);
         }
-        if self.existing.memories
+        if self.existing.has_memories
             && let Some((seq, _)) = import_rows::find(self.change.conn, &line.id)?
         {
             return self.merge_memory(seq, &line);
@@ -194,7 +194,7 @@ impl Importer<'_, '_> {
         }
         match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(chunks) => {
-                let encoding = DocumentEncoding { pieces: chunks, words: codes };
+                let encoding = DocumentEncoding { vectors: chunks, words: codes };
                 self.rows.vectors.insert(seq, &model, &encoding)?;
                 self.encoded.insert(seq);
                 let touched = &mut *self.change.touched;
@@ -278,7 +278,7 @@ impl Importer<'_, '_> {
             // The details may quote the deleted memory.
             line.details = None;
         }
-        let is_new = !self.existing.log || {
+        let is_new = !self.existing.has_log || {
             let count = self.count_log_line(&line);
             import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
@@ -303,7 +303,7 @@ impl Importer<'_, '_> {
     /// Returns true for a memory that was hard-deleted in this store or in the store of the file.
     pub(crate) fn is_hard_deleted(&self, id: &MemoryId) -> Result<bool> {
         Ok(self.file.tombstones.contains(&id_number(id))
-            || self.existing.tombstones && tombstones::has(self.change.conn, id)?)
+            || self.existing.has_tombstones && tombstones::has(self.change.conn, id)?)
     }
 
     /// Returns the memory that a line refers to; `None` if it was refused as hard-deleted.
@@ -314,8 +314,11 @@ impl Importer<'_, '_> {
         if let Some(added) = self.memories_by_id.get(&id_number(id)) {
             return Ok(Some(*added));
         }
-        let stored =
-            if self.existing.memories { import_rows::find(self.change.conn, id)? } else { None };
+        let stored = if self.existing.has_memories {
+            import_rows::find(self.change.conn, id)?
+        } else {
+            None
+        };
         match stored {
             Some(memory) => Ok(Some(memory)),
             None if self.is_hard_deleted(id)? => Ok(None),

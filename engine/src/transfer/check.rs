@@ -360,7 +360,7 @@ fn check_log(log: &LogLine) -> Result<(), Failure> {
             format!("must be one of {}", OPERATIONS.join(", ")),
         ));
     }
-    log.memory.parse::<MemoryId>().map_err(|why| Failure::invalid("memory", why))?;
+    log.memory.parse::<MemoryId>().map_err(|reason| Failure::invalid("memory", reason))?;
     let is_json = log
         .details
         .as_deref()

@@ -2,11 +2,14 @@
 //!
 //! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend only on the version of loci and on the
 //! requested revision of MCP. `handshake.json` is a snapshot of the daemon's answers. The test
-//! `tests/it/handshake.rs` compares it with a running daemon; after a change of a tool, prompt, resource or description regenerate it:
+//! `tests/it/handshake.rs` compares it with a running daemon. After a change of a tool, prompt, resource or description regenerate it, once
+//! the daemon compiles:
 //!
 //! ```sh
-//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake && cargo build --release
+//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it the_handshake_snapshot && cargo build --release
 //! ```
+//!
+//! Daemon, shim and test contain the file, so they must be built again before the tests pass.
 //!
 //! Not here: other requests, and malformed requests; only the daemon answers those.
 
@@ -221,6 +224,6 @@ mod tests {
             .filter_map(|t| t["name"].as_str())
             .collect();
         let own: Vec<&str> = crate::mcp::tools::all().iter().map(|tool| tool.name).collect();
-        assert_eq!(names, own);
+        assert_eq!(names, own, "regenerate handshake.json: the top of this file says how");
     }
 }

@@ -34,7 +34,11 @@ fn every_request_names_its_own_verb() {
 #[test]
 fn the_agent_tools_are_those_that_mcp_lists() {
     let listed: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
-    assert_eq!(Request::NAMES[..listed.len()], listed);
+    assert_eq!(
+        Request::NAMES[..listed.len()],
+        listed,
+        "the table of Request begins with the agents' verbs, in the order of mcp/tools.rs"
+    );
     for name in ["config", "reset"] {
         let request = Request::parse(name, Map::new()).expect("the verb needs no arguments");
         assert!(!request.is_agent_tool(), "{name}");
@@ -71,8 +75,12 @@ fn the_module_of_every_verb_has_examples_of_a_request_and_a_reply() {
         let documents_verb =
             |source: &&String| source.split(':').next().is_some_and(|title| title.contains(&verb));
         let source = sources.iter().find(documents_verb);
-        let source = source.unwrap_or_else(|| panic!("no module documents {name}"));
-        assert!(examples(source).len() >= 2, "{name}");
+        let source =
+            source.unwrap_or_else(|| panic!("no module begins with: //! `{name}`: what it does"));
+        assert!(
+            examples(source).len() >= 2,
+            "the module of {name} needs a JSON example of a request and one of a reply"
+        );
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
 /// Sends a POST request without a body and returns the JSON answer.
 ///
 /// # Errors
-/// No daemon, no answer, or a refusal.
+/// The daemon cannot be reached, does not answer, or refuses the request.
 pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
     request_without_body(paths, Method::POST, path).await
 }
@@ -55,7 +55,7 @@ pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
 /// Sends a POST request with a JSON body and returns the JSON answer.
 ///
 /// # Errors
-/// No daemon, no answer within 35 s, or a refusal.
+/// The daemon cannot be reached, does not answer within 35 s, or refuses the request.
 pub async fn post_json(paths: &Paths, path: &str, body: Vec<u8>) -> Result<Bytes, RequestError> {
     request(paths, Method::POST, path, body.into(), VERB_TIMEOUT).await
 }

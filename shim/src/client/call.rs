@@ -73,7 +73,7 @@ impl VerbClient {
     /// Calls a verb and returns the raw reply. Arguments that are null are omitted.
     ///
     /// # Errors
-    /// No daemon, or a refusal of the verb.
+    /// The daemon cannot be reached, or refuses the call.
     pub async fn call_raw(
         &self,
         verb: &str,

@@ -70,7 +70,7 @@ impl VerbClient {
     /// Sends a request whose answer may be large or take long.
     ///
     /// # Errors
-    /// No daemon, or a refusal.
+    /// The daemon cannot be reached, or refuses the request.
     pub async fn call_streamed(
         &self,
         path: &str,
@@ -118,7 +118,7 @@ impl VerbClient {
     /// Sends a request and returns the answer as soon as its HTTP header has arrived.
     ///
     /// # Errors
-    /// No daemon, or a refusal.
+    /// The daemon cannot be reached, or refuses the request.
     pub async fn post_streamed(
         &self,
         path: &str,

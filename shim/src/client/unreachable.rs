@@ -1,4 +1,4 @@
-//! Why the daemon cannot be reached, with the message and next step that a model or a person reads.
+//! The reasons why the daemon cannot be reached, each with the message and the next step for the model or the user.
 
 use loci_proto::error::{Exit, Failure};
 use loci_proto::{VERSION, hello};
@@ -11,7 +11,7 @@ pub enum Unreachable {
     /// The daemon failed to start.
     NotStarted {
         /// The last lines of its log, or the system error.
-        why: String,
+        reason: String,
         /// Its exit code, if it ran.
         exit: Option<i32>,
     },
@@ -20,7 +20,7 @@ pub enum Unreachable {
         /// Its process id, if known.
         pid: Option<u32>,
     },
-    /// It supports no protocol version that we support.
+    /// It supports no protocol version that this `loci` supports.
     VersionSkew {
         /// The daemon's version.
         daemon: String,
@@ -42,7 +42,7 @@ pub enum Unreachable {
     },
     /// The folder of the socket cannot be used.
     SocketFolder(Failure),
-    /// A system error, or an answer that is not our protocol.
+    /// A system error, or an answer that does not follow the protocol.
     Broken(String),
 }
 
@@ -52,8 +52,8 @@ impl Unreachable {
     pub fn message(&self) -> String {
         match self {
             Self::Absent => "locid is not running.".to_owned(),
-            Self::NotStarted { why, .. } => {
-                format!("locid could not be started: {}.", why.trim_end_matches('.'))
+            Self::NotStarted { reason, .. } => {
+                format!("locid could not be started: {}.", reason.trim_end_matches('.'))
             }
             Self::NoAnswer { pid: Some(pid) } => format!("locid does not answer (pid {pid})."),
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
@@ -74,7 +74,9 @@ impl Unreachable {
                     field_and_message(failure)
                 )
             }
-            Self::Broken(why) => format!("locid cannot be reached: {}.", why.trim_end_matches('.')),
+            Self::Broken(reason) => {
+                format!("locid cannot be reached: {}.", reason.trim_end_matches('.'))
+            }
         }
     }
 
@@ -156,8 +158,10 @@ mod tests {
 
     #[test]
     fn a_bad_configuration_is_a_failure_and_a_missing_daemon_is_unreachable() {
-        let config =
-            Unreachable::NotStarted { why: "config.toml:3:1: unknown key".into(), exit: Some(78) };
+        let config = Unreachable::NotStarted {
+            reason: "config.toml:3:1: unknown key".into(),
+            exit: Some(78),
+        };
         assert_eq!(config.exit_code(), Exit::Failed);
         assert_eq!(Unreachable::Absent.exit_code(), Exit::Unreachable);
     }

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Stores the memory and prints the result.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
     let content = text::read_argument(args.text)?;
     let supersedes = match &args.supersedes {

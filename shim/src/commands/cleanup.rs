@@ -15,7 +15,7 @@ const MAX_ROWS: usize = 50;
 /// Forgets the candidates after showing them and asking for confirmation.
 ///
 /// # Errors
-/// No daemon, a refusal, or no confirmation.
+/// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(args: Cleanup) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let planned: CleanupReply =

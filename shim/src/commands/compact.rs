@@ -8,7 +8,7 @@ use std::process::ExitCode;
 /// Runs the due steps, or shows them with `--dry-run`.
 ///
 /// # Errors
-/// No daemon, or a refusal.
+/// The daemon cannot be reached, or refuses the request.
 pub async fn run(args: Compact) -> Result<ExitCode, Problem> {
     if args.dry_run {
         maintenance_run::show_plan(args.json).await

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// Prints the completion script of `shell`.
 ///
 /// # Errors
-/// Write errors of standard output.
+/// Standard output cannot be written.
 pub fn run(shell: clap_complete::Shell) -> Result<ExitCode, Problem> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "loci", &mut script);

@@ -10,7 +10,7 @@ use loci_proto::requests::edit::{ChangedReply, EditRequest};
 /// Changes the memory and prints what changed.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
     let content = args.content.map(text::read_argument).transpose()?;
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// Runs the evaluation and prints the metrics.
 ///
 /// # Errors
-/// No daemon, or a refusal.
+/// The daemon cannot be reached, or refuses the request.
 pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let request =

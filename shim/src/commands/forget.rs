@@ -21,7 +21,7 @@ const PREVIEW_ROWS: usize = 20;
 /// Runs the command.
 ///
 /// # Errors
-/// A refusal of the daemon, or no confirmation.
+/// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(client: &VerbClient, args: Forget) -> Result<(), Problem> {
     match (&args.id, &args.matching) {
         (Some(id_part), _) if args.hard => erase(client, id_part.trim(), &args).await,
@@ -128,7 +128,7 @@ async fn forget_matching(
     args: &Forget,
 ) -> Result<(), Problem> {
     let invalid =
-        |why: String| Problem::usage(format!("--where is invalid: {}", escape_line(&why)));
+        |reason: String| Problem::usage(format!("--where is invalid: {}", escape_line(&reason)));
     let mut request = where_expression::parse(expression).map_err(invalid)?;
     if let Some(group) = &args.project.group {
         (request.group, request.from_group) = (Some(group.clone()), true);

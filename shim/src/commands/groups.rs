@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Runs the command.
 ///
 /// # Errors
-/// No daemon, or a refusal.
+/// The daemon cannot be reached, or refuses the request.
 pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     match command {

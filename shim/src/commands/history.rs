@@ -10,7 +10,7 @@ use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 /// Prints one page of acts.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     let memory_id = match &args.id {
         Some(id_part) => {

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// Prints the memory.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let request = InspectRequest {

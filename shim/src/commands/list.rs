@@ -19,7 +19,7 @@ pub struct Columns {
 /// Prints one page.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     let group_given = args.group.is_some();
     let request = ListRequest {

@@ -26,7 +26,7 @@ pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
 /// Runs all due steps, one request per step, and prints each.
 ///
 /// # Errors
-/// No daemon, or a refusal. Earlier steps are not undone.
+/// The daemon cannot be reached, or refuses the request. Earlier steps are not undone.
 pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let mut done_steps = Vec::new();
@@ -70,7 +70,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
 /// Sends one maintenance request.
 ///
 /// # Errors
-/// No daemon, or a refusal.
+/// The daemon cannot be reached, or refuses the request.
 pub async fn send(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
     VerbClient::of_process()?
         .call("maintenance", &MaintenanceRequest { action, restart: false })

@@ -11,7 +11,7 @@ use loci_proto::requests::pin::PinRequest;
 /// Pins or unpins the memory.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);

@@ -10,7 +10,7 @@ use loci_proto::requests::relate::{RelateReply, RelateRequest};
 /// Stores the relation.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
     let group = args.project.group;
     let subject = memory_id::resolve(client, &args.subject, group.as_ref()).await?;

@@ -10,7 +10,7 @@ use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 /// Restores the memory.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Restore) -> Result<(), Problem> {
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);

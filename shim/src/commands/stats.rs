@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Prints the statistics.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
     let raw_reply = client.call_raw("memory_stats", &json!({"group": args.group})).await?;
     if args.format.json {

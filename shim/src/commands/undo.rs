@@ -10,7 +10,7 @@ use loci_proto::requests::undo::{UndoReply, UndoRequest};
 /// Shows the acts, asks for confirmation, and undoes exactly these acts, not later ones.
 ///
 /// # Errors
-/// A refusal of the daemon, or no confirmation.
+/// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     let request = UndoRequest {
         id: args.id,

@@ -63,7 +63,7 @@ pub fn print_note(label: &str, text: &str) {
 /// Writes bytes to standard output and flushes it.
 ///
 /// # Errors
-/// Write errors of standard output.
+/// Standard output cannot be written.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;

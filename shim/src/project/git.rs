@@ -49,8 +49,8 @@ fn trusted_common_dir(folder: &Path, entry: &Path, meta: &Metadata) -> Option<Pa
 }
 
 fn ignored_warning(entry: &Path) -> String {
-    let why = "the repository it points to does not refer back to this folder (try `git worktree repair`)";
-    format!("{} is ignored and its folder is a project of its own: {why}", entry.display())
+    let reason = "the repository it points to does not refer back to this folder (try `git worktree repair`)";
+    format!("{} is ignored and its folder is a project of its own: {reason}", entry.display())
 }
 
 /// Returns the common directory of a worktree, whose admin folder must be in `worktrees` of the common directory and point back to

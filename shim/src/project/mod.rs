@@ -84,8 +84,8 @@ fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Optio
     }
     match value.parse::<GroupName>() {
         Ok(name) => Some(GroupHint::Named(name)),
-        Err(why) => {
-            warnings.push(format!("LOCI_GROUP is ignored: it {why}"));
+        Err(reason) => {
+            warnings.push(format!("LOCI_GROUP is ignored: it {reason}"));
             None
         }
     }

@@ -23,8 +23,8 @@ pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<Gr
     let file = upwards.map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())?;
     match read(&file) {
         Ok(name) => name,
-        Err(why) => {
-            warnings.push(format!("{} is ignored: {}", file.display(), why.trim_end()));
+        Err(reason) => {
+            warnings.push(format!("{} is ignored: {}", file.display(), reason.trim_end()));
             None
         }
     }

@@ -15,7 +15,7 @@ const UNREACHABLE: i32 = -32000;
 /// Returns the error reply to a line that is not forwarded.
 #[must_use]
 pub fn refusal(refusal: &Refusal) -> Vec<u8> {
-    error(refusal.id.as_ref(), refusal.code, &refusal.why)
+    error(refusal.id.as_ref(), refusal.code, &refusal.reason)
 }
 
 /// Returns the reply to a request that failed. `message` and `next_step` are whole sentences.

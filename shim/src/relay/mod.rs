@@ -287,11 +287,11 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         params: &serde_json::value::RawValue,
         id: &message::Id,
     ) -> Result<Vec<u8>, Refusal> {
-        let refuse = |code: i32, why: String| Refusal::new(Some(id.clone()), code, why);
+        let refuse = |code: i32, reason: String| Refusal::new(Some(id.clone()), code, reason);
         let text =
             std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
         let keyed = idempotency_key::inject_key(text, params, &self.keys.next_key())
-            .map_err(|why| refuse(message::INVALID_PARAMS, why.to_owned()))?;
+            .map_err(|reason| refuse(message::INVALID_PARAMS, reason.to_owned()))?;
         if keyed.len() >= limits::LINE_BYTES {
             return Err(refuse(message::INVALID_REQUEST, LINE_TOO_LONG.to_owned()));
         }

@@ -49,7 +49,9 @@ impl Log {
             Some(error) => Err(error.to_string()),
             None => (&self.file).write_all(b"\n").map_err(|error| error.to_string()),
         };
-        written.err().map(|why| format!("its log {} cannot be written: {why}", self.path.display()))
+        written
+            .err()
+            .map(|reason| format!("its log {} cannot be written: {reason}", self.path.display()))
     }
 
     /// Returns the last lines that the daemon has written since it was started; empty if the log cannot be read.

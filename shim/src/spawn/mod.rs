@@ -68,10 +68,12 @@ impl Launch {
         }
         let binary = match &self.binary {
             Some(binary) => binary.clone(),
-            None => find_locid().map_err(|why| ConnectError::Permanent(not_started(why, None)))?,
+            None => {
+                find_locid().map_err(|reason| ConnectError::Permanent(not_started(reason, None)))?
+            }
         };
-        let log =
-            Log::open(paths).map_err(|why| ConnectError::Permanent(not_started(why, None)))?;
+        let log = Log::open(paths)
+            .map_err(|reason| ConnectError::Permanent(not_started(reason, None)))?;
         let child = spawn(&binary, &log).map_err(|e| {
             ConnectError::Permanent(not_started(format!("{}: {e}", binary.display()), None))
         })?;
@@ -80,8 +82,8 @@ impl Launch {
     }
 }
 
-fn not_started(why: impl Into<String>, exit: Option<i32>) -> Unreachable {
-    Unreachable::NotStarted { why: why.into(), exit }
+fn not_started(reason: impl Into<String>, exit: Option<i32>) -> Unreachable {
+    Unreachable::NotStarted { reason: reason.into(), exit }
 }
 
 /// The outcome of waiting for `spawn.lock`.
@@ -170,16 +172,16 @@ fn exit_error(status: ExitStatus, paths: &Paths, log: &Log) -> ConnectError {
         (None, signal) => format!("it was killed by signal {}", signal.unwrap_or_default()),
     };
     let last_lines = log.last_lines();
-    let why = if last_lines.is_empty() {
+    let reason = if last_lines.is_empty() {
         log.write_error().map_or(exit.clone(), |error| format!("{exit}; {error}"))
     } else {
         last_lines
     };
-    let reason = not_started(why, status.code());
+    let error = not_started(reason, status.code());
     // A daemon that exited with an error will do so again. After a kill or a normal exit, another attempt may succeed.
     if status.code().is_some_and(|code| code != 0) {
-        ConnectError::Permanent(reason)
+        ConnectError::Permanent(error)
     } else {
-        ConnectError::Transient(reason)
+        ConnectError::Transient(error)
     }
 }

@@ -69,12 +69,12 @@ async fn another_running_daemon_is_a_transient_error() {
 async fn an_error_names_a_missing_binary() {
     let fixture = fixture("");
     let launch = Launch { binary: Some(fixture.paths.home.join("nowhere")) };
-    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, exit: None })) =
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { reason, exit: None })) =
         launch.start(&fixture.paths, &mut Unreachable::Absent).await
     else {
         panic!("the daemon started")
     };
-    assert!(why.contains("nowhere: No such file"), "{why}");
+    assert!(reason.contains("nowhere: No such file"), "{reason}");
 }
 
 #[tokio::test]
@@ -110,12 +110,13 @@ async fn the_daemon_runs_in_its_own_session_and_without_a_group() {
     let fixture = fixture(
         "ps -o sid= -p $$ | tr -d ' ' >&2; echo $$ >&2; echo \"$LOCI_GROUP$1\" >&2; pwd >&2; exit 70",
     );
-    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, .. })) = fixture.start().await
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { reason, .. })) =
+        fixture.start().await
     else {
         panic!("the daemon started")
     };
-    let [session, pid, argument, folder] = why.lines().collect::<Vec<_>>()[..] else {
-        panic!("not four lines: {why}")
+    let [session, pid, argument, folder] = reason.lines().collect::<Vec<_>>()[..] else {
+        panic!("not four lines: {reason}")
     };
     assert_eq!((session, argument, folder), (pid, "--auto-started", "/"));
 }
@@ -128,9 +129,10 @@ async fn the_daemon_inherits_no_open_files() {
     let fixture = fixture(&format!(
         "test -e /proc/$$/fd/{descriptor} && echo leaked >&2; echo checked >&2; exit 70"
     ));
-    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, .. })) = fixture.start().await
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { reason, .. })) =
+        fixture.start().await
     else {
         panic!("the daemon started")
     };
-    assert_eq!(why, "checked");
+    assert_eq!(reason, "checked");
 }

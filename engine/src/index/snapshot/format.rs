@@ -29,15 +29,16 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     number(out, entry.created_day.into());
     optional(out, entry.summary);
     optional(out, features.day.map(i64::from));
-    let TextTraits { first_person, time_word, inner_name, question } = features.traits;
+    let TextTraits { uses_first_person, has_time_word, has_inner_name, is_question } =
+        features.traits;
     let flags = [
         entry.anchor.pinned,
         entry.extractive,
         entry.group.is_some(),
-        first_person,
-        time_word,
-        inner_name,
-        question,
+        uses_first_person,
+        has_time_word,
+        has_inner_name,
+        is_question,
     ];
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
     out.extend(features.fingerprint.to_le_bytes());
@@ -119,10 +120,10 @@ impl RecordReader {
         let is_set = |bit: u8| flags >> bit & 1 == 1;
         let fingerprint = u64::from_le_bytes(rest.array()?);
         let traits = TextTraits {
-            first_person: is_set(3),
-            time_word: is_set(4),
-            inner_name: is_set(5),
-            question: is_set(6),
+            uses_first_person: is_set(3),
+            has_time_word: is_set(4),
+            has_inner_name: is_set(5),
+            is_question: is_set(6),
         };
         let speaker = rest.text()?;
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;

@@ -14,7 +14,7 @@ use crate::model::encoding::DocumentEncoding;
 use crate::model::encoding::Embedding;
 use crate::model::memory::Memory;
 use crate::model::time::DAY;
-use crate::tests::fixture::{T0, TestStore, leaning};
+use crate::tests::fixture::{T0, TestStore, between_axes};
 use crate::transaction::change::CallContext;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::maintenance::StepReport;
@@ -30,7 +30,7 @@ fn store_with(rules: Rules) -> TestStore {
 
 /// Returns a vector near that of a subject and far from those of other subjects.
 fn about(subject: usize, number: usize) -> Embedding {
-    leaning(subject, 100 + number, 0.8)
+    between_axes(subject, 100 + number, 0.8)
 }
 
 /// Stores an episode with this event date; returns its id.
@@ -137,7 +137,7 @@ fn a_run_does_exactly_what_its_plan_says() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 7);
     week(&mut test_store, "b", 1, 5);
-    let near_tea = |i: usize| leaning(50, 300 + i, 0.97);
+    let near_tea = |i: usize| between_axes(50, 300 + i, 0.97);
     for i in 0..3 {
         episode(
             &mut test_store,

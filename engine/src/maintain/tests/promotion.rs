@@ -13,7 +13,7 @@ fn repeat(test_store: &mut TestStore, group: &str, count: usize, lean: f32) -> V
     (0..count)
         .map(|i| {
             let text = format!("In {group} the user asked for tabs, time {i}");
-            let vector = leaning(7, 200 + first + i, lean);
+            let vector = between_axes(7, 200 + first + i, lean);
             episode(test_store, group, &text, "2026-01-31", Some(&vector))
         })
         .collect()
@@ -45,7 +45,13 @@ fn similar_reports_of_different_events_are_not_promoted() {
     let promoted = |texts: [&str; 3]| {
         let mut test_store = store_with(Rules::default());
         for (i, text) in texts.into_iter().enumerate() {
-            episode(&mut test_store, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
+            episode(
+                &mut test_store,
+                "a",
+                text,
+                "2026-01-31",
+                Some(&between_axes(7, 200 + i, 0.97)),
+            );
         }
         plan(&test_store).to_reply().promoted
     };
@@ -102,10 +108,10 @@ fn a_fact_has_the_sign_codes_of_its_episode() {
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
-        test_store.store_coded(
+        test_store.store_encoded(
             "a",
             arguments,
-            &crate::tests::fixture::coded(&text, leaning(7, 200 + i, 0.97)),
+            &crate::tests::fixture::document_encoding(&text, between_axes(7, 200 + i, 0.97)),
         );
     }
     let made = run(&mut test_store).remove(0).made.expect("the fact is stored");
@@ -139,7 +145,7 @@ fn no_episode_is_promoted_twice() {
         "a",
         "In a the user asked for tabs once more",
         "2026-01-31",
-        Some(&leaning(7, 260, 0.97)),
+        Some(&between_axes(7, 260, 0.97)),
     );
     assert_eq!(
         plan(&test_store),
@@ -164,7 +170,7 @@ fn summaries_and_forgotten_episodes_are_not_promoted() {
     test_store.writer.forget(&call, &request).expect("the memory is forgotten");
     let arguments =
         json!({"content": "Tabs, summed up", "type": "episodic", "metadata": {"summary": true}});
-    test_store.store("a", arguments, Some(&leaning(7, 270, 0.97)));
+    test_store.store("a", arguments, Some(&between_axes(7, 270, 0.97)));
     assert_eq!(plan(&test_store), Plan::default());
 }
 
@@ -177,7 +183,7 @@ fn compacted_episodes_can_be_promoted() {
             "a",
             &format!("Tabs again {i}"),
             MONDAY,
-            Some(&leaning(7, 200 + i, 0.97)),
+            Some(&between_axes(7, 200 + i, 0.97)),
         );
     }
     let planned = plan(&test_store);
@@ -214,7 +220,7 @@ fn similar_but_different_facts_of_two_projects_stay_local() {
                 group,
                 &text,
                 "2026-01-31",
-                Some(&leaning(7, 200 + pin / 100 + i, 0.945)),
+                Some(&between_axes(7, 200 + pin / 100 + i, 0.945)),
             );
         }
     }
@@ -232,7 +238,7 @@ fn an_existing_fact_is_linked_and_not_stored_again() {
     let ids = repeat(&mut test_store, "a", 3, 0.97);
     let text = memory(&test_store, &ids[0]).content;
     let arguments = json!({"content": text, "type": "semantic", "scope": "group"});
-    let known = test_store.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
+    let known = test_store.store("a", arguments, Some(&between_axes(7, 200, 0.97))).id;
     let before = dump(&test_store);
     let report = run(&mut test_store).remove(0);
     assert_eq!(

@@ -68,10 +68,10 @@ impl Reader {
         let hit_seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
         let visibility = Visibility::new(&self.conn, group, None)?;
-        let mut whys = Vec::with_capacity(hits.len());
+        let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
         for Hit { memory, score, why, also, sources, .. } in hits {
-            whys.push(why);
+            breakdowns.push(why);
             let result = if previews {
                 preview(memory, score)
             } else {
@@ -84,13 +84,13 @@ impl Reader {
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
-        budget::explain(&mut reply, explained, whys);
-        let given = if previews || request.dry_run {
+        budget::explain(&mut reply, explained, breakdowns);
+        let accessed = if previews || request.dry_run {
             Vec::new()
         } else {
             hit_seqs.into_iter().take(reply.results.len()).collect()
         };
-        Ok(Answer { reply, given })
+        Ok(Answer { reply, accessed })
     }
 }
 

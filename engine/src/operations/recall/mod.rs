@@ -26,8 +26,8 @@ use prepare::Target;
 pub struct Answer {
     /// The reply to the agent.
     pub reply: RecallReply,
-    /// Sequence numbers of the memories returned in full, to be counted as accessed.
-    pub given: Vec<i64>,
+    /// Sequence numbers of the memories returned in full; the caller records an access of each.
+    pub accessed: Vec<i64>,
 }
 
 /// The input of a recall besides its request.

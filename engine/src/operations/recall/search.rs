@@ -33,7 +33,7 @@ struct Found {
     /// Number of memories that match the query.
     matched: usize,
     /// Even the best result is a weak match.
-    weak: bool,
+    is_weak: bool,
     explained: Option<RecallExplanation>,
 }
 
@@ -77,7 +77,7 @@ impl Reader {
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: text.query.truncated,
-            weak: found.weak,
+            weak: found.is_weak,
             explain: found.explained.map(|explained| RecallExplanation {
                 collapsed,
                 over_limit: explained.ranked.saturating_sub(hits.len() + collapsed),
@@ -175,7 +175,7 @@ impl Reader {
         Ok(Found {
             by_fallback,
             matched: results.matched,
-            weak: results.weak,
+            is_weak: results.is_weak,
             ranked: found_memories(index, &results, breakdowns.unwrap_or_default()),
             explained,
         })

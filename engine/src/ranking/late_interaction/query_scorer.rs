@@ -179,9 +179,9 @@ impl QueryScorer {
         let date = DATE_BOOST * date_proximity;
         let speaker = if by_named_speaker { SPEAKER_BOOST } else { 0.0 };
         let first_person =
-            if by_named_speaker && traits.first_person { FIRST_PERSON_BOOST } else { 0.0 };
-        let expected = u8::from(self.expected.time && traits.time_word)
-            + u8::from(self.expected.place && traits.inner_name);
+            if by_named_speaker && traits.uses_first_person { FIRST_PERSON_BOOST } else { 0.0 };
+        let expected = u8::from(self.expected.is_time && traits.has_time_word)
+            + u8::from(self.expected.is_place && traits.has_inner_name);
         let expected = EXPECTED_CONTENT_BOOST * f64::from(expected);
         recorder.record(at, Step::Date, date);
         recorder.record(at, Step::Person, speaker);
@@ -264,7 +264,7 @@ pub(crate) fn score_all(
         .map(|(at, memory)| query.record_signals(memory.cosine, memory.lexical, at, recorder))
         .collect();
     let codes: Vec<&[SignCode]> = memories.iter().map(|memory| memory.codes).collect();
-    let is_question: Vec<bool> = memories.iter().map(|memory| memory.traits.question).collect();
+    let is_question: Vec<bool> = memories.iter().map(|memory| memory.traits.is_question).collect();
     let (mut smoothing, mut buffer) = (ContextSmoothing::default(), Vec::new());
     for (block, range) in ranges(blocks) {
         let (coherence, first) = (block.coherence, range.start);

@@ -59,7 +59,7 @@ fn event_day(
     let scorer = QueryScorer::new("", &terms, today);
     let reports = candidates.into_iter().filter_map(|slot| {
         let features = index.text_features(slot);
-        let day = features.day.filter(|day| *day <= today && !features.traits.question)?;
+        let day = features.day.filter(|day| *day <= today && !features.traits.is_question)?;
         Some(Report { word_match: scorer.word_match(index.codes(slot)?), day, slot })
     });
     let Report { word_match, day, slot } =

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 fn vectors_and_sign_codes_are_imported() {
     let mut test_store = TestStore::new();
     let encoding = DocumentEncoding {
-        pieces: vec![axis(1)],
+        vectors: vec![axis(1)],
         words: Some(vec![SignCode::of(axis(2).as_slice()), SignCode::of(axis(3).as_slice())]),
     };
-    test_store.store_coded(
+    test_store.store_encoded(
         "shop",
         json!({"content": "The oven ticks", "type": "semantic"}),
         &encoding,

@@ -1,7 +1,7 @@
 //! Imports of files that contain hard-deleted memories, tombstones or quotes of them.
 
 use crate::model::encoding::DocumentEncoding;
-use crate::tests::fixture::{TestStore, leaning, parse};
+use crate::tests::fixture::{TestStore, between_axes, parse};
 use crate::transfer::tests::{export, import, memories_of, small_store};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn an_import_does_not_bring_back_quotes_of_a_hard_deleted_memory() {
     let text = |i: usize| format!("Episode {i} of the relay, kept apart by {i}{i}");
     for i in 0..6 {
         let arguments = json!({"content": text(i), "type": "episodic", "metadata": {"event_date": "2025-12-15"}});
-        here.store("a", arguments, Some(&leaning(0, 100 + i, 0.8)));
+        here.store("a", arguments, Some(&between_axes(0, 100 + i, 0.8)));
     }
     let call = here.call("a", None);
     for step in here.reader.plan(here.now).expect("the plan is made").steps {

@@ -4,7 +4,7 @@ use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::status::Status;
-use crate::tests::fixture::{TestStore, axis, leaning, parse};
+use crate::tests::fixture::{TestStore, axis, between_axes, parse};
 use loci_proto::memory::MemoryId;
 use proptest::prelude::*;
 use serde_json::json;
@@ -116,7 +116,7 @@ impl History {
         let text = format!("Text {number} of Thing {} \u{7f}\u{2028} \"quoted\"\n", number / 2);
         let request =
             json!({"content": text, "type": kind, "confidence": confidence, "metadata": details});
-        let vector = vector.map(|v| leaning(usize::from(v), 300, 0.3));
+        let vector = vector.map(|v| between_axes(usize::from(v), 300, 0.3));
         let reply = self.test_store.store(&group, request, vector.as_ref());
         self.memories.push((group, reply.id));
     }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Runs the command.
 ///
 /// # Errors
-/// No daemon, or a refusal.
+/// The daemon cannot be reached, or refuses the request.
 pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
     let (action, json) = match command {
         Maintenance::Plan { json } => return maintenance_run::show_plan(json).await,

@@ -20,7 +20,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Stops the daemon and prints the result; with `hold` nothing starts it again until `loci ctl start`.
 ///
 /// # Errors
-/// A daemon that does not answer or does not exit.
+/// The daemon does not answer or does not exit.
 pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
     if hold {
         folders::create(&paths.home)?;
@@ -51,7 +51,7 @@ pub enum StopOutcome {
 /// Stops the daemon and waits until it has exited.
 ///
 /// # Errors
-/// A daemon that does not answer or does not exit.
+/// The daemon does not answer or does not exit.
 pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
     let old_pid = pid_in(&paths.lock);
     match admin::post(paths, "/stop").await {

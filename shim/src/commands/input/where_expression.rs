@@ -18,7 +18,7 @@ pub fn parse(expression: &str) -> Result<ListRequest, String> {
         if seen.contains(&key) {
             return Err(format!("{key}: occurs twice"));
         }
-        apply(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
+        apply(&mut request, &key, &value).map_err(|reason| format!("{key}: {reason}"))?;
         seen.push(key);
     }
     if seen.is_empty() {
@@ -114,8 +114,8 @@ mod tests {
             ("text:a text:b", "twice"),
         ];
         for (expression, message) in expected {
-            let why = parse(expression).expect_err(expression);
-            assert!(why.contains(message), "{expression}: {why}");
+            let reason = parse(expression).expect_err(expression);
+            assert!(reason.contains(message), "{expression}: {reason}");
         }
     }
 }

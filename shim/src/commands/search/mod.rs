@@ -19,7 +19,7 @@ const MAX_RESULTS: usize = 20;
 /// Searches and prints the results.
 ///
 /// # Errors
-/// A refusal of the daemon.
+/// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let query = args.query.join(" ");
     let request = json!({

@@ -49,8 +49,9 @@ async fn copy(
 
 /// Returns the path if it does not exist, or `force` allows to replace the file.
 fn check_target(path: &Path, force: bool) -> Result<PathBuf, Problem> {
-    let refuse =
-        |why: &str, hint: &str| Err(Problem::new(format!("{} {why}", path.display())).hint(hint));
+    let refuse = |reason: &str, hint: &str| {
+        Err(Problem::new(format!("{} {reason}", path.display())).hint(hint))
+    };
     match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_symlink() => {
             refuse("is a symbolic link", "Use the path of the file itself")

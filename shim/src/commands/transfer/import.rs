@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Imports a file.
 ///
 /// # Errors
-/// A file that cannot be read, or a refusal of the daemon that names the line.
+/// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let source = open(&args.file)?;
     let client = VerbClient::of_process()?;

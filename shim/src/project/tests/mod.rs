@@ -214,7 +214,7 @@ fn a_project_file_names_the_project_up_to_the_top_of_the_repository() {
 #[test]
 fn an_invalid_project_file_is_ignored_with_a_warning() {
     let tree = FolderTree::new();
-    for (text, why) in [
+    for (text, reason) in [
         ("group = \"g_0123456789abcdef\"", "can only set its own name"),
         ("group = 7", "must be a string"),
         ("group = \"a\"\nother = 1", "unknown field `other`"),
@@ -223,7 +223,7 @@ fn an_invalid_project_file_is_ignored_with_a_warning() {
         tree.file("home/invalid/.loci.toml", text);
         let found = find(&tree.environment_at("home/invalid"));
         assert_eq!(found.hint, tree.folder_hint("home/invalid"), "{text}");
-        assert!(found.warnings[0].contains(why), "{:?}", found.warnings);
+        assert!(found.warnings[0].contains(reason), "{:?}", found.warnings);
     }
 }
 
@@ -236,14 +236,14 @@ fn the_variable_wins_unless_it_is_not_a_valid_name() {
         find(&Environment { loci_group: Some(value.into()), ..tree.environment_at("home/shop") })
     };
     assert_eq!(find_with("team").hint, named_hint("team"));
-    for (value, why) in [
+    for (value, reason) in [
         ("${TEAM}", "did not expand"),
         (&"x".repeat(129), "at most 128"),
         ("a\nb", "control characters"),
     ] {
         let found = find_with(value);
         assert_eq!(found.hint, tree.project_named_hint("home/shop/.git", "shop"));
-        assert!(found.warnings[0].contains(why), "{:?}", found.warnings);
+        assert!(found.warnings[0].contains(reason), "{:?}", found.warnings);
     }
 }
 

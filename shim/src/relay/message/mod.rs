@@ -106,13 +106,13 @@ pub struct Refusal {
     /// The JSON-RPC error code.
     pub code: i32,
     /// The reason, in one sentence.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Refusal {
     /// Creates a refusal; `id` is `None` if the id of the line cannot be read.
-    pub fn new(id: Option<Id>, code: i32, why: impl Into<String>) -> Self {
-        Self { id, code, why: why.into() }
+    pub fn new(id: Option<Id>, code: i32, reason: impl Into<String>) -> Self {
+        Self { id, code, reason: reason.into() }
     }
 }
 
@@ -141,31 +141,31 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 /// # Errors
 /// A refusal, which the relay sends as the answer, if the line must not be forwarded.
 pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
-    let not_json = |why: String| Refusal::new(None, PARSE_ERROR, format!("Not JSON: {why}"));
+    let not_json = |reason: String| Refusal::new(None, PARSE_ERROR, format!("Not JSON: {reason}"));
     let text = std::str::from_utf8(line).map_err(|e| not_json(e.to_string()))?;
     let envelope = serde_json::from_str::<Envelope>(text);
     if envelope.is_err() {
         // Valid JSON that is not an envelope is an invalid request, not a parse error.
         serde_json::from_str::<&RawValue>(text).map_err(|e| not_json(e.to_string()))?;
     }
-    check_strings_and_depth(text).map_err(|why| not_json(why.to_owned()))?;
+    check_strings_and_depth(text).map_err(|reason| not_json(reason.to_owned()))?;
     let envelope = envelope.map_err(|e| not_a_message(text, &e))?;
     envelope.classify()
 }
 
 fn not_a_message(text: &str, error: &serde_json::Error) -> Refusal {
-    let why = if text.trim_start().starts_with('[') {
+    let reason = if text.trim_start().starts_with('[') {
         "MCP does not support batches; send one message per line".to_owned()
     } else {
         error.to_string()
     };
-    Refusal::new(None, INVALID_REQUEST, why)
+    Refusal::new(None, INVALID_REQUEST, reason)
 }
 
 impl<'a> Envelope<'a> {
     fn classify(self) -> Result<Message<'a>, Refusal> {
         let id = self.id.and_then(Id::of);
-        let refuse = |id: Option<Id>, why: &str| Err(Refusal::new(id, INVALID_REQUEST, why));
+        let refuse = |id: Option<Id>, reason: &str| Err(Refusal::new(id, INVALID_REQUEST, reason));
         if self.jsonrpc.and_then(parse_string).as_deref() != Some("2.0") {
             return refuse(id, "jsonrpc must be \"2.0\"");
         }

@@ -22,6 +22,7 @@ use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The first schema with a table of mentions.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
@@ -69,16 +70,9 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         index: RwLock::default(),
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
+        erase_pending: AtomicBool::new(false),
     });
-    Ok(Writer {
-        conn,
-        shared,
-        check,
-        pending: Vec::new(),
-        erase_pending: false,
-        needs_mention_backfill,
-        snapshot_state,
-    })
+    Ok(Writer { conn, shared, check, pending: Vec::new(), needs_mention_backfill, snapshot_state })
 }
 
 impl Writer {

@@ -15,6 +15,7 @@ use crate::model::time::Timestamp;
 use crate::transaction::change_set::IndexUpdate;
 use rusqlite::Connection;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The one connection that changes the database.
 #[derive(Debug)]
@@ -25,8 +26,6 @@ pub struct Writer {
     pub(crate) check: health::Check,
     /// Updates of the changes in the open group, applied to the index after its commit.
     pub(crate) pending: Vec<IndexUpdate>,
-    /// True if hard-deleted memories may still be in the write-ahead log or the index snapshot.
-    pub(crate) erase_pending: bool,
     /// The schema was older than the table of mentions, so the mentions must be inserted once.
     pub(crate) needs_mention_backfill: bool,
     /// The state of the database that a usable index snapshot was written for; consumed by the
@@ -101,9 +100,9 @@ impl Writer {
     /// # Errors
     /// `Database`: the disk fails, but no data is lost yet.
     pub fn checkpoint(&mut self) -> Result<i64> {
-        if self.erase_pending {
+        if self.shared.erase_pending.load(Ordering::Relaxed) {
             self.scrub()?;
-            return Ok(i64::from(self.erase_pending));
+            return Ok(i64::from(self.shared.erase_pending.load(Ordering::Relaxed)));
         }
         health::checkpoint(&self.conn)
     }
@@ -113,10 +112,10 @@ impl Writer {
     /// [`Writer::checkpoint`] completes it.
     pub(crate) fn scrub(&mut self) -> Result<()> {
         // Stays true if a step fails, so that the next checkpoint tries again.
-        self.erase_pending = true;
+        self.shared.erase_pending.store(true, Ordering::Relaxed);
         let emptied = health::empty_log(&self.conn)?;
         snapshot::remove(&self.shared.path)?;
-        self.erase_pending = !emptied;
+        self.shared.erase_pending.store(!emptied, Ordering::Relaxed);
         Ok(())
     }
 

@@ -171,3 +171,20 @@ fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     assert_eq!(test_store.writer.checkpoint().expect("the checkpoint runs"), 0);
     assert!(!dump::holds(&path, secret));
 }
+
+#[test]
+fn a_deletion_of_an_earlier_version_is_known_to_the_project_that_deleted_it() {
+    let mut test_store = TestStore::new();
+    let text = json!({"content": "Deleted long ago", "type": "episodic"});
+    let id = test_store.store("a", text, None).id;
+    let hard = json!({"memory_id": id, "hard_delete": true});
+    test_store.forget("a", hard.clone()).expect("the memory is deleted");
+    // Earlier versions did not write who could see the memory.
+    let old = "UPDATE memory_log SET details = '{\"hard\":true}' WHERE operation = 'delete'";
+    test_store.writer.conn.execute(old, []).expect("the line is changed");
+    assert!(test_store.forget("a", hard.clone()).expect("it is known").already_forgotten);
+    let unknown = refusal(test_store.forget("b", hard.clone()));
+    assert!(unknown.starts_with("not_found"), "{unknown}");
+    test_store.writer.conn.execute("DELETE FROM memory_log", []).expect("the lines are deleted");
+    assert!(refusal(test_store.forget("a", hard)).starts_with("not_found"));
+}

@@ -5,6 +5,8 @@
 //! is untrusted, and is not recorded as the latest time, until the jump has lasted for [`TRUST_AFTER`], in this run or since an earlier
 //! one: one wrong reading must not move the store into the future permanently.
 
+use loci_engine::Writer;
+use loci_engine::error::Error;
 use loci_engine::model::time::{DAY, Timestamp};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -23,6 +25,16 @@ pub struct Reading {
     pub now: Timestamp,
     /// True if the moment may be recorded in the store and used to age memories.
     pub is_trusted: bool,
+}
+
+impl Reading {
+    /// Records the moment in the store, for the next start: as its latest time if it is trusted, otherwise as the first suspected one.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn record(self, writer: &Writer) -> Result<(), Error> {
+        if self.is_trusted { writer.remember_moment(self.now) } else { writer.suspect(self.now) }
+    }
 }
 
 /// The wall clock, checked against the latest moment that the store has recorded.

@@ -6,6 +6,7 @@ use crate::config::options::Options;
 use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::listen::ListenerContext;
+use crate::process::clock::Reading;
 use crate::process::sockets;
 use crate::process::sockets::Sockets;
 use crate::process::startup;
@@ -127,11 +128,12 @@ async fn serve(
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
     embedder.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
+    let closed_at = service.clock.read();
     drop(service);
     // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
-    close_store(threads).await;
+    close_store(threads, closed_at).await;
     embedder.join();
     outcome
 }
@@ -270,13 +272,14 @@ async fn reload_on_signal(service: Arc<Service>) {
     }
 }
 
-/// Waits until the threads of the store have ended, and closes the database.
-async fn close_store(threads: Option<Threads>) {
+/// Waits until the threads of the store have ended, records the time, and closes the database.
+async fn close_store(threads: Option<Threads>, now: Reading) {
     let Some(threads) = threads else { return };
     let closed = tokio::task::spawn_blocking(move || {
         threads.readers.into_iter().for_each(|thread| drop(thread.join()));
         for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
-            if let Err(error) = writer.close() {
+            let recorded = now.record(&writer);
+            if let Err(error) = writer.close().and(recorded) {
                 tracing::error!(%error, "the store was not closed cleanly; nothing is lost");
             }
         }

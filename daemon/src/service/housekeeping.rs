@@ -132,11 +132,7 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
     }
     let reading = service.clock.read();
     let pages_left = pools.writer.run(move |writer| {
-        if reading.is_trusted {
-            writer.remember_moment(reading.now)?;
-        } else {
-            writer.suspect(reading.now)?;
-        }
+        reading.record(writer)?;
         writer.checkpoint()
     });
     let pages_left = pages_left.await.and_then(|pages_left| pages_left.map_err(Failure::from));

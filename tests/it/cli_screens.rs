@@ -67,6 +67,8 @@ impl Scene {
             "content",
             "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it",
         );
+        // The next call starts a daemon that reads the text from the database.
+        assert!(home.loci(&["ctl", "stop"]).status.success());
         ids.push(agent.store("episodic", "The old server was switched off"));
         Self { _agent: Some(agent), home, ids }
     }

@@ -137,3 +137,10 @@ pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())
 }
+
+/// Sets the details of every deletion, as an earlier version wrote them.
+#[cfg(test)]
+pub(crate) fn set_deletion_details(conn: &Connection, details: Option<&str>) {
+    let sql = "UPDATE memory_log SET details = ?1 WHERE operation = 'delete'";
+    assert_eq!(conn.execute(sql, [details]).expect("the statement runs"), 1);
+}

@@ -1,6 +1,6 @@
 //! Forgotten and hard-deleted memories.
 
-use crate::db::dump;
+use crate::db::{dump, log};
 use crate::model::encoding::DocumentEncoding;
 use crate::tests::fixture::{TestStore, axis, parse};
 use crate::tests::graph::{entity, refusal};
@@ -180,11 +180,10 @@ fn a_deletion_of_an_earlier_version_is_known_to_the_project_that_deleted_it() {
     let hard = json!({"memory_id": id, "hard_delete": true});
     test_store.forget("a", hard.clone()).expect("the memory is deleted");
     // Earlier versions did not write who could see the memory.
-    let old = "UPDATE memory_log SET details = '{\"hard\":true}' WHERE operation = 'delete'";
-    test_store.writer.conn.execute(old, []).expect("the line is changed");
+    log::set_deletion_details(&test_store.writer.conn, Some("{\"hard\":true}"));
     assert!(test_store.forget("a", hard.clone()).expect("it is known").already_forgotten);
     let unknown = refusal(test_store.forget("b", hard.clone()));
     assert!(unknown.starts_with("not_found"), "{unknown}");
-    test_store.writer.conn.execute("DELETE FROM memory_log", []).expect("the lines are deleted");
-    assert!(refusal(test_store.forget("a", hard)).starts_with("not_found"));
+    log::set_deletion_details(&test_store.writer.conn, None);
+    assert!(test_store.forget("a", hard).expect("it is known").already_forgotten);
 }

@@ -3,6 +3,8 @@
 //! The shim examines its environment and sends a [`GroupHint`]; the daemon resolves it to a [`Group`]. Not here: the examination (shim).
 
 use crate::limits;
+use crate::sanitize;
+use crate::sanitize::Removed;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,7 +15,7 @@ use std::str::FromStr;
 
 /// Checks the name of a new project. Every source of names uses this one rule.
 ///
-/// A name must be a valid file name: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
+/// A name must be a valid file name: 1 to 128 characters and at most 200 bytes, no `/`, no control or hidden characters, not only dots.
 /// Projects that an earlier version stored under a name that is refused now can still be addressed: [`GroupName`] accepts such names.
 ///
 /// # Errors
@@ -25,6 +27,12 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     if name.contains('/') {
         return Err(format!("must not contain /, as {name} does"));
+    }
+    if sanitize::text(name) != name {
+        let mut removed = Removed::default();
+        let _ = sanitize::text_of("", name, &mut removed);
+        let hidden = removed.into_list().join(", ");
+        return Err(format!("must not contain hidden characters, as {hidden}"));
     }
     if name.bytes().all(|byte| byte == b'.') {
         return Err(format!("must not be only dots, as {name} is"));
@@ -44,7 +52,7 @@ const MAX_KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
 /// Returns the name if [`check_name`] accepts it, otherwise a valid name derived from it. For names that cannot be refused, such as the
 /// name of a folder.
 ///
-/// `/` and control characters become `_`, a long name is cut, and 8 hexadecimal digits of the SHA-256 of the name are appended, so that
+/// Hidden characters are removed, `/` becomes `_`, a long name is cut, and 8 hexadecimal digits of the SHA-256 of the name are appended, so that
 /// different names stay different. The result depends only on the name.
 #[must_use]
 pub fn clean_name(name: &str) -> Cow<'_, str> {
@@ -53,7 +61,8 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let mut kept = String::new();
-    for c in trimmed.chars().take(MAX_KEPT_CHARS) {
+    let visible = sanitize::text(trimmed);
+    for c in visible.chars().take(MAX_KEPT_CHARS) {
         let c = if c == '/' || c.is_control() { '_' } else { c };
         if kept.len() + c.len_utf8() > MAX_KEPT_BYTES {
             break;
@@ -62,6 +71,8 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
     }
     let id = hashed_id(name);
     let digits = &id[2..10];
+    // The cut may have taken the character that a joiner needs.
+    let kept = sanitize::text(&kept);
     Cow::Owned(format!("{kept}-{digits}"))
 }
 
@@ -191,8 +202,19 @@ mod tests {
     use super::*;
 
     /// Names that no new project may have.
-    const REFUSED: [&str; 9] =
-        ["", "/", "../..", "a/b", ".", "..", "...", "line\nbreak", "escape\u{1b}[0m"];
+    const REFUSED: [&str; 11] = [
+        "",
+        "/",
+        "../..",
+        "a/b",
+        ".",
+        "..",
+        "...",
+        "line\nbreak",
+        "escape\u{1b}[0m",
+        "al\u{202e}pha",
+        "al\u{200b}pha",
+    ];
 
     #[test]
     fn a_name_must_be_a_valid_file_name() {
@@ -216,9 +238,10 @@ mod tests {
     fn a_cleaned_name_is_valid_and_different_names_stay_different() {
         assert_eq!(clean_name("買い物"), "買い物");
         let long = "買".repeat(300);
+        let family = "👩\u{200d}👧".repeat(60);
         let names: Vec<String> = REFUSED
             .iter()
-            .chain(["a_b", &long, "a\0b"].iter())
+            .chain(["a_b", &long, "a\0b", &family].iter())
             .map(|name| clean_name(name).into_owned())
             .collect();
         for (index, name) in names.iter().enumerate() {

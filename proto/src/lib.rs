@@ -30,6 +30,7 @@ pub mod mcp;
 pub mod memory;
 pub mod paths;
 pub mod requests;
+pub mod sanitize;
 mod version;
 
 pub use version::VERSION;

@@ -59,10 +59,16 @@ impl Scene {
             "episodic",
             "On 2026-03-04 Ania moved the database of the shop to the new disk",
         ));
-        ids.push(agent.store(
-            "semantic",
+        ids.push(
+            agent.store("semantic", "A hostile text with colour and direction, 日本語 beside it"),
+        );
+        home.set_stored(
+            &ids[5],
+            "content",
             "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it",
-        ));
+        );
+        // The next call starts a daemon that reads the text from the database.
+        assert!(home.loci(&["ctl", "stop"]).status.success());
         ids.push(agent.store("episodic", "The old server was switched off"));
         Self { _agent: Some(agent), home, ids }
     }

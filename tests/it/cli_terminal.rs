@@ -170,8 +170,10 @@ fn control_characters_are_escaped_in_tables_and_exact_in_json() {
     let home = TestHome::without_model();
     let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
     let mut agent = home.session();
-    let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
-    let id = stored["id"].as_str().expect("the reply has an id");
+    let id = &agent.store("semantic", "Red alert and backwards");
+    home.set_stored(id, "content", hostile);
+    let metadata = json!({"category": "a\u{1b}]0;title\u{7}"}).to_string();
+    home.set_stored(id, "metadata", &metadata);
     for arguments in [
         &["list"][..],
         &["search", "backwards"],

@@ -142,6 +142,17 @@ impl TestHome {
             .unwrap_or_else(|_| panic!("no status: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
+    /// Changes a column of a stored memory in the database, as an earlier version or an import has
+    /// stored it: without removing hidden characters.
+    pub fn set_stored(&self, id: &str, column: &str, text: &str) {
+        let database = rusqlite::Connection::open(self.path(".loci/memory.db"));
+        let database = database.expect("the database opens");
+        database.busy_timeout(std::time::Duration::from_secs(5)).expect("the option is set");
+        let changed = database
+            .execute(&format!("UPDATE memories SET {column} = ?1 WHERE id = ?2"), [text, id]);
+        assert_eq!(changed.expect("the statement runs"), 1);
+    }
+
     /// Starts an agent's session in the home's project.
     pub fn session(&self) -> Agent {
         Agent::start(self.command("loci"))
@@ -358,10 +369,11 @@ pub fn contents(reply: &Value) -> Vec<String> {
     results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
 }
 
-/// Returns the folder of the built binaries: the parent of this test's folder.
+/// Returns the folder of the binaries: `LOCI_TEST_BINARIES`, for example of an earlier build, else the
+/// parent of this test's folder.
 pub fn binaries() -> PathBuf {
     if let Some(folder) = std::env::var_os("LOCI_TEST_BINARIES") {
-        return folder.into();
+        return PathBuf::from(folder);
     }
     let test = std::env::current_exe().expect("the path of the test is known");
     let folder = test

@@ -3,6 +3,7 @@
 
 mod activation;
 mod bad_input;
+mod bad_input_ids;
 mod cli_commands;
 mod cli_screens;
 mod cli_terminal;
@@ -14,13 +15,16 @@ mod disk_faults;
 mod doctor;
 mod eval;
 mod first_use;
+mod forget;
 mod full_disk;
 mod fuzz_corpus;
 mod group_names;
 mod groups;
 mod groups_cli;
 mod handshake;
+mod hidden_characters;
 mod home;
+mod inspect;
 mod invalid_peers;
 mod lifecycle;
 mod loading;

@@ -2,6 +2,7 @@
 //! untrusted clock.
 
 use crate::home::{Agent, TestHome};
+use crate::wire::{Daemon, signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -251,4 +252,42 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
     }
     let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));
+}
+
+/// Ten years in milliseconds.
+const TEN_YEARS: i64 = 10 * 365 * 86_400_000;
+
+/// Moves everything that the store has recorded ten years back, which is the same as starting with a
+/// clock ten years ahead.
+fn move_ten_years_back(home: &TestHome) {
+    let conn =
+        rusqlite::Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    for change in [
+        "UPDATE memories SET created_at = created_at - ?1, updated_at = updated_at - ?1, confidence_at = confidence_at - ?1",
+        "UPDATE meta SET value = value - ?1 WHERE key IN ('last_seen', 'created_at')",
+    ] {
+        conn.execute(change, [TEN_YEARS]).expect("the statement runs");
+    }
+}
+
+#[test]
+fn a_run_shorter_than_a_housekeeping_tick_leaves_the_time_for_the_next_start() {
+    for is_killed in [false, true] {
+        let home = TestHome::without_model();
+        let mut daemon = Daemon::start(&home, &mut home.command("locid"));
+        let mut agent = home.session();
+        agent.store_with(
+            json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
+        );
+        signal(if is_killed { "-KILL" } else { "-TERM" }, [daemon.pid()]);
+        daemon.wait_for_exit();
+        drop(agent);
+        move_ten_years_back(&home);
+        for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"]] {
+            let stderr = refused(&home, &command);
+            assert!(stderr.contains("the clock says"), "killed: {is_killed}: {stderr}");
+        }
+        let counted = home.session().call("memory_stats", json!({})).expect("the call succeeds");
+        assert_eq!(counted["forgotten"], 0);
+    }
 }

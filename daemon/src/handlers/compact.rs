@@ -20,7 +20,7 @@ pub(super) async fn handle(
         let group = caller.session.group.clone();
         return Ok(pools.readers.run(move |reader| reader.compactable(&group, now)).await??);
     };
-    let encoding = service.encode_document(text).await?;
+    let encoding = service.encode_document(&text).await?;
     if encoding.is_none() {
         service.set_vectors_missing(true);
     }

@@ -24,10 +24,13 @@ pub(super) async fn handle(
     if encoding.is_none() {
         service.set_vectors_missing(true);
     }
-    let call = service.call_context(caller);
+    let (call, moment) = (service.call_context(caller), service.first_moment());
     let stored = pools
         .writer
-        .run_grouped(move |writer| writer.store(&call, &draft, &encoding.unwrap_or_default()))
+        .run_grouped(move |writer| {
+            moment.record(writer);
+            writer.store(&call, &draft, &encoding.unwrap_or_default())
+        })
         .await?;
     service.request_checkpoint();
     Ok(StoreReply { degraded: service.degraded(), ..stored? })

@@ -17,6 +17,7 @@ use crate::service::index_warmup;
 use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::error::Error;
+use loci_engine::model::time::ClockReading;
 use loci_engine::{Reader, Settings, Writer, open_cold};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths;
@@ -127,11 +128,12 @@ async fn serve(
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
     embedder.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
+    let closed_at = service.clock.read();
     drop(service);
     // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
-    close_store(threads).await;
+    close_store(threads, closed_at).await;
     embedder.join();
     outcome
 }
@@ -274,13 +276,14 @@ async fn reload_on_signal(service: Arc<Service>) {
     }
 }
 
-/// Waits until the threads of the store have ended, and closes the database.
-async fn close_store(threads: Option<Threads>) {
+/// Waits until the threads of the store have ended, records the time, and closes the database.
+async fn close_store(threads: Option<Threads>, now: ClockReading) {
     let Some(threads) = threads else { return };
     let closed = tokio::task::spawn_blocking(move || {
         threads.readers.into_iter().for_each(|thread| drop(thread.join()));
         for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
-            if let Err(error) = writer.close() {
+            let recorded = writer.record_time(now);
+            if let Err(error) = writer.close().and(recorded) {
                 tracing::error!(%error, "the store was not closed cleanly; nothing is lost");
             }
         }

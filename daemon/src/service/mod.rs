@@ -22,7 +22,7 @@ use crate::embedding::auto_fetch::AutoFetch;
 use crate::embedding::{Embedder, ModelState};
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
-use loci_engine::model::time::Timestamp;
+use loci_engine::model::time::{ClockReading, Timestamp};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
@@ -72,7 +72,29 @@ pub struct Service {
     started: Instant,
     vectors_missing: AtomicBool,
     checkpoint_due: AtomicBool,
+    /// True once this run has recorded the time in the store.
+    moment_recorded: Arc<AtomicBool>,
     damage: OnceLock<Failure>,
+}
+
+/// The time of a write, which the first write of a run records in the store.
+pub struct FirstMoment {
+    reading: ClockReading,
+    recorded: Arc<AtomicBool>,
+}
+
+impl FirstMoment {
+    /// Records the moment, unless this run has recorded one. If that fails, the next write tries again: the write itself must not fail
+    /// because of it.
+    pub fn record(&self, writer: &Writer) {
+        if self.recorded.load(Ordering::Relaxed) {
+            return;
+        }
+        match writer.record_time(self.reading) {
+            Ok(()) => self.recorded.store(true, Ordering::Relaxed),
+            Err(error) => tracing::warn!(%error, "the time of the first write was not recorded"),
+        }
+    }
 }
 
 impl Service {
@@ -99,6 +121,7 @@ impl Service {
             started: Instant::now(),
             vectors_missing: AtomicBool::new(true),
             checkpoint_due: AtomicBool::new(false),
+            moment_recorded: Arc::default(),
             damage: OnceLock::new(),
         }
     }
@@ -165,9 +188,22 @@ impl Service {
     ) -> Result<T, Failure> {
         let pools = self.pools().await?;
         let call = self.call_context(caller);
-        let done = pools.writer.run(move |writer| work(writer, &call)).await?;
+        let moment = self.first_moment();
+        let done = pools
+            .writer
+            .run(move |writer| {
+                moment.record(writer);
+                work(writer, &call)
+            })
+            .await?;
         self.request_checkpoint();
         Ok(done?)
+    }
+
+    /// Returns the moment that a write has to record if it is the first of this run: a run may end before housekeeping records one.
+    #[must_use]
+    pub fn first_moment(&self) -> FirstMoment {
+        FirstMoment { reading: self.clock.read(), recorded: Arc::clone(&self.moment_recorded) }
     }
 
     /// Returns the context of a call for the engine: time, actor and idempotency key.

@@ -7,6 +7,9 @@ use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, Status};
 
+/// Warning while a reader keeps the write-ahead log from being emptied after a hard delete.
+const ERASE_PENDING: &str = "Pending: the text of hard-deleted memories is still in the write-ahead log, which is emptied as soon as the export or other reader that uses it ends";
+
 impl Service {
     /// Returns the daemon's state. Never waits for the store or the model.
     pub async fn status(&self) -> Status {
@@ -57,6 +60,9 @@ async fn add_store(status: &mut Status, pools: &StorePools) {
         status
             .warnings
             .push("Maintenance is paused; resume it with loci ctl maintenance resume".to_owned());
+    }
+    if let Ok(true) = pools.readers.run(|reader| reader.is_erase_pending()).await {
+        status.warnings.push(ERASE_PENDING.to_owned());
     }
 }
 

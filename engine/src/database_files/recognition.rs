@@ -255,7 +255,8 @@ impl Case<'_> {
             return Judgement { uses_log: true, ..Judgement::default() };
         };
         let finding = self.difference(known, &file);
-        let sums_are_valid = finding.is_none() && (!known.is_open || known.is_of_this_boot());
+        let is_unchanged = known.file.is_some() && known.file == FileStamp::of(self.path);
+        let sums_are_valid = is_unchanged && (!known.is_open || known.is_of_this_boot());
         Judgement { uses_log: true, sums_are_valid, findings: finding.into_iter().collect() }
     }
 

@@ -4,8 +4,9 @@
 use crate::error::Result;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
+use loci_proto::memory::Scope;
 use loci_proto::requests::inspect::AuditEntry;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use serde_json::Value;
 
 /// The kind of an operation.
@@ -107,8 +108,39 @@ pub(crate) fn of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Who could see a memory that was deleted permanently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeletedFrom {
+    pub scope: Scope,
+    /// Id of its project.
+    pub group: String,
+}
+
+/// Returns who could see a deleted memory, from the line of its deletion. A line of an earlier
+/// version has only the caller, who could see it too.
+pub(crate) fn deleted_from(conn: &Connection, memory: &str) -> Result<Option<DeletedFrom>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT json_extract(details, '$.scope'), coalesce(json_extract(details, '$.group'), group_id) FROM memory_log
+         WHERE memory_id = ?1 AND operation = 'delete' ORDER BY id DESC LIMIT 1",
+    )?;
+    let line = statement.query_row([memory], |row| {
+        let scope: Option<String> = row.get(0)?;
+        let scope = if scope.as_deref() == Some("global") { Scope::Global } else { Scope::Group };
+        let group: Option<String> = row.get(1)?;
+        Ok(group.map(|group| DeletedFrom { scope, group }))
+    });
+    Ok(line.optional()?.flatten())
+}
+
 /// Clears the details of a memory's log lines. The operations and actors stay.
 pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())
+}
+
+/// Sets the details of every deletion, as an earlier version wrote them.
+#[cfg(test)]
+pub(crate) fn set_deletion_details(conn: &Connection, details: Option<&str>) {
+    let sql = "UPDATE memory_log SET details = ?1 WHERE operation = 'delete'";
+    assert_eq!(conn.execute(sql, [details]).expect("the statement runs"), 1);
 }

@@ -99,6 +99,37 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<V
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns a page of the relations of a memory whose other end is active, in both directions, newest
+/// first: those stored before the relation `before`, at most `limit`. With each, which end the
+/// memory is.
+pub(crate) fn page(
+    conn: &Connection,
+    id: &MemoryId,
+    before: Option<&str>,
+    limit: usize,
+) -> Result<Vec<(RelationEnd, Relation)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT r.id, r.predicate, r.confidence, m.seq, r.subject_id = ?1 FROM entity_relations r
+         JOIN memories m ON m.id = CASE WHEN r.subject_id = ?1 THEN r.object_id ELSE r.subject_id END
+         WHERE (r.subject_id = ?1 OR r.object_id = ?1) AND m.status = 'active'
+           AND (?2 IS NULL OR (r.created_at, r.id) < (SELECT created_at, id FROM entity_relations WHERE id = ?2))
+         ORDER BY r.created_at DESC, r.id DESC LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((id.as_str(), before, limit), |row| {
+        let confidence = Confidence::new(row.get(2)?).unwrap_or(Confidence::FULL);
+        let end = if row.get(4)? { RelationEnd::Subject } else { RelationEnd::Object };
+        let (id, predicate, other) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        Ok((end, Relation { id, predicate, confidence, other }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns whether a relation with this id exists.
+pub(crate) fn exists(conn: &Connection, id: &str) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM entity_relations WHERE id = ?1")?.exists([id])?)
+}
+
 /// Returns the rows that are deleted together with a memory: its relations with their evidence, its
 /// variants and its sources.
 pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>> {

@@ -12,6 +12,7 @@ use crate::index::snapshot;
 use crate::model::time::ClockReading;
 use loci_proto::error::Failure;
 use rusqlite::config::DbConfig;
+use std::sync::atomic::Ordering;
 
 impl Writer {
     /// Returns why the store takes no more changes, if it does not: a sync failed, or its files were
@@ -107,13 +108,17 @@ impl Writer {
     /// `Database`: the disk fails, but no data is lost yet.
     pub fn checkpoint(&mut self, reading: ClockReading) -> Result<u32> {
         self.require_trusted()?;
-        if self.erase_pending {
+        if self.is_erase_pending() {
             self.scrub()?;
-            return Ok(u32::from(self.erase_pending));
+            return Ok(u32::from(self.is_erase_pending()));
         }
         let moved = self.count_checkpoint(Some(reading), checkpoint::passive);
         let Moved { committed, moved } = moved.map_err(|error| self.note_failure(error))?;
         Ok(committed.saturating_sub(moved))
+    }
+
+    fn is_erase_pending(&self) -> bool {
+        self.shared.erase_pending.load(Ordering::Relaxed)
     }
 
     /// Erases the remaining copies of hard-deleted memories: removes the index snapshot and empties
@@ -121,14 +126,14 @@ impl Writer {
     /// [`Writer::checkpoint`] completes it.
     pub(crate) fn scrub(&mut self) -> Result<()> {
         // Stays true if a step fails, so that the next checkpoint tries again.
-        self.erase_pending = true;
+        self.shared.erase_pending.store(true, Ordering::Relaxed);
         let emptied = self.count_checkpoint(None, |conn| {
             let emptied = checkpoint::try_truncate_log(conn)?;
             // What a reader has blocked is counted by the next checkpoint.
             Ok(if emptied { Moved::ALL } else { checkpoint::passive(conn)? })
         })? == Moved::ALL;
         snapshot::remove(&self.shared.path)?;
-        self.erase_pending = !emptied;
+        self.shared.erase_pending.store(!emptied, Ordering::Relaxed);
         Ok(())
     }
 

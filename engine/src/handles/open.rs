@@ -27,7 +27,7 @@ use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The first schema with a table of mentions.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
@@ -79,13 +79,13 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         index: RwLock::default(),
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
+        erase_pending: AtomicBool::new(false),
     });
     Ok(Writer {
         conn,
         shared,
         check,
         pending: Vec::new(),
-        erase_pending: false,
         needs_mention_backfill,
         snapshot_state,
         files,

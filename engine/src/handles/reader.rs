@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::handles::shared::Shared;
 use rusqlite::Connection;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A read-only connection together with the shared index.
 #[derive(Debug)]
@@ -20,6 +21,13 @@ impl Reader {
     /// `Damaged` with the first fault, `Database`.
     pub fn check(&self) -> Result<()> {
         health::check(&self.fresh_connection()?, &self.shared.path)
+    }
+
+    /// Returns whether the text of hard-deleted memories is still in the write-ahead log, because
+    /// another reader keeps it from being emptied. A later [`crate::Writer::checkpoint`] empties it.
+    #[must_use]
+    pub fn is_erase_pending(&self) -> bool {
+        self.shared.erase_pending.load(Ordering::Relaxed)
     }
 
     /// Opens a new connection. FTS5 caches the layout of its index per connection, and a check with

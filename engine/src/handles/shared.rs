@@ -15,6 +15,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The state that all handles of one store share.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct Shared {
     /// Groups that were merged into others, by id, and the group that each redirects to.
     pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
     pub(crate) warmup: Arc<WarmupProgress>,
+    /// True if hard-deleted memories may still be in the write-ahead log or the index snapshot.
+    pub(crate) erase_pending: AtomicBool,
 }
 
 impl Shared {

@@ -12,7 +12,7 @@ use crate::handles::shared::Shared;
 use crate::index::Index;
 use crate::index::snapshot;
 use crate::index::snapshot::{FileIdentity, SnapshotState};
-use crate::model::time::Timestamp;
+use crate::model::time::{ClockReading, Timestamp};
 use crate::transaction::change_set::IndexUpdate;
 use loci_proto::error::Failure;
 use rusqlite::Connection;
@@ -27,8 +27,6 @@ pub struct Writer {
     pub(crate) check: health::Check,
     /// Updates of the changes in the open group, applied to the index after its commit.
     pub(crate) pending: Vec<IndexUpdate>,
-    /// True if hard-deleted memories may still be in the write-ahead log or the index snapshot.
-    pub(crate) erase_pending: bool,
     /// The schema was older than the table of mentions, so the mentions must be inserted once.
     pub(crate) needs_mention_backfill: bool,
     /// The state of the database that a usable index snapshot was written for; consumed by the
@@ -94,6 +92,19 @@ impl Writer {
     /// `Database`.
     pub fn suspected(&self) -> Result<Option<Timestamp>> {
         health::suspected(&self.conn)
+    }
+
+    /// Records the time for the next start: as the latest time if it is trusted, otherwise as the
+    /// first suspected one.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn record_time(&self, reading: ClockReading) -> Result<()> {
+        if reading.is_trusted {
+            health::set_last_seen(&self.conn, reading.now)
+        } else {
+            health::suspect(&self.conn, reading.now)
+        }
     }
 
     /// Deletes the stored replies of mutating calls from before a time. Returns how many there

@@ -27,6 +27,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::compact::{ClusterMemory, CompactReply, CompactRequest};
+use loci_proto::sanitize::Removed;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -43,11 +44,11 @@ pub(crate) struct OpenCluster {
     pub(crate) replaces: Option<(i64, MemoryId)>,
 }
 
-/// Returns the text of an agent's summary, if the request has one.
+/// Returns the text of an agent's summary without its hidden characters, if the request has one.
 ///
 /// # Errors
 /// `invalid` if only one of cluster and summary is given, or the summary cannot be stored.
-pub fn summary_text(request: &CompactRequest) -> Result<Option<&str>> {
+pub fn summary_text(request: &CompactRequest) -> Result<Option<String>> {
     let missing = |field: &str| {
         Failure::invalid(field, "is missing")
             .hint("Call without arguments for a cluster, then with both")
@@ -55,11 +56,11 @@ pub fn summary_text(request: &CompactRequest) -> Result<Option<&str>> {
     match (&request.cluster, &request.summary) {
         (None, None) => Ok(None),
         (Some(_), Some(text)) => {
-            content::check_text(text).map_err(|error| match error {
+            let clean = content::clean_text(text, &mut Removed::default());
+            clean.map(Some).map_err(|error| match error {
                 Error::Refused(failure) => Error::from(failure.at("summary")),
                 other => other,
-            })?;
-            Ok(Some(text))
+            })
         }
         (None, Some(_)) => Err(missing("cluster").into()),
         (Some(_), None) => Err(missing("summary").into()),
@@ -118,7 +119,7 @@ impl Writer {
         request: &CompactRequest,
         encoding: &DocumentEncoding,
     ) -> Result<CompactReply> {
-        let text = summary_text(request)?.unwrap_or_default().to_owned();
+        let text = summary_text(request)?.unwrap_or_default();
         let key = request.cluster.clone().unwrap_or_default();
         self.run_idempotent(call, |change| {
             let group = &call.actor.group.id;

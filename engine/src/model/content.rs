@@ -1,4 +1,4 @@
-//! Validates what a memory may contain: its text, and metadata by type. Pure.
+//! Validates and cleans what a memory may contain: its text, and metadata by type. Pure.
 //!
 //! Not here: parsing arguments (`loci_proto::mcp::arguments`), comparing texts (`duplicate`).
 
@@ -7,6 +7,8 @@ use crate::model::time::is_date;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
 use loci_proto::memory::MemoryType;
+use loci_proto::sanitize;
+use loci_proto::sanitize::Removed;
 use serde_json::{Map, Value};
 
 /// Refuses a text that is empty, too large, or contains U+0000.
@@ -38,6 +40,32 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Checks a text as [`check_text`] does, and returns it without its hidden characters.
+///
+/// # Errors
+/// As [`check_text`]; `invalid` also if nothing else is left.
+pub(crate) fn clean_text(content: &str, removed: &mut Removed) -> Result<String> {
+    check_text(content)?;
+    let clean = sanitize::text_of("", content, removed);
+    check_text(&clean)?;
+    Ok(clean)
+}
+
+/// Removes the hidden characters of the keys and strings of metadata.
+///
+/// # Errors
+/// `invalid` if two keys differ only by hidden characters.
+pub(crate) fn clean_metadata(
+    metadata: &mut Map<String, Value>,
+    removed: &mut Removed,
+) -> Result<()> {
+    sanitize::fields("metadata", metadata, removed).map_err(|key| {
+        Failure::invalid(key, "is given twice, with and without hidden characters")
+            .hint("Give it once")
+            .into()
+    })
 }
 
 /// Refuses a reason for forgetting that is too long or contains control characters.

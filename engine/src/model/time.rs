@@ -1,7 +1,7 @@
 //! Points in time, passed to the engine as arguments. The engine never reads a clock.
 
 use crate::error::Result;
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, SecondsFormat, Utc};
 use loci_proto::error::Failure;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -81,17 +81,34 @@ impl Timestamp {
 /// it.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
-        || DateTime::parse_from_rfc3339(text).is_ok()
+    date_of(text).is_some() || time_of(text).is_some()
+}
+
+/// Returns the date that a text states: a year of four digits (0001 to 9999), month and day.
+fn date_of(text: &str) -> Option<NaiveDate> {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| has_supported_year(text))
+}
+
+/// Returns the time that a text in the format of RFC 3339 states, in the same years.
+fn time_of(text: &str) -> Option<DateTime<FixedOffset>> {
+    DateTime::parse_from_rfc3339(text).ok().filter(|_| has_supported_year(text))
+}
+
+/// Returns true if a text begins with a year of four digits other than 0000, and a hyphen. The
+/// parser accepts signs, and years of one to six digits.
+fn has_supported_year(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(year, _)| {
+        year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) && year != "0000"
+    })
 }
 
 /// Returns the time of a date (its midnight, UTC) or of a date with a time; `None` for anything
 /// else.
 pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
-    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+    if let Some(date) = date_of(text) {
         return Some(Timestamp(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
     }
-    DateTime::parse_from_rfc3339(text).ok().map(|moment| Timestamp(moment.timestamp_millis()))
+    time_of(text).map(|moment| Timestamp(moment.timestamp_millis()))
 }
 
 /// Returns the day of a date, or of a date with a time (RFC 3339) in the time zone given there, in
@@ -100,18 +117,14 @@ pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
 /// # Errors
 /// `invalid`, naming the field.
 pub(crate) fn day_of(text: &str, field: &str) -> Result<i32> {
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d")
-        .or_else(|_| DateTime::parse_from_rfc3339(text).map(|at| at.date_naive()));
-    match date {
-        Ok(date) => Ok(date.num_days_from_ce()),
-        Err(_) => Err(not_a_date(field)),
-    }
+    let date = date_of(text).or_else(|| time_of(text).map(|at| at.date_naive()));
+    date.map(|date| date.num_days_from_ce()).ok_or_else(|| not_a_date(field))
 }
 
 fn not_a_date(field: &str) -> crate::error::Error {
     Failure::invalid(
         field,
-        "must be a date (2026-12-31) or a date with a time (2026-12-31T18:00:00Z)",
+        "must be a date (2026-12-31) or a date with a time (2026-12-31T18:00:00Z), in the years 0001 to 9999",
     )
     .into()
 }
@@ -122,14 +135,14 @@ fn not_a_date(field: &str) -> crate::error::Error {
 /// # Errors
 /// `invalid`, naming the field.
 pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
-    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d")
+    if let Some(date) = date_of(text)
         && let Some(midnight) = date.and_hms_opt(0, 0, 0)
     {
         return Ok(Timestamp(midnight.and_utc().timestamp_millis()).plus(DAY));
     }
-    match DateTime::parse_from_rfc3339(text) {
-        Ok(moment) => Ok(Timestamp(moment.timestamp_millis())),
-        Err(_) => Err(not_a_date(field)),
+    match time_of(text) {
+        Some(moment) => Ok(Timestamp(moment.timestamp_millis())),
+        None => Err(not_a_date(field)),
     }
 }
 
@@ -154,6 +167,11 @@ mod tests {
     #[test]
     fn only_valid_dates_are_accepted() {
         assert!(is_date("2026-02-21") && is_date("2026-02-21T10:00:00Z"));
+        assert!(is_date("0001-01-01") && is_date("9999-12-31"));
+        for outside in ["-99999-01-01", "+2026-01-01", "0000-01-01", "26-01-01", "12345-01-01"] {
+            assert!(!is_date(outside) && day_of(outside, "date_from").is_err(), "{outside}");
+            assert!(end_of(outside, "expires_at").is_err() && moment_of(outside).is_none());
+        }
         assert!(!is_date("yesterday") && !is_date("2026-02-30") && !is_date("21.02.2026"));
     }
 

@@ -20,10 +20,26 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::edit::{ChangedReply, EditRequest};
 use loci_proto::requests::pin::PinRequest;
+use loci_proto::sanitize::Removed;
 use serde_json::{Map, Value, json};
 
+/// Checks the new text, and removes the hidden characters of text and metadata.
+///
+/// # Errors
+/// `invalid` or `too_large`, naming the field.
+pub fn clean(request: &mut EditRequest) -> Result<()> {
+    let mut removed = Removed::default();
+    if let Some(text) = &mut request.content {
+        *text = content::clean_text(text, &mut removed)?;
+    }
+    if let Some(metadata) = &mut request.metadata {
+        content::clean_metadata(metadata, &mut removed)?;
+    }
+    Ok(())
+}
+
 impl Writer {
-    /// Changes a memory in place. `encoding` is that of the new text; if it is empty, the
+    /// Changes a memory in place; [`clean`] has checked the request. `encoding` is that of the new text; if it is empty, the
     /// daemon computes it later.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `forget`: hides a memory, which can be restored. With `hard_delete`: deletes every copy of it
 //! permanently.
 
-use crate::db::log::Operation;
+use crate::db::log::{DeletedFrom, Operation};
 use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
@@ -11,12 +11,17 @@ use crate::handles::writer::Writer;
 use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
-use crate::model::visibility::Visibility;
+use crate::model::visibility::{Audience, Visibility};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::sanitize;
 use serde_json::json;
+use std::sync::atomic::Ordering;
+
+/// Note of a hard delete that a reader kept from emptying the write-ahead log.
+const LOG_NOT_EMPTIED: &str = "The text is still in the write-ahead log until a running export or other reader ends; it is then removed without a further call";
 
 impl Writer {
     /// Forgets one memory. If it is already forgotten, changes nothing and says so in the reply.
@@ -28,20 +33,27 @@ impl Writer {
             content::check_reason(request.reason.as_deref())?;
             let visibility =
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
-                return Ok(reply(request.memory_id.clone(), "deleted", true));
-            }
-            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let id = &request.memory_id;
+            let memory = match visibility.find(change.conn, "memory_id", id) {
+                Ok(memory) => memory,
+                Err(error) => return deleted(change, &visibility, id)?.ok_or(error),
+            };
             if request.hard_delete {
                 return erase(change, &memory);
             }
             let hidden = hide(change, &memory, request.reason.as_deref())?;
             Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..hidden })
         })?;
-        if request.hard_delete {
-            self.scrub()?;
+        if !request.hard_delete {
+            return Ok(reply);
         }
-        Ok(reply)
+        self.scrub()?;
+        if !self.shared.erase_pending.load(Ordering::Relaxed) {
+            return Ok(reply);
+        }
+        let notes: Vec<String> =
+            reply.note.into_iter().chain([LOG_NOT_EMPTIED.to_owned()]).collect();
+        Ok(ForgetReply { note: Some(notes.join(". ")), ..reply })
     }
 
     /// Forgets several memories as one act: all or none.
@@ -59,12 +71,33 @@ impl Writer {
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
-                let memory = visibility.find(change.conn, "memory_ids", id)?;
-                forgotten.push(hide(change, &memory, request.reason.as_deref())?);
+                forgotten.push(match visibility.find(change.conn, "memory_ids", id) {
+                    Ok(memory) => hide(change, &memory, request.reason.as_deref())?,
+                    Err(error) => deleted(change, &visibility, id)?.ok_or(error)?,
+                });
             }
             Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
         })
     }
+}
+
+/// Returns the reply for a memory that was deleted permanently, if the call could have seen it. For
+/// others such an id is as unknown as any.
+fn deleted(
+    change: &Change<'_>,
+    visibility: &Visibility,
+    id: &MemoryId,
+) -> Result<Option<ForgetReply>> {
+    if !tombstones::has(change.conn, id)? {
+        return Ok(None);
+    }
+    let Some(DeletedFrom { scope, group }) = log::deleted_from(change.conn, id.as_str())? else {
+        return Ok(None);
+    };
+    let redirects = change.shared.group_redirects.read();
+    let group = redirects.get(&group).map_or(group.as_str(), |merged_into| &merged_into.id);
+    let is_visible = visibility.admits(Audience::new(scope, Some(group)));
+    Ok(is_visible.then(|| reply(id.clone(), "deleted", true)))
 }
 
 fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
@@ -84,6 +117,8 @@ pub(crate) fn hide(
     reason: Option<&str>,
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
+    let reason = reason.map(sanitize::text);
+    let reason = reason.as_deref();
     if !was_forgotten {
         change.record_before(Row::Memory(memory.seq))?;
         let forgotten =
@@ -124,7 +159,9 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     click_feedback::redact(change.conn, memory.seq)?;
     memories::delete(change.conn, memory.seq)?;
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
-    change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
+    // Tells a later call whether it could have seen the memory.
+    let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});
+    change.log(Operation::Delete, &memory.id, &from)?;
     change.touch(memory.seq);
     Ok(ForgetReply { note: note(&derived), ..reply(memory.id.clone(), "deleted", false) })
 }

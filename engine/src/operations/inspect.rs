@@ -11,13 +11,17 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;
+use loci_proto::error::Failure;
 use loci_proto::group::Group;
+use loci_proto::limits;
 use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::requests::inspect::{
     InspectReply, InspectRequest, MemoryDetails, Version, VersionChain,
 };
 use loci_proto::requests::relate::{MemoryPreview, Relation};
 
+/// Relations on one page.
+const RELATION_PAGE_SIZE: usize = 50;
 /// Log lines on one page.
 const LOG_PAGE_SIZE: usize = 50;
 /// Maximum mentions in a reply.
@@ -26,15 +30,6 @@ const MAX_MENTIONS: usize = 20;
 const MAX_VERSIONS: usize = 25;
 /// Below this confidence a memory is flagged for cleanup.
 pub(crate) const FLAG_THRESHOLD: f64 = 0.1;
-
-/// The amount of data returned for each relation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RelationDetail {
-    /// Predicate and other end.
-    Brief,
-    /// Also id, confidence and evidence.
-    Full,
-}
 
 impl Reader {
     /// Shows one memory, whatever its status.
@@ -49,9 +44,9 @@ impl Reader {
     ) -> Result<InspectReply> {
         let visibility = Visibility::new(&self.conn, own, request.group.as_ref())?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
-        let relations = match request.include_relations {
-            Some(false) => Vec::new(),
-            _ => self.relations(&memory, &visibility, usize::MAX, RelationDetail::Full)?,
+        let (relations, relations_next) = match request.include_relations {
+            Some(false) => (Vec::new(), None),
+            _ => self.relations_page(&memory, &visibility, request.relations_before.as_deref())?,
         };
         let (mut log, mut log_next) = (Vec::new(), None);
         if request.include_log {
@@ -67,6 +62,7 @@ impl Reader {
         let sources = memories::sources(&self.conn, memory.seq)?;
         Ok(InspectReply {
             relations,
+            relations_next,
             log,
             log_next,
             versions: self.versions(&memory, &visibility)?,
@@ -81,51 +77,95 @@ impl Reader {
         })
     }
 
-    /// Returns at most `limit` relations of an entity, outgoing ones first. Leaves out those whose
+    /// Returns at most `limit` relations of an entity without their details, outgoing ones first. Leaves out those whose
     /// other end is inactive or not visible.
     pub(crate) fn relations(
         &self,
         memory: &Memory,
         visibility: &Visibility,
         limit: usize,
-        detail: RelationDetail,
     ) -> Result<Vec<Relation>> {
         let mut shown = Vec::new();
-        let is_full = detail == RelationDetail::Full;
-        if memory.status == Status::Forgotten || memory.kind != MemoryType::Entity {
+        if !has_relations(memory) {
             return Ok(shown);
         }
         for end in [RelationEnd::Subject, RelationEnd::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
-                let Some(other) = memories::by_seq(&self.conn, relation.other)?
-                    .filter(|other| visibility.admits(other.audience()))
-                else {
-                    continue;
-                };
                 if shown.len() == limit {
                     return Ok(shown);
                 }
-                let (object, subject) = if end == RelationEnd::Subject {
-                    (Some(to_preview(&other)), None)
-                } else {
-                    (None, Some(to_preview(&other)))
+                shown.extend(self.visible_relation(relation.other, visibility)?.map(|other| {
+                    let (object, subject) = ends(end, &other);
+                    Relation {
+                        predicate: relation.predicate,
+                        object,
+                        subject,
+                        id: None,
+                        confidence: None,
+                        evidence: Vec::new(),
+                    }
+                }));
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Returns a page of an entity's relations with their details, newest first, and the id with
+    /// which the next page begins.
+    ///
+    /// # Errors
+    /// `invalid` if `before` is not the id of a relation.
+    fn relations_page(
+        &self,
+        memory: &Memory,
+        visibility: &Visibility,
+        before: Option<&str>,
+    ) -> Result<(Vec<Relation>, Option<String>)> {
+        let mut shown: Vec<Relation> = Vec::new();
+        if let Some(id) = before
+            && !relations::exists(&self.conn, id)?
+        {
+            return Err(Failure::invalid("relations_before", "is not the id of a relation")
+                .hint("Give relations_next of the previous page")
+                .into());
+        }
+        let mut before = before.map(str::to_owned);
+        while has_relations(memory) {
+            let page =
+                relations::page(&self.conn, &memory.id, before.as_deref(), RELATION_PAGE_SIZE)?;
+            let is_last = page.len() < RELATION_PAGE_SIZE;
+            for (end, relation) in page {
+                let Some(other) = self.visible_relation(relation.other, visibility)? else {
+                    before = Some(relation.id);
+                    continue;
                 };
+                if shown.len() == RELATION_PAGE_SIZE {
+                    return Ok((shown, before));
+                }
+                before = Some(relation.id.clone());
+                let (object, subject) = ends(end, &other);
+                let mut evidence = relations::evidence(&self.conn, &relation.id)?;
+                evidence.truncate(limits::EVIDENCE_IDS);
                 shown.push(Relation {
                     predicate: relation.predicate,
                     object,
                     subject,
-                    confidence: (is_full && relation.confidence.get() < 1.0)
-                        .then_some(relation.confidence),
-                    evidence: if is_full {
-                        relations::evidence(&self.conn, &relation.id)?
-                    } else {
-                        Vec::new()
-                    },
-                    id: is_full.then_some(relation.id),
+                    confidence: (relation.confidence.get() < 1.0).then_some(relation.confidence),
+                    evidence,
+                    id: Some(relation.id),
                 });
             }
+            if is_last {
+                break;
+            }
         }
-        Ok(shown)
+        Ok((shown, None))
+    }
+
+    /// Returns the other end of a relation, if the call can see it.
+    fn visible_relation(&self, other: i64, visibility: &Visibility) -> Result<Option<Memory>> {
+        let other = memories::by_seq(&self.conn, other)?;
+        Ok(other.filter(|other| visibility.admits(other.audience())))
     }
 
     /// Returns previews of the active and visible memories among these, at most [`MAX_MENTIONS`].
@@ -236,6 +276,19 @@ pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Resul
     match id {
         Some(id) => Ok(Some(groups::name(conn, id)?.unwrap_or_else(|| id.to_owned()))),
         None => Ok(None),
+    }
+}
+
+/// Returns whether a memory can be shown with relations.
+fn has_relations(memory: &Memory) -> bool {
+    memory.status != Status::Forgotten && memory.kind == MemoryType::Entity
+}
+
+/// Returns the object and the subject of a relation of which the shown memory is one end.
+fn ends(own: RelationEnd, other: &Memory) -> (Option<MemoryPreview>, Option<MemoryPreview>) {
+    match own {
+        RelationEnd::Subject => (Some(to_preview(other)), None),
+        RelationEnd::Object => (None, Some(to_preview(other))),
     }
 }
 

@@ -4,7 +4,7 @@
 pub mod backup;
 pub(crate) mod brief;
 pub(crate) mod doctor;
-pub(crate) mod edit;
+pub mod edit;
 pub mod eval;
 pub(crate) mod forget;
 pub mod groups;

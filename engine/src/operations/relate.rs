@@ -14,6 +14,7 @@ use loci_proto::error::Failure;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType};
 use loci_proto::requests::relate::{RelateReply, RelateRequest};
+use loci_proto::sanitize;
 use serde_json::json;
 
 impl Writer {
@@ -24,7 +25,7 @@ impl Writer {
     /// entity, if both are the same, or for the predicate; `Database`.
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
         self.run_idempotent(call, |change| {
-            let predicate = predicate(&request.predicate)?;
+            let predicate = clean_predicate(&request.predicate)?;
             let visibility =
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let subject = entity(change, &visibility, "subject_id", &request.subject_id)?;
@@ -112,6 +113,11 @@ fn entity(
             .into());
     }
     Ok(memory)
+}
+
+/// Returns the predicate, trimmed and without hidden characters, or refuses it.
+pub(crate) fn clean_predicate(text: &str) -> Result<String> {
+    predicate(&sanitize::text(&predicate(text)?))
 }
 
 /// Returns the trimmed predicate, or refuses it.

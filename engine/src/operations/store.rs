@@ -26,6 +26,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::requests::store::{StoreReply, StoreRequest};
+use loci_proto::sanitize::Removed;
 use serde_json::json;
 
 /// Confidence added when a fact is stored again.
@@ -39,25 +40,21 @@ const MAX_BELOW_THRESHOLD: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Draft {
     request: StoreRequest,
-}
-
-/// Refuses a text that cannot be stored.
-///
-/// # Errors
-/// `invalid` or `too_large`, for `content`.
-pub fn check_content(text: &str) -> Result<()> {
-    content::check_text(text)
+    /// What was removed from the text and the metadata.
+    sanitized: Vec<String>,
 }
 
 impl Draft {
-    /// Validates a store request.
+    /// Validates a store request, and removes the hidden characters of its texts.
     ///
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.
-    pub fn new(request: StoreRequest) -> Result<Self> {
-        content::check_text(&request.content)?;
+    pub fn new(mut request: StoreRequest) -> Result<Self> {
+        let mut removed = Removed::default();
+        request.content = content::clean_text(&request.content, &mut removed)?;
+        content::clean_metadata(&mut request.metadata, &mut removed)?;
         content::check_metadata(request.kind, &request.metadata)?;
-        Ok(Self { request })
+        Ok(Self { request, sanitized: removed.into_list() })
     }
 
     /// Returns the text to encode.
@@ -86,7 +83,7 @@ impl Writer {
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
             }
-            Ok(reply)
+            Ok(StoreReply { sanitized: draft.sanitized.clone(), ..reply })
         })
     }
 }
@@ -130,6 +127,7 @@ impl StoreWork<'_, '_> {
             deduplicated,
             superseded: replaced.map(|old| old.id),
             similar: found.similar,
+            sanitized: Vec::new(),
             degraded: Degraded::default(),
         })
     }

@@ -1,6 +1,6 @@
 //! Forgotten and hard-deleted memories.
 
-use crate::db::dump;
+use crate::db::{dump, log};
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::ClockReading;
 use crate::tests::fixture::{TestStore, axis, parse};
@@ -175,4 +175,20 @@ fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     drop(read_transaction);
     assert_eq!(test_store.writer.checkpoint(reading).expect("the checkpoint runs"), 0);
     assert!(!dump::file_contains(&path, secret));
+}
+
+#[test]
+fn a_deletion_of_an_earlier_version_is_known_to_the_project_that_deleted_it() {
+    let mut test_store = TestStore::new();
+    let text = json!({"content": "Deleted long ago", "type": "episodic"});
+    let id = test_store.store("a", text, None).id;
+    let hard = json!({"memory_id": id, "hard_delete": true});
+    test_store.forget("a", hard.clone()).expect("the memory is deleted");
+    // Earlier versions did not write who could see the memory.
+    log::set_deletion_details(&test_store.writer.conn, Some("{\"hard\":true}"));
+    assert!(test_store.forget("a", hard.clone()).expect("it is known").already_forgotten);
+    let unknown = refusal(test_store.forget("b", hard.clone()));
+    assert!(unknown.starts_with("not_found"), "{unknown}");
+    log::set_deletion_details(&test_store.writer.conn, None);
+    assert!(test_store.forget("a", hard).expect("it is known").already_forgotten);
 }

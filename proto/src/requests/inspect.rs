@@ -37,9 +37,13 @@ pub struct InspectRequest {
         clippy::doc_markdown,
         reason = "sent to models as the tool's schema; back ticks would cost tokens"
     )]
-    /// log_next of the previous page.
+    /// From log_next.
     #[serde(default)]
     pub log_before: Option<i64>,
+    /// `relations_next` of the previous page.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub relations_before: Option<String>,
     /// Another project.
     #[serde(default)]
     #[schemars(description = "")]
@@ -51,9 +55,12 @@ pub struct InspectRequest {
 pub struct InspectReply {
     /// The memory.
     pub memory: MemoryDetails,
-    /// Its relations in both directions, without those to forgotten memories.
+    /// A page of its relations in both directions, newest first, without those to forgotten memories.
     #[serde(default)]
     pub relations: Vec<Relation>,
+    /// Value of `relations_before` for the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relations_next: Option<String>,
     /// A page of its audit log, newest first.
     #[serde(default)]
     pub log: Vec<AuditEntry>,

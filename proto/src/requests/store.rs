@@ -81,6 +81,9 @@ pub struct StoreReply {
     /// Memories that are similar in wording but do not state the same fact; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
+    /// Hidden characters that were removed from the text or the metadata, for example `ansi escape at 10`; positions in characters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sanitized: Vec<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

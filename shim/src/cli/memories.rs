@@ -114,6 +114,9 @@ pub struct Inspect {
     /// Print the next page of the log: the number at the end of the previous page.
     #[arg(long, value_name = "NUMBER", requires = "log")]
     pub log_before: Option<i64>,
+    /// Print the next page of the relations: the id at the end of the previous page.
+    #[arg(long, value_name = "ID")]
+    pub relations_before: Option<String>,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub project: Project,

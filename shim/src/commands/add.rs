@@ -47,6 +47,10 @@ fn result_text(reply: &StoreReply) -> String {
     if let Some(at) = &reply.expires_at {
         let _ = write!(text, "\n  expires {}", date_time(at));
     }
+    if !reply.sanitized.is_empty() {
+        let removed = escape_line(&reply.sanitized.join(", "));
+        let _ = write!(text, "\n  without hidden characters: {removed}");
+    }
     if !reply.similar.is_empty() {
         let similar: Vec<String> =
             reply.similar.iter().map(|other| escape_line(other.as_str())).collect();

@@ -23,6 +23,7 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
         include_relations: None,
         include_log: args.log,
         log_before: args.log_before,
+        relations_before: args.relations_before,
         group: args.project.group,
     };
     let raw_reply = client.call_raw("memory_inspect", &request).await?;
@@ -43,6 +44,12 @@ fn inspect_text(reply: &InspectReply, style: Style) -> String {
         |memories: &[MemoryPreview]| memories.iter().map(preview_line).collect::<Vec<_>>();
     add_section("Variants", reply.memory.variants.iter().map(|text| escape_line(text)).collect());
     add_section("Relations", reply.relations.iter().map(relation_line).collect());
+    if let Some(next) = &reply.relations_next {
+        add_section(
+            "More relations",
+            vec![format!("next page: --relations-before {}", escape_line(next))],
+        );
+    }
     add_section("Mentions", preview_lines(&reply.mentions));
     add_section("Mentioned in", preview_lines(&reply.mentioned_in));
     add_section("Sources", preview_lines(&reply.sources));

@@ -11,7 +11,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::mcp::idempotency::META_KEY;
 use loci_proto::mcp::tools;
 use loci_proto::requests::Request;
-use loci_proto::{VERSION, limits};
+use loci_proto::{VERSION, limits, sanitize};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -105,6 +105,7 @@ impl ServerHandler for McpHandler {
         );
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
         let (handler, arguments) = (self.clone(), request.arguments.unwrap_or_default());
+        let tool = request.name.clone();
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
             let _permit = handler.session.call_permit().await;
@@ -119,8 +120,11 @@ impl ServerHandler for McpHandler {
             () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
-            Ok(value) => success(value),
-            Err(failure) => CallToolResult::error(vec![ContentBlock::text(failure.to_string())]),
+            Ok(mut value) => {
+                sanitize::reply(&mut value);
+                success(value, &tool)
+            }
+            Err(failure) => failed(&failure),
         }))
     }
 
@@ -245,17 +249,32 @@ fn deadline_exceeded() -> Failure {
         .hint("Call again; a store may have succeeded")
 }
 
+/// Returns the result of a failed call.
+fn failed(failure: &Failure) -> CallToolResult {
+    let text = failure.to_string();
+    CallToolResult::error(vec![ContentBlock::text(sanitize::text(&text).into_owned())])
+}
+
+/// Returns the argument that makes a tool's reply smaller.
+fn smaller_reply_hint(tool: &str) -> &'static str {
+    match tool {
+        "recall_memory" => "Request fewer results, or set token_budget",
+        "memory_inspect" => {
+            "Set include_relations to false; the text alone: recall_memory with ids"
+        }
+        _ => "Run the command of loci with the same name",
+    }
+}
+
 /// Returns the result of a successful call; an error result if the reply is too large.
-fn success(value: Value) -> CallToolResult {
+fn success(value: Value, tool: &str) -> CallToolResult {
     let text = value.to_string();
     if text.len() > limits::REPLY_BYTES {
         let failure = Failure::new(
             Code::TooLarge,
             format!("the answer has {} bytes; the limit is {}", text.len(), limits::REPLY_BYTES),
         );
-        return CallToolResult::error(vec![ContentBlock::text(
-            failure.hint("Request fewer results, or set token_budget").to_string(),
-        )]);
+        return failed(&failure.hint(smaller_reply_hint(tool)));
     }
     let mut result = CallToolResult::structured(value);
     if text.len() > MAX_TEXT_COPY_BYTES {

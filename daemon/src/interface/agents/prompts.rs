@@ -1,6 +1,7 @@
 //! MCP prompts: the list, and the text of one.
 
 use loci_proto::mcp::prompts::PROMPTS;
+use loci_proto::sanitize;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -28,6 +29,7 @@ pub fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorDat
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
-    let message = PromptMessage::new_text(Role::User, prompt.text(argument));
+    let text = prompt.text(argument);
+    let message = PromptMessage::new_text(Role::User, sanitize::text(&text));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
 }

@@ -8,6 +8,7 @@ use loci_proto::mcp::resources::{OWN_GROUP, Resource};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::Request;
 use loci_proto::requests::inspect::InspectRequest;
+use loci_proto::sanitize;
 use rmcp::model::{
     ErrorCode, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
     Resource as ListedResource, ResourceContents, ResourceTemplate,
@@ -54,7 +55,7 @@ pub async fn read(
                 .read(move |reader| reader.brief(name.as_ref(), &own_group, now))
                 .await
                 .map_err(error_data)?;
-            (brief, "text/markdown")
+            (sanitize::text(&brief).into_owned(), "text/markdown")
         }
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
@@ -67,10 +68,13 @@ async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<S
         include_relations: None,
         include_log: false,
         log_before: None,
+        relations_before: None,
         group: None,
     });
     let caller = Caller { session, key: None };
-    Ok(handlers::handle(service, caller, request).await?.to_string())
+    let mut reply = handlers::handle(service, caller, request).await?;
+    sanitize::reply(&mut reply);
+    Ok(reply.to_string())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
@@ -80,5 +84,5 @@ fn error_data(failure: Failure) -> ErrorData {
         Code::Invalid => ErrorCode::INVALID_PARAMS,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    ErrorData::new(code, failure.to_string(), None)
+    ErrorData::new(code, sanitize::text(&failure.to_string()).into_owned(), None)
 }

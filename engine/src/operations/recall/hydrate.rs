@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::RelationDetail;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
@@ -75,8 +74,7 @@ impl Reader {
             let result = if previews {
                 preview(memory, score)
             } else {
-                let relations =
-                    self.relations(&memory, &visibility, MAX_RELATIONS, RelationDetail::Brief)?;
+                let relations = self.relations(&memory, &visibility, MAX_RELATIONS)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
             results.push(RecalledMemory { also, sources, ..result });

@@ -2,6 +2,7 @@
 //! opening a store.
 
 pub(crate) mod open;
+pub(crate) mod open_read_only;
 pub(crate) mod reader;
 pub(crate) mod settings;
 pub(crate) mod shared;

@@ -1,6 +1,7 @@
 //! The state that the writer and the readers of one store share: the settings, the index and its
 //! warm-up progress.
 
+use crate::db::connection;
 use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
@@ -11,6 +12,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use rusqlite::Connection;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use std::sync::Arc;
 pub(crate) struct Shared {
     /// The path of the database file, with symbolic links resolved.
     pub(crate) path: PathBuf,
+    /// True if the store was opened without a writer, on a disk that cannot be written.
+    pub(crate) is_read_only: bool,
     pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) index: RwLock<Index>,
     /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or
@@ -31,6 +35,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Opens another connection for reading.
+    ///
+    /// # Errors
+    /// `Database` if the file cannot be opened.
+    pub(crate) fn reader_connection(&self) -> Result<Connection> {
+        if self.is_read_only {
+            connection::reader_without_files(&self.path)
+        } else {
+            connection::reader(&self.path)
+        }
+    }
+
     /// Returns the index, or `None` while it is being loaded.
     pub(crate) fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
         self.warmup.progress().is_none().then(|| self.index())

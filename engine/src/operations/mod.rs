@@ -11,6 +11,7 @@ pub mod groups;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub mod recall;
+pub mod notices;
 pub(crate) mod relate;
 pub(crate) mod restore;
 pub mod stats;

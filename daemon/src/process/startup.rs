@@ -7,7 +7,7 @@ use loci_proto::limits;
 use loci_proto::paths;
 use loci_proto::paths::Paths;
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::stat::{Mode, umask};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -118,11 +118,7 @@ pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
             Ok(lock) => return Ok(lock),
             Err(Errno::EWOULDBLOCK) => tokio::time::sleep(Duration::from_millis(50)).await,
             Err(errno) => {
-                let failure = Failure::new(
-                    Code::StorageFailed,
-                    format!("the lock {} cannot be taken: {errno}", path.display()),
-                );
-                return Err(StartupError::new(Exit::Storage, failure));
+                return Err(StartupError::new(Exit::Storage, lock_failure(path, errno)));
             }
         }
     }
@@ -130,6 +126,18 @@ pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
         Exit::AlreadyRunning,
         Failure::new(Code::Busy, format!("another daemon holds {}", path.display())),
     ))
+}
+
+fn lock_failure(path: &Path, errno: Errno) -> Failure {
+    let shown = path.display();
+    let failure = |why: &str| Failure::new(Code::StorageFailed, format!("the lock {shown} {why}"));
+    match errno {
+        Errno::ELOOP => failure("is a symbolic link")
+            .hint(format!("Remove it; nothing was written to its target. Run: rm {shown}")),
+        Errno::EINVAL | Errno::ENXIO | Errno::EISDIR => failure("is not a regular file")
+            .hint(format!("Move it away. Run: mv {shown} {shown}.old")),
+        errno => failure(&format!("cannot be taken: {errno}")),
+    }
 }
 
 fn try_lock(path: &Path) -> Result<Lock, Errno> {
@@ -140,8 +148,13 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .write(true)
         .truncate(false)
         .mode(0o600)
+        // A link could make us empty another file of this user.
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(path)
         .map_err(errno)?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(Errno::EINVAL);
+    }
     let mut file =
         Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
     // Errors are ignored: the process id is only information for people.

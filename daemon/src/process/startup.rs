@@ -105,7 +105,8 @@ pub fn private_folder(path: &Path) -> Result<(), Failure> {
 /// A file lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: Flock<File>,
+    /// `None` on a read-only file system without a lock file, where no daemon can write.
+    _file: Option<Flock<File>>,
 }
 
 /// Takes a lock and writes the process id into its file. Retries for 0.3 s: a shim may be testing it, or a daemon may be about to exit.
@@ -151,7 +152,19 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         // A link could make us empty another file of this user.
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(path)
-        .map_err(errno)?;
+        .map_err(errno);
+    let file = match file {
+        // A read-only file can be locked too.
+        Err(Errno::EROFS | Errno::EACCES) => {
+            let opened =
+                OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path);
+            match opened.map_err(errno) {
+                Err(Errno::ENOENT) => return Ok(Lock { _file: None }),
+                opened => opened?,
+            }
+        }
+        file => file?,
+    };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Err(Errno::EINVAL);
     }
@@ -162,7 +175,7 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .set_len(0)
         .and_then(|()| file.rewind())
         .and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(Lock { _file: file })
+    Ok(Lock { _file: Some(file) })
 }
 
 /// Returns the lock file of a database. It guards the database even if two socket folders belong to it.

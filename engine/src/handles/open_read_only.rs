@@ -3,8 +3,8 @@
 //!
 //! Not here: when this is tried, and when the store is opened for writing again (the daemon).
 
-use crate::db::{entity_links, groups, health, memories, migrate};
 use crate::db::connection;
+use crate::db::{entity_links, groups, health, memories, migrate};
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
 use crate::handles::reader::Reader;

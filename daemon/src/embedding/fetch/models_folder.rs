@@ -30,11 +30,8 @@ impl ModelsFolder {
     pub fn lock(models: &Path, on_wait: impl FnOnce()) -> io::Result<Self> {
         fs::create_dir_all(models)?;
         let path = models.canonicalize()?;
-        let lock = not_through_a_link()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join(LOCK))?;
+        let lock =
+            not_through_a_link().create(true).truncate(false).write(true).open(path.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {

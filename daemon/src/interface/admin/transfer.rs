@@ -52,12 +52,15 @@ pub async fn export(State(admin): State<AdminContext>, request: Request) -> Resp
 
 async fn begin_export(service: &Service, call: VerbCall) -> Result<Body, Failure> {
     let request: ExportRequest = arguments::parse(call.arguments)?;
-    service.flush_usage().await?;
+    service.flush_or_drop_usage().await?;
     // The export has its own connection, so that the readers stay free for calls.
     let reader = service.read(Reader::try_clone).await?;
+    // The readers of a read-only store take no locks: the pools stay until the export ends, and no writer opens meanwhile.
+    let pools = service.pools().await.ok().filter(|pools| pools.writer().is_err());
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {
+        let _pools = pools;
         let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
         if let Err(error) = reader.export(&request, &mut chunks) {
             tracing::warn!(%error, "export failed");

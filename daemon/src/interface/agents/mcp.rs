@@ -54,6 +54,18 @@ impl McpHandler {
     }
 }
 
+impl McpHandler {
+    /// Adds the warnings about storage that this session has not been shown yet, as the field `notice`.
+    fn with_notice(&self, mut reply: Value) -> Value {
+        if let Value::Object(fields) = &mut reply
+            && let Some(notice) = self.service.health.unseen(&self.session.seen_warnings)
+        {
+            fields.insert("notice".to_owned(), Value::String(notice));
+        }
+        reply
+    }
+}
+
 impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
@@ -119,7 +131,7 @@ impl ServerHandler for McpHandler {
             () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
-            Ok(value) => success(value),
+            Ok(value) => success(self.with_notice(value)),
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(failure.to_string())]),
         }))
     }

@@ -358,8 +358,12 @@ pub fn contents(reply: &Value) -> Vec<String> {
     results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
 }
 
-/// Returns the folder of the built binaries: the parent of this test's folder.
+/// Returns the folder of the built binaries: `LOCI_TEST_BINARIES`, else the parent of this test's
+/// folder.
 pub fn binaries() -> PathBuf {
+    if let Some(folder) = std::env::var_os("LOCI_TEST_BINARIES") {
+        return PathBuf::from(folder);
+    }
     let test = std::env::current_exe().expect("the path of the test is known");
     let folder = test
         .parent()

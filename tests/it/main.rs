@@ -2,6 +2,7 @@
 //! its own.
 
 mod activation;
+mod admin_limits;
 mod bad_input;
 mod cli_commands;
 mod cli_screens;
@@ -37,6 +38,7 @@ mod shim_exit;
 mod skew;
 mod skipped;
 mod sockets;
+mod storage_warnings;
 mod store;
 mod tools;
 mod torture;

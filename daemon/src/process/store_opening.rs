@@ -57,7 +57,6 @@ impl Opening {
         match opened {
             Ok((pools, threads)) => {
                 self.store.send_replace(StoreState::Open(Arc::new(pools)));
-                self.service.load_notices().await;
                 Ok(threads)
             }
             Err(error) => {
@@ -114,6 +113,7 @@ impl Opening {
         let (needs_check, group_redirects, loading) =
             (writer.wants_check(), writer.group_redirects(), writer.warmup());
         let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
+        service.health.set_notices(readers[0].notices()?);
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let (readers, reader_threads) = Pool::start("reader", readers);
         Ok((
@@ -129,6 +129,7 @@ impl Opening {
     ) -> Result<(StorePools, Threads), Error> {
         self.service.clock.initialise(store.last_seen(), None);
         let readers = (0..READERS).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
+        self.service.health.set_notices(readers[0].notices()?);
         let (readers, reader_threads) = Pool::start("reader", readers);
         let pools =
             StorePools::new(Err(failure), readers, store.group_redirects(), store.warmup(), false);

@@ -222,13 +222,6 @@ impl Service {
         written
     }
 
-    /// Reads the lasting notices from the database.
-    pub async fn load_notices(&self) {
-        if let Ok(notices) = self.read(Reader::notices).await {
-            self.health.set_notices(notices);
-        }
-    }
-
     /// Returns false while the store is open without a writer.
     #[must_use]
     pub fn is_writable(&self) -> bool {

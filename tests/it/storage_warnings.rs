@@ -108,7 +108,9 @@ fn refused_with_a_link_at(home: &TestHome, path: &Path) {
     std::fs::set_permissions(&target, mode).expect("the mode is set");
     let _ = std::fs::remove_file(path);
     symlink(&target, path).expect("the link is created");
-    let output = home.command("locid").output().expect("locid runs");
+    let locid = crate::home::binaries().join("locid");
+    let mut command = home.command_at("timeout".as_ref());
+    let output = command.arg("10").arg(locid).output().expect("locid runs");
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(70), "{error}");
     assert!(error.contains("is a symbolic link"), "{error}");

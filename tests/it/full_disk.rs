@@ -286,7 +286,10 @@ fn a_read_only_data_folder_is_served_and_written_again_when_it_can_be() {
         let mut agent = home.session();
         agent.store("semantic", "Entry of the time before");
         if crash {
-            crate::wire::signal("-KILL", home.status()["pid"].as_u64().map(|pid| pid as u32));
+            crate::wire::signal(
+                "-KILL",
+                home.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()),
+            );
             wait_until("it is gone", || !home.loci(&["ctl", "status"]).status.success());
             let log = home.path(".loci/memory.db-wal");
             assert!(log.metadata().is_ok_and(|file| file.len() > 0), "the log has the memory");

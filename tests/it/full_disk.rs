@@ -190,11 +190,6 @@ fn wait_until_writable(home: &TestHome) {
     });
 }
 
-fn id_of(session: &mut OnDisk, text: &str) -> Value {
-    let found = session.agent.call("recall_memory", json!({"query": text, "max_results": 1}));
-    found.expect("the call succeeds")["results"][0]["id"].clone()
-}
-
 #[test]
 fn a_full_disk_is_reported_until_it_has_room() {
     let home = home();
@@ -228,8 +223,10 @@ fn memories_are_forgotten_and_the_store_is_closed_on_a_full_disk() {
     let reserve = session.disk.join("memory.db-reserve");
     wait_until("the reserve exists", || reserve.metadata().is_ok_and(|file| file.len() == 4 << 20));
     let stored = store_until_full(&mut session);
+    let listed = home.loci(&["list", "--json"]).stdout;
+    let listed: Value = serde_json::from_slice(&listed).expect("valid JSON");
     for (number, hard) in [(0, false), (1, true), (2, false), (3, true)] {
-        let id = id_of(&mut session, &format!("Entry {number}"));
+        let id = &listed["memories"][number]["id"];
         let forgotten =
             session.agent.call("forget_memory", json!({"memory_id": id, "hard_delete": hard}));
         forgotten.unwrap_or_else(|error| panic!("{number} {hard}: {error}"));

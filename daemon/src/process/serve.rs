@@ -10,6 +10,7 @@ use crate::process::sockets;
 use crate::process::sockets::Sockets;
 use crate::process::startup;
 use crate::process::startup::{Lock, StartupError};
+use crate::process::store_opening;
 use crate::process::store_opening::{Opening, close_store};
 use crate::process::{activation, telemetry};
 use crate::service::Service;
@@ -74,21 +75,18 @@ async fn serve(
     let embedder = Embedder::start(model);
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
+    let store = Arc::new(store);
     let service =
         Arc::new(Service::new(embedder.clone(), auto_fetch, opened, effective, db.clone()));
     service.scheduler.set_schedule(config.schedule());
     let draining = CancellationToken::new();
-    let store = Arc::new(store);
     let opening = Arc::new(Opening {
         db,
         settings: config.settings(),
         service: Arc::clone(&service),
         store: Arc::clone(&store),
     });
-    let opened = tokio::spawn({
-        let opening = Arc::clone(&opening);
-        async move { opening.open().await }
-    });
+    let opened = opening.start();
     let tasks = TaskTracker::new();
     let context = ListenerContext {
         service: Arc::clone(&service),
@@ -103,15 +101,7 @@ async fn serve(
     let sockets = Sockets::serve(bound, paths, context);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
-    let (threads, opened) = match opened.await {
-        Ok(Ok(threads)) => (Some(threads), Ok(())),
-        Ok(Err(error)) => (None, Err(error)),
-        Err(panic) => {
-            let failure =
-                Failure::new(Code::Internal, format!("opening the store failed: {panic}"));
-            (None, Err(StartupError::new(Exit::Storage, failure)))
-        }
-    };
+    let (threads, opened) = store_opening::finish(opened).await;
     let is_open = opened.is_ok();
     let reopening = tokio::spawn(opening.reopen(threads, draining.clone()));
     let background = Background::spawn(&service, options.idle_limit(), &draining);

@@ -42,7 +42,29 @@ pub struct Opening {
     pub store: Arc<watch::Sender<StoreState>>,
 }
 
+/// An opening in progress.
+type Task = tokio::task::JoinHandle<Result<Threads, StartupError>>;
+
+/// Waits until the store is open or has failed.
+pub async fn finish(opening: Task) -> (Option<Threads>, Result<(), StartupError>) {
+    match opening.await {
+        Ok(Ok(threads)) => (Some(threads), Ok(())),
+        Ok(Err(error)) => (None, Err(error)),
+        Err(panic) => {
+            let message = format!("opening the store failed: {panic}");
+            let failure = Failure::new(Code::Internal, message);
+            (None, Err(StartupError::new(Exit::Storage, failure)))
+        }
+    }
+}
+
 impl Opening {
+    /// Starts to open the store; see [`finish`].
+    pub fn start(self: &Arc<Self>) -> Task {
+        let opening = Arc::clone(self);
+        tokio::spawn(async move { opening.open().await })
+    }
+
     /// Opens the store and publishes its state.
     ///
     /// # Errors
@@ -183,13 +205,14 @@ pub async fn close_store(threads: Option<Threads>, service: &Service) {
         threads.readers.into_iter().for_each(|thread| drop(thread.join()));
         let reserve = disk::Reserve::of(&loci_proto::paths::canonical(&database));
         for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
-            if disk::free_bytes(&database).is_some_and(|free| free < disk::KEPT_FREE) {
-                reserve.release();
-            }
+            let is_used = disk::free_bytes(&database).is_some_and(|free| free < disk::KEPT_FREE)
+                && reserve.release();
             if let Err(error) = writer.close() {
                 tracing::error!(%error, "the store was not closed cleanly; nothing is lost");
             }
-            reserve.refill();
+            if is_used {
+                reserve.refill();
+            }
         }
     });
     if tokio::time::timeout(Duration::from_secs(5), closed).await.is_err() {

@@ -219,10 +219,12 @@ fn memories_are_forgotten_and_the_store_is_closed_on_a_full_disk() {
     let home = home();
     let Some(mut session) = OnDisk::mounted(&home, LARGER) else { return };
     handshake(&mut session);
-    session.store(0).expect("the store succeeds");
+    for number in 100..108 {
+        session.store(number).expect("the store succeeds");
+    }
     let reserve = session.disk.join("memory.db-reserve");
     wait_until("the reserve exists", || reserve.metadata().is_ok_and(|file| file.len() == 4 << 20));
-    let stored = store_until_full(&mut session);
+    let stored = store_until_full(&mut session) - 1 + 8;
     let listed = home.loci(&["list", "--json"]).stdout;
     let listed: Value = serde_json::from_slice(&listed).expect("valid JSON");
     for (number, hard) in [(0, false), (1, true), (2, false), (3, true)] {
@@ -247,10 +249,10 @@ fn memories_are_forgotten_and_the_store_is_closed_on_a_full_disk() {
     assert!(!log.contains("not closed cleanly"), "{log}");
     // The next call starts a daemon on the full disk.
     assert_eq!(total(&mut session), stored);
-    assert!(has_warning(&home, "disk_full"));
     let refused = (400..600).find_map(|number| session.store(number).err());
     let refused = refused.expect("the disk is still full");
     assert!(refused.contains("the disk is full; nothing was stored"), "{refused}");
+    assert!(has_warning(&home, "disk_full"));
     session.empty();
     wait_until("the warning ends", || !has_warning(&home, "disk_full"));
     session.store(1000).expect("it stores again");

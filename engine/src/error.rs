@@ -1,6 +1,7 @@
 //! The errors of the engine, split by what the caller can do about them.
 
-use loci_proto::error::{Code, Failure};
+use loci_proto::error::{Code, Failure, StorageFault};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// The result of an operation.
@@ -80,24 +81,45 @@ impl From<Error> for Failure {
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
                 .hint("Put the file back, or restore a backup with loci backup restore"),
+            Error::File { ref source, .. } => {
+                let fault = match source.kind() {
+                    ErrorKind::StorageFull => StorageFault::Full,
+                    ErrorKind::ReadOnlyFilesystem => StorageFault::ReadOnly,
+                    _ => StorageFault::Io,
+                };
+                Failure::new(Code::StorageFailed, error.to_string()).caused_by(fault)
+            }
+            Error::Damaged { .. } => Failure::new(Code::StorageFailed, error.to_string())
+                .hint("Run loci doctor")
+                .caused_by(StorageFault::Damaged),
             other => Failure::new(Code::StorageFailed, other.to_string()),
         }
     }
 }
 
 fn database_failure(fault: &rusqlite::Error) -> Failure {
-    use rusqlite::ErrorCode::{DatabaseBusy, DiskFull, ReadOnly};
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DiskFull, ReadOnly, SystemIoFailure};
     match fault.sqlite_error_code() {
         Some(DiskFull) => Failure::new(Code::StorageFailed, "the disk is full; nothing was stored")
-            .hint("Free some space and call again"),
+            .hint("Free some space and call again")
+            .caused_by(StorageFault::Full),
         Some(ReadOnly) => {
             Failure::new(Code::StorageFailed, "the database is read-only; nothing was stored")
                 .hint("Make it writable and call again")
+                .caused_by(StorageFault::ReadOnly)
         }
         Some(DatabaseBusy) => Failure::new(Code::Busy, "another program holds the database")
             .hint("Close it and call again"),
-        _ => Failure::new(Code::StorageFailed, format!("the database failed: {fault}"))
-            .hint("Run loci ctl logs"),
+        code => {
+            let cause = match code {
+                Some(SystemIoFailure) => Some(StorageFault::Io),
+                Some(DatabaseCorrupt) => Some(StorageFault::Damaged),
+                _ => None,
+            };
+            let failure =
+                Failure::new(Code::StorageFailed, format!("the database failed: {fault}"));
+            Failure { fault: cause, ..failure.hint("Run loci doctor") }
+        }
     }
 }
 

@@ -36,6 +36,7 @@ pub mod transaction;
 pub mod transfer;
 
 pub use handles::open::{open, open_cold};
+pub use handles::open_read_only::{ReadOnlyStore, open_read_only};
 pub use handles::reader::Reader;
 pub use handles::settings::{Settings, Ttl};
 pub use handles::writer::Writer;

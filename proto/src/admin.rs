@@ -29,8 +29,88 @@ pub struct Status {
     pub queues: QueueLengths,
     /// Parts that do not work at the moment, for example `embedding`.
     pub degraded: Vec<String>,
-    /// Warnings for the user, in sentences.
+    /// Warnings for the user, in sentences; contains those of `storage`.
     pub warnings: Vec<String>,
+    /// The warnings about storage, and lasting notices.
+    #[serde(default)]
+    pub storage: Vec<StorageWarning>,
+}
+
+/// A condition of the storage that needs attention, or a lasting notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageWarning {
+    /// Its kind.
+    pub kind: WarningKind,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// The next step, one sentence without a full stop.
+    pub next_step: String,
+    /// When it began, ISO 8601, UTC.
+    pub since: String,
+}
+
+impl StorageWarning {
+    /// Returns message and next step as sentences.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}. {}.", self.message.trim_end_matches('.'), self.next_step)
+    }
+}
+
+/// Kind of a [`StorageWarning`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// The database is damaged.
+    Damaged,
+    /// A write failed.
+    WriteFailed,
+    /// Three checkpoints in a row failed.
+    CheckpointsFail,
+    /// A checkpoint failed.
+    Checkpoint,
+    /// The disk is full.
+    DiskFull,
+    /// The database cannot be written.
+    ReadOnly,
+    /// Little space is left on the disk.
+    LowSpace,
+    /// A folder or file can be opened by other users.
+    OpenToOthers,
+    /// A lasting notice.
+    Notice,
+}
+
+impl WarningKind {
+    /// Returns the kind as it appears in replies.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Damaged => "damaged",
+            Self::WriteFailed => "write_failed",
+            Self::CheckpointsFail => "checkpoints_fail",
+            Self::Checkpoint => "checkpoint",
+            Self::DiskFull => "disk_full",
+            Self::ReadOnly => "read_only",
+            Self::LowSpace => "low_space",
+            Self::OpenToOthers => "open_to_others",
+            Self::Notice => "notice",
+        }
+    }
+
+    /// Returns true if something does not work; the others need attention.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        matches!(
+            self,
+            Self::Damaged
+                | Self::WriteFailed
+                | Self::CheckpointsFail
+                | Self::DiskFull
+                | Self::ReadOnly
+                | Self::OpenToOthers
+        )
+    }
 }
 
 /// The embedding model.

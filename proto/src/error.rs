@@ -54,6 +54,19 @@ impl Code {
     }
 }
 
+/// What a failed read or write of the database was caused by. Not part of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageFault {
+    /// The disk is full.
+    Full,
+    /// The file or its file system is read-only.
+    ReadOnly,
+    /// The system could not read or write the file.
+    Io,
+    /// The content of the database is damaged.
+    Damaged,
+}
+
 /// An error. `Display` writes `code: field message. hint`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Failure {
@@ -67,13 +80,16 @@ pub struct Failure {
     /// The next step, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The cause of a `storage_failed` inside the daemon; never sent.
+    #[serde(skip)]
+    pub fault: Option<StorageFault>,
 }
 
 impl Failure {
     /// Creates a failure that no single argument caused.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, field: None, message: message.into(), hint: None }
+        Self { code, field: None, message: message.into(), hint: None, fault: None }
     }
 
     /// Creates an `invalid` failure of the named argument; the message continues the sentence that its name begins.
@@ -86,6 +102,13 @@ impl Failure {
     #[must_use]
     pub fn at(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
+        self
+    }
+
+    /// Sets the cause of a `storage_failed`.
+    #[must_use]
+    pub fn caused_by(mut self, fault: StorageFault) -> Self {
+        self.fault = Some(fault);
         self
     }
 

@@ -369,8 +369,8 @@ pub fn contents(reply: &Value) -> Vec<String> {
     results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
 }
 
-/// Returns the folder of the binaries: `LOCI_TEST_BINARIES`, for example of an earlier build, else the
-/// parent of this test's folder.
+/// Returns the folder of the built binaries: `LOCI_TEST_BINARIES`, else the parent of this test's
+/// folder.
 pub fn binaries() -> PathBuf {
     if let Some(folder) = std::env::var_os("LOCI_TEST_BINARIES") {
         return PathBuf::from(folder);

@@ -2,6 +2,7 @@
 //! its own.
 
 mod activation;
+mod admin_limits;
 mod bad_input;
 mod bad_input_ids;
 mod cli_commands;
@@ -43,6 +44,7 @@ mod shim_exit;
 mod skew;
 mod skipped;
 mod sockets;
+mod storage_warnings;
 mod store;
 mod tools;
 mod torture;

@@ -21,7 +21,7 @@ pub(super) async fn handle(
     }
     // Without the caller's key: cleanup is never replayed.
     let call = CallContext { now, actor: caller.session.actor(), key: None };
-    let done = pools.writer.run(move |writer| writer.cleanup(&call, &request)).await??;
+    let done = pools.writer()?.run(move |writer| writer.cleanup(&call, &request)).await??;
     service.request_checkpoint();
     Ok(done)
 }

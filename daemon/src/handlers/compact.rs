@@ -26,7 +26,7 @@ pub(super) async fn handle(
     }
     let call = CallContext { now, actor: caller.session.actor(), key: caller.key };
     let done = pools
-        .writer
+        .writer()?
         .run(move |writer| {
             writer.store_agent_summary(&call, &request, &encoding.unwrap_or_default())
         })

@@ -4,22 +4,74 @@ use crate::config::Config;
 use crate::embedding::{MODEL_ID, ModelState};
 use crate::service::{Service, index_warmup};
 use loci_engine::Reader;
-use loci_engine::error::Error;
+use loci_proto::admin::{StorageWarning, WarningKind};
 use loci_proto::error::Failure;
-use loci_proto::requests::doctor::{DoctorReply, Finding};
+use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding, Verdict};
 use std::path::Path;
 
-pub(super) async fn handle(service: &Service) -> Result<DoctorReply, Failure> {
+pub(super) async fn handle(
+    service: &Service,
+    request: DoctorRequest,
+) -> Result<DoctorReply, Failure> {
+    if request.dismiss {
+        return dismiss(service).await;
+    }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
+    findings.extend(check_storage(service));
     let pools = index_warmup::pools_with_index(service).await?;
     findings.extend(service.read(Reader::examine).await?);
-    findings.extend(pools.findings.iter().map(|finding| {
-        Finding::warn("database", finding.clone(), "Compare loci backup list with what is missing")
-    }));
-    let words = pools.writer.run(|writer| Ok::<_, Error>(writer.examine_words())).await??;
-    findings.push(words);
-    Ok(DoctorReply { findings })
+    findings.push(match pools.writer() {
+        Ok(writer) => writer.run(|writer| writer.examine_words()).await?,
+        Err(_) => Finding::warn(
+            "database",
+            "the keyword index was not checked: the store is read-only",
+            "Run loci doctor again when it can be written",
+        ),
+    });
+    record_damage(service, &findings);
+    Ok(DoctorReply { findings, dismissed: None })
+}
+
+/// Removes the lasting notices.
+async fn dismiss(service: &Service) -> Result<DoctorReply, Failure> {
+    let pools = service.pools().await?;
+    let dismissed = pools.writer()?.run(|writer| writer.dismiss_notices()).await??;
+    service.health.set_notices(Vec::new());
+    Ok(DoctorReply { findings: Vec::new(), dismissed: Some(dismissed) })
+}
+
+/// Returns the warnings about storage as findings.
+fn check_storage(service: &Service) -> Vec<Finding> {
+    service.check_disk();
+    let warnings = service.health.warnings();
+    if warnings.is_empty() {
+        return vec![Finding::ok("storage", "the data folder is private and can be written")];
+    }
+    let finding = |warning: StorageWarning| {
+        let found = format!("{} (since {})", warning.message, warning.since);
+        if warning.kind.is_failure() {
+            Finding::fail("storage", found, warning.next_step)
+        } else {
+            Finding::warn("storage", found, warning.next_step)
+        }
+    };
+    warnings.into_iter().map(finding).collect()
+}
+
+/// Sets the warning about a damaged database if this check found damage, or clears it.
+fn record_damage(service: &Service, findings: &[Finding]) {
+    let is_damage =
+        |finding: &&Finding| finding.part == "database" && finding.verdict == Verdict::Fail;
+    match findings.iter().find(is_damage) {
+        Some(Finding { found, next_step, .. }) => service.health.set(
+            WarningKind::Damaged,
+            &format!("The database is damaged: {found}"),
+            next_step.as_deref().unwrap_or("Run loci doctor"),
+            service.now(),
+        ),
+        None => service.health.clear(WarningKind::Damaged),
+    }
 }
 
 fn check_config(path: &Path) -> Finding {

@@ -14,9 +14,11 @@ pub(super) async fn handle(
     let (hard, id) = (request.hard_delete, request.memory_id.clone());
     if hard {
         // Usage of this memory may still be buffered. Flush it, so that it is deleted with the memory.
-        service.flush_usage().await?;
+        service.flush_or_drop_usage().await?;
     }
-    let reply = service.write(caller, move |writer, call| writer.forget(call, &request)).await?;
+    let reply = service
+        .write_with_reserve(caller, move |writer, call| writer.forget(call, &request))
+        .await?;
     if !hard {
         return Ok(reply);
     }

@@ -9,5 +9,5 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: ForgetManyRequest,
 ) -> Result<ForgetManyReply, Failure> {
-    service.write(caller, move |writer, call| writer.forget_many(call, &request)).await
+    service.write_with_reserve(caller, move |writer, call| writer.forget_many(call, &request)).await
 }

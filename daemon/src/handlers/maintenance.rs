@@ -32,7 +32,7 @@ pub(super) async fn handle(
         }
         MaintenanceAction::Pause | MaintenanceAction::Resume => {
             let is_paused = request.action == MaintenanceAction::Pause;
-            pools.writer.run(move |writer| writer.set_paused(is_paused)).await??;
+            pools.writer()?.run(move |writer| writer.set_paused(is_paused)).await??;
             status_reply(service, &pools).await
         }
         MaintenanceAction::Run => {

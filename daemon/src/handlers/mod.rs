@@ -79,7 +79,7 @@ pub async fn handle(
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
-        Request::Doctor(_) => json(&doctor::handle(service).await?),
+        Request::Doctor(request) => json(&doctor::handle(service, request).await?),
     }
 }
 

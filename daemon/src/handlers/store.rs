@@ -25,13 +25,19 @@ pub(super) async fn handle(
         service.set_vectors_missing(true);
     }
     let (call, moment) = (service.call_context(caller), service.first_moment());
-    let stored = pools
-        .writer
-        .run_grouped(move |writer| {
-            moment.record(writer);
-            writer.store(&call, &draft, &encoding.unwrap_or_default())
-        })
-        .await?;
+    let stored = match pools.writer() {
+        Ok(writer) => {
+            writer
+                .run_grouped(move |writer| {
+                    moment.record(writer);
+                    writer.store(&call, &draft, &encoding.unwrap_or_default())
+                })
+                .await
+        }
+        Err(failure) => Err(failure),
+    };
+    let stored = stored.and_then(|stored| stored.map_err(Failure::from));
+    service.health.record_write(&stored, service.now());
     service.request_checkpoint();
     Ok(StoreReply { degraded: service.degraded(), ..stored? })
 }

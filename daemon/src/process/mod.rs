@@ -5,4 +5,5 @@ pub mod clock;
 pub mod serve;
 pub mod sockets;
 pub mod startup;
+pub mod store_opening;
 pub mod telemetry;

@@ -10,40 +10,27 @@ use crate::process::sockets;
 use crate::process::sockets::Sockets;
 use crate::process::startup;
 use crate::process::startup::{Lock, StartupError};
+use crate::process::store_opening;
+use crate::process::store_opening::{Opening, close_store};
 use crate::process::{activation, telemetry};
 use crate::service::Service;
 use crate::service::housekeeping;
 use crate::service::index_warmup;
-use crate::service::pools::Pool;
-use crate::service::store_state::{StorePools, StoreState};
-use loci_engine::error::Error;
-use loci_engine::model::time::ClockReading;
-use loci_engine::{Reader, Settings, Writer, open_cold};
+use crate::service::store_state::StoreState;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths;
 use loci_proto::paths::Paths;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Reader threads; they share the cores with the model.
-const READERS: usize = 2;
-/// The index of a store of at most this many memories is loaded before the store serves calls, in about 50 ms.
-const LOAD_BEFORE_SERVING: usize = 5_000;
 /// Maximum time for sessions to finish their calls in flight.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(3);
-
-/// The threads of the store, joined at shutdown.
-struct Threads {
-    writer: Vec<JoinHandle<Writer>>,
-    readers: Vec<JoinHandle<Reader>>,
-}
 
 /// Serves until stopped.
 ///
@@ -88,14 +75,18 @@ async fn serve(
     let embedder = Embedder::start(model);
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
+    let store = Arc::new(store);
     let service =
         Arc::new(Service::new(embedder.clone(), auto_fetch, opened, effective, db.clone()));
     service.scheduler.set_schedule(config.schedule());
     let draining = CancellationToken::new();
-    let opening = tokio::task::spawn_blocking({
-        let (settings, service) = (config.settings(), Arc::clone(&service));
-        move || open_store(&db, settings, &service)
+    let opening = Arc::new(Opening {
+        db,
+        settings: config.settings(),
+        service: Arc::clone(&service),
+        store: Arc::clone(&store),
     });
+    let opened = opening.start();
     let tasks = TaskTracker::new();
     let context = ListenerContext {
         service: Arc::clone(&service),
@@ -110,8 +101,9 @@ async fn serve(
     let sockets = Sockets::serve(bound, paths, context);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
-    let (threads, opened) = publish_store(opening, &store).await;
+    let (threads, opened) = store_opening::finish(opened).await;
     let is_open = opened.is_ok();
+    let reopening = tokio::spawn(opening.reopen(threads, draining.clone()));
     let background = Background::spawn(&service, options.idle_limit(), &draining);
     let sockets = serve_until_stopped(sockets, is_open, &draining).await;
     background.reload.abort();
@@ -128,12 +120,12 @@ async fn serve(
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
     embedder.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
-    let closed_at = service.clock.read();
-    drop(service);
+    let threads = reopening.await.unwrap_or_default();
     // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
-    close_store(threads, closed_at).await;
+    close_store(threads, &service).await;
+    drop(service);
     embedder.join();
     outcome
 }
@@ -191,58 +183,6 @@ async fn take_locks(paths: &Paths, db: &Path) -> Result<[Lock; 2], StartupError>
     Ok([sockets, database])
 }
 
-fn open_store(
-    db: &Path,
-    settings: Settings,
-    service: &Service,
-) -> Result<(StorePools, Threads), Error> {
-    let mut writer = open_cold(db, settings, service.now())?;
-    if writer.warmup().counts().total <= LOAD_BEFORE_SERVING {
-        writer.load()?;
-    }
-    for finding in writer.findings() {
-        tracing::warn!(%finding, "the files of the store are not as they were left");
-    }
-    service.clock.initialise(writer.last_seen()?, writer.suspected()?);
-    let findings = writer.findings().to_vec();
-    let (needs_check, group_redirects, warmup) =
-        (writer.wants_check(), writer.group_redirects(), writer.warmup());
-    let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
-    let (writer, writer_threads) = Pool::start("writer", vec![writer]);
-    let (readers, reader_threads) = Pool::start("reader", readers);
-    Ok((
-        StorePools { writer, readers, group_redirects, warmup, needs_check, findings },
-        Threads { writer: writer_threads, readers: reader_threads },
-    ))
-}
-
-/// Waits until the store is open or has failed, and publishes its state.
-async fn publish_store(
-    opening: tokio::task::JoinHandle<Result<(StorePools, Threads), Error>>,
-    store: &watch::Sender<StoreState>,
-) -> (Option<Threads>, Result<(), StartupError>) {
-    let opened = opening.await.unwrap_or_else(|e| {
-        Err(Failure::new(Code::Internal, format!("opening the store failed: {e}")).into())
-    });
-    match opened {
-        Ok((pools, threads)) => {
-            store.send_replace(StoreState::Open(Arc::new(pools)));
-            (Some(threads), Ok(()))
-        }
-        Err(error) => {
-            let exit = match error {
-                Error::NewerDatabase { .. } | Error::NotOurs { .. } => Exit::Config,
-                Error::InUse { .. } => Exit::AlreadyRunning,
-                _ => Exit::Storage,
-            };
-            let failure = Failure::from(error);
-            tracing::error!(%failure, "the store cannot be opened");
-            store.send_replace(StoreState::Failed(failure.clone()));
-            (None, Err(StartupError::new(exit, failure)))
-        }
-    }
-}
-
 async fn wait_for_stop(draining: &CancellationToken) {
     let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     let (Ok(mut term), Ok(mut int)) = (term, int) else { return draining.cancelled().await };
@@ -273,24 +213,5 @@ async fn reload_on_signal(service: Arc<Service>) {
                 tracing::error!(%failure, "configuration not reloaded: the file is faulty");
             }
         }
-    }
-}
-
-/// Waits until the threads of the store have ended, records the time, and closes the database.
-async fn close_store(threads: Option<Threads>, now: ClockReading) {
-    let Some(threads) = threads else { return };
-    let closed = tokio::task::spawn_blocking(move || {
-        threads.readers.into_iter().for_each(|thread| drop(thread.join()));
-        for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
-            let recorded = writer.record_time(now);
-            if let Err(error) = writer.close().and(recorded) {
-                tracing::error!(%error, "the store was not closed cleanly; nothing is lost");
-            }
-        }
-    });
-    if tokio::time::timeout(Duration::from_secs(5), closed).await.is_err() {
-        tracing::error!(
-            "the store's threads did not end within 5 s; nothing that was acknowledged is lost"
-        );
     }
 }

@@ -7,7 +7,7 @@ use loci_proto::limits;
 use loci_proto::paths;
 use loci_proto::paths::Paths;
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::stat::{Mode, umask};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -105,7 +105,8 @@ pub fn private_folder(path: &Path) -> Result<(), Failure> {
 /// A file lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: Flock<File>,
+    /// `None` on a read-only file system without a lock file, where no daemon can write.
+    _file: Option<Flock<File>>,
 }
 
 /// Takes a lock and writes the process id into its file. Retries for 0.3 s: a shim may be testing it, or a daemon may be about to exit.
@@ -118,11 +119,7 @@ pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
             Ok(lock) => return Ok(lock),
             Err(Errno::EWOULDBLOCK) => tokio::time::sleep(Duration::from_millis(50)).await,
             Err(errno) => {
-                let failure = Failure::new(
-                    Code::StorageFailed,
-                    format!("the lock {} cannot be taken: {errno}", path.display()),
-                );
-                return Err(StartupError::new(Exit::Storage, failure));
+                return Err(StartupError::new(Exit::Storage, lock_failure(path, errno)));
             }
         }
     }
@@ -130,6 +127,18 @@ pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
         Exit::AlreadyRunning,
         Failure::new(Code::Busy, format!("another daemon holds {}", path.display())),
     ))
+}
+
+fn lock_failure(path: &Path, errno: Errno) -> Failure {
+    let shown = path.display();
+    let failure = |why: &str| Failure::new(Code::StorageFailed, format!("the lock {shown} {why}"));
+    match errno {
+        Errno::ELOOP => failure("is a symbolic link")
+            .hint(format!("Remove it; nothing was written to its target. Run: rm {shown}")),
+        Errno::EINVAL | Errno::ENXIO | Errno::EISDIR => failure("is not a regular file")
+            .hint(format!("Move it away. Run: mv {shown} {shown}.old")),
+        errno => failure(&format!("cannot be taken: {errno}")),
+    }
 }
 
 fn try_lock(path: &Path) -> Result<Lock, Errno> {
@@ -140,8 +149,25 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .write(true)
         .truncate(false)
         .mode(0o600)
+        // A link could make us empty another file of this user.
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(path)
-        .map_err(errno)?;
+        .map_err(errno);
+    let file = match file {
+        // A read-only file can be locked too.
+        Err(Errno::EROFS | Errno::EACCES) => {
+            let opened =
+                OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path);
+            match opened.map_err(errno) {
+                Err(Errno::ENOENT) => return Ok(Lock { _file: None }),
+                opened => opened?,
+            }
+        }
+        file => file?,
+    };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(Errno::EINVAL);
+    }
     let mut file =
         Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
     // Errors are ignored: the process id is only information for people.
@@ -149,7 +175,7 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .set_len(0)
         .and_then(|()| file.rewind())
         .and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(Lock { _file: file })
+    Ok(Lock { _file: Some(file) })
 }
 
 /// Returns the lock file of a database. It guards the database even if two socket folders belong to it.

@@ -6,6 +6,7 @@
 
 use crate::embedding::{EmbedError, Priority};
 use crate::service::Service;
+use crate::service::disk;
 use crate::service::maintenance_run;
 use crate::service::store_state::StorePools;
 use loci_engine::maintain;
@@ -22,6 +23,8 @@ const TICK: Duration = Duration::from_millis(500);
 const IDLE_BATCH: usize = 128;
 /// The same shortly after a call. With one such batch per tick the model is idle most of the time.
 const BUSY_BATCH: usize = 16;
+/// Time until a failed checkpoint is tried again.
+const CHECKPOINT_RETRY: Duration = Duration::from_secs(2);
 /// Time for which the answer of a call is kept for a retry of that call, in milliseconds.
 const ANSWER_RETENTION: i64 = DAY;
 
@@ -36,13 +39,50 @@ struct Progress {
     last_expiry: Timestamp,
     /// When cleaned-up memories were last deleted permanently.
     last_purge: Timestamp,
+    /// The latest failure that was logged; empty if the latest step succeeded.
+    last_failure: String,
+    /// When the next checkpoint may run; after a failure not at once.
+    next_checkpoint: Instant,
     /// Row number of the last memory that was checked for a missing vector; 0 at the start of a pass.
     filled_up_to: i64,
 }
 
+impl Progress {
+    fn new(last_purge: Timestamp) -> Self {
+        Self {
+            last_expiry: Timestamp(0),
+            last_purge,
+            last_failure: String::new(),
+            next_checkpoint: Instant::now(),
+            filled_up_to: 0,
+        }
+    }
+}
+
+/// Updates the warnings about the disk, and completes the reserve.
+async fn check_disk(service: &Arc<Service>) {
+    let service = Arc::clone(service);
+    let check = move || {
+        service.check_disk();
+        service.reserve.fill(disk::KEPT_FREE);
+    };
+    // Fails only if the runtime is shutting down.
+    let _ = tokio::task::spawn_blocking(check).await;
+}
+
+/// Records a failed step; logs it once, until a step succeeds or fails for another reason.
+fn report(service: &Service, failure: &Failure, progress: &mut Progress) {
+    service.health.record_failure(failure, service.now());
+    let text = failure.to_string();
+    if progress.last_failure != text {
+        tracing::warn!(%failure, "housekeeping step failed");
+        progress.last_failure = text;
+    }
+}
+
 /// Runs until the daemon drains, then flushes the remaining usage.
 pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
-    let Ok(pools) = service.pools().await else { return };
+    let Some(pools) = service.writable_pools(&draining).await else { return };
     if pools.needs_check {
         tokio::spawn(check_store(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
     }
@@ -52,8 +92,7 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     });
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut progress =
-        Progress { last_expiry: Timestamp(0), last_purge: Timestamp(0), filled_up_to: 0 };
+    let mut progress = Progress::new(Timestamp(0));
     while !draining.is_cancelled() {
         tokio::select! {
             _ = tick.tick() => {}
@@ -61,10 +100,13 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
         }
         check_files(&service, &pools, &draining).await;
         let now = service.now();
+        check_disk(&service).await;
         if let Err(failure) = run_step(&service, &pools, &mut progress, now).await
             && !draining.is_cancelled()
         {
-            tracing::warn!(%failure, "housekeeping step failed");
+            report(&service, &failure, &mut progress);
+        } else {
+            progress.last_failure.clear();
         }
         if idle_limit.is_some_and(|limit| {
             service.sessions.idle_since().is_some_and(|since| since.elapsed() >= limit)
@@ -85,9 +127,11 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
 async fn check_store(service: Arc<Service>, pools: Arc<StorePools>, draining: CancellationToken) {
     let Ok(Err(error)) = pools.readers.run(|reader| reader.check()).await else { return };
     let failure = Failure::from(error);
+    service.health.record_failure(&failure, service.now());
     tracing::error!(%failure, "the store is damaged; shutting down");
     let reason = failure.to_string();
-    if let Ok(Err(error)) = pools.writer.run(move |writer| writer.note_damage(&reason)).await {
+    let Ok(writer) = pools.writer() else { return };
+    if let Ok(Err(error)) = writer.run(move |writer| writer.note_damage(&reason)).await {
         tracing::error!(%error, "the damage could not be recorded in the database");
     }
     service.record_damage(failure);
@@ -97,7 +141,8 @@ async fn check_store(service: Arc<Service>, pools: Arc<StorePools>, draining: Ca
 /// Checks that the files of the store are in place. If the store cannot be trusted any more, the daemon shuts down; the next start judges
 /// the files.
 async fn check_files(service: &Service, pools: &StorePools, draining: &CancellationToken) {
-    let failure = pools.writer.run(|writer| match writer.check_files() {
+    let Ok(writer) = pools.writer() else { return };
+    let failure = writer.run(|writer| match writer.check_files() {
         Ok(()) => writer.failure(),
         Err(error) => Some(error.into()),
     });
@@ -115,15 +160,21 @@ async fn run_step(
     progress: &mut Progress,
     now: Timestamp,
 ) -> Result<(), Failure> {
-    service.flush_usage().await?;
+    service.flush_or_drop_usage().await?;
     if service.can_fill_vectors() {
         fill_vectors(service, pools, &mut progress.filled_up_to).await?;
     }
-    checkpoint(service, pools).await?;
+    if Instant::now() >= progress.next_checkpoint {
+        let moved = checkpoint(service, pools).await;
+        service.health.record_checkpoint(moved.as_ref().copied(), now);
+        if moved.is_err() {
+            progress.next_checkpoint = Instant::now() + CHECKPOINT_RETRY;
+        }
+    }
     if now.since(progress.last_purge) >= PURGE_INTERVAL && service.clock.read().is_trusted {
         progress.last_purge = now;
         let call = CallContext { now, actor: maintain::actor(""), key: None };
-        let purged = pools.writer.run(move |writer| writer.purge(&call, PURGE_BATCH)).await??;
+        let purged = pools.writer()?.run(move |writer| writer.purge(&call, PURGE_BATCH)).await??;
         if purged > 0 {
             tracing::info!(purged, "memories cleaned up 30 days ago were deleted permanently");
             service.request_checkpoint();
@@ -132,7 +183,7 @@ async fn run_step(
     if now.since(progress.last_expiry) >= HOUR {
         progress.last_expiry = now;
         pools
-            .writer
+            .writer()?
             .run(move |writer| writer.expire_answers(now.plus(-ANSWER_RETENTION)))
             .await??;
     }
@@ -146,7 +197,7 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
         return Ok(());
     }
     let reading = service.clock.read();
-    let frames_left = pools.writer.run(move |writer| writer.checkpoint(reading));
+    let frames_left = pools.writer()?.run(move |writer| writer.checkpoint(reading));
     let frames_left = frames_left.await.and_then(|left| left.map_err(Failure::from));
     if !matches!(frames_left, Ok(0)) {
         service.request_checkpoint();
@@ -201,7 +252,7 @@ async fn fill_batch(
             Ok(encoding) => {
                 let pools = Arc::clone(pools);
                 writes.push(tokio::spawn(async move {
-                    pools.writer.run_grouped(move |writer| writer.fill(seq, &encoding)).await
+                    pools.writer()?.run_grouped(move |writer| writer.fill(seq, &encoding)).await
                 }));
             }
             Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => can_continue = false,
@@ -249,8 +300,7 @@ mod tests {
         let after = service.now();
         let pools = service.pools().await.expect("the store is open");
         let is_kept_at = async |now: Timestamp| {
-            let mut progress =
-                Progress { last_expiry: Timestamp(0), last_purge: now, filled_up_to: 0 };
+            let mut progress = Progress::new(now);
             run_step(service, &pools, &mut progress, now).await.expect("the step succeeds");
             let answer = pools.readers.run(|reader| reader.answered::<StoreReply>("s:1"));
             answer.await.expect("the reader runs the job").expect("the answer is read").is_some()

@@ -15,10 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 /// Loads the index. A store that cannot be read shuts the daemon down.
 pub async fn run(service: Arc<Service>, draining: CancellationToken) {
-    let Ok(pools) = service.pools().await else { return };
+    let Some(pools) = service.writable_pools(&draining).await else { return };
     let started = Instant::now();
-    let loaded =
-        pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
+    let loaded = match pools.writer() {
+        Ok(writer) => writer.run(Writer::load).await,
+        Err(failure) => Err(failure),
+    };
+    let loaded = loaded.and_then(|loaded| loaded.map_err(Failure::from));
     match loaded {
         Ok(()) => {
             let (memories, from, elapsed) =
@@ -45,7 +48,7 @@ pub async fn run(service: Arc<Service>, draining: CancellationToken) {
 pub async fn pools_with_index(service: &Service) -> Result<Arc<StorePools>, Failure> {
     let pools = service.pools().await?;
     if pools.warmup.progress().is_some() {
-        pools.writer.run(Writer::load).await??;
+        pools.writer()?.run(Writer::load).await??;
     }
     Ok(pools)
 }
@@ -79,7 +82,8 @@ mod tests {
         let service = &fixture.service;
         let pools = service.pools().await.expect("the store is open");
         let (release, gate) = std::sync::mpsc::channel::<()>();
-        let mut blocker = pin!(pools.writer.run(move |_| gate.recv()));
+        let mut blocker =
+            pin!(pools.writer().expect("the store is writable").run(move |_| gate.recv()));
         let (mut first, mut second) = (pin!(service.flush_usage()), pin!(service.flush_usage()));
         assert!(
             is_waiting(blocker.as_mut()).await && is_waiting(first.as_mut()).await,

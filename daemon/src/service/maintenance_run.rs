@@ -84,12 +84,12 @@ pub async fn do_step(
         Some(Step::Compact(cluster)) => compact(service, pools, cluster, now).await?,
         Some(Step::Promote(promotion)) => {
             let call = CallContext { now, actor: maintain::actor(&promotion.group), key: None };
-            Some(pools.writer.run(move |writer| writer.promote(&call, &promotion)).await??)
+            Some(pools.writer()?.run(move |writer| writer.promote(&call, &promotion)).await??)
         }
         None => None,
     };
     if left == 0 {
-        pools.writer.run(move |writer| writer.run_ended(now)).await??;
+        pools.writer()?.run(move |writer| writer.run_ended(now)).await??;
         tracing::info!("maintenance run finished");
     }
     service.request_checkpoint();
@@ -128,7 +128,7 @@ async fn compact(
     let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
     Ok(Some(
         pools
-            .writer
+            .writer()?
             .run(move |writer| writer.compact(&call, &cluster, &draft, &encoding))
             .await??,
     ))

@@ -3,7 +3,9 @@
 //! The store opens in the background; until it is open, calls wait in [`Service::pools`]. Not here: the verbs (`handlers`, and below them
 //! the engine), protocols (`interface`).
 
+pub mod disk;
 pub mod encoding;
+pub mod file_modes;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
@@ -11,6 +13,7 @@ pub mod pools;
 pub mod repeat_limiter;
 pub mod scheduler;
 pub mod status;
+pub mod storage_health;
 pub mod store_state;
 #[cfg(test)]
 pub(crate) mod test_fixture;
@@ -22,11 +25,13 @@ use crate::embedding::auto_fetch::AutoFetch;
 use crate::embedding::{Embedder, ModelState};
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
+use disk::Reserve;
 use loci_engine::model::time::{ClockReading, Timestamp};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
-use loci_proto::error::{Code, Failure};
+use loci_proto::error::{Code, Failure, StorageFault};
 use loci_proto::group::Group;
+use loci_proto::paths;
 use loci_proto::requests::config::ReloadReply;
 use repeat_limiter::RepeatLimiter;
 use scheduler::MaintenanceScheduler;
@@ -34,8 +39,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use storage_health::StorageHealth;
 use store_state::{StorePools, StoreState};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use usage_buffer::UsageBuffer;
 
 /// Maximum time for which a call waits until the store is open.
@@ -66,6 +73,10 @@ pub struct Service {
     pub repeat_limiter: RepeatLimiter,
     /// Accesses and click feedback that are not written to the database yet.
     pub usage: UsageBuffer,
+    /// The current warnings about storage.
+    pub health: StorageHealth,
+    /// Space for forgetting on a full disk.
+    pub reserve: Reserve,
     auto_fetch: AutoFetch,
     store: watch::Receiver<StoreState>,
     database: PathBuf,
@@ -115,6 +126,8 @@ impl Service {
             config,
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
+            health: StorageHealth::default(),
+            reserve: Reserve::of(&paths::canonical(&database)),
             auto_fetch,
             store,
             database,
@@ -174,7 +187,11 @@ impl Service {
         work: impl FnOnce(&Reader) -> loci_engine::error::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let pools = self.pools().await?;
-        Ok(pools.readers.run(move |reader| work(reader)).await??)
+        let answer = pools.readers.run(move |reader| work(reader)).await?.map_err(Failure::from);
+        if let Err(failure) = &answer {
+            self.health.record_failure(failure, self.now());
+        }
+        answer
     }
 
     /// Runs `work` on the writer, in one transaction.
@@ -189,15 +206,79 @@ impl Service {
         let pools = self.pools().await?;
         let call = self.call_context(caller);
         let moment = self.first_moment();
-        let done = pools
-            .writer
-            .run(move |writer| {
-                moment.record(writer);
-                work(writer, &call)
-            })
-            .await?;
+        let written = match pools.writer() {
+            Ok(writer) => {
+                writer
+                    .run(move |writer| {
+                        moment.record(writer);
+                        work(writer, &call)
+                    })
+                    .await
+            }
+            Err(failure) => Err(failure),
+        };
+        let written = written.and_then(|done| done.map_err(Failure::from));
+        self.health.record_write(&written, self.now());
         self.request_checkpoint();
-        Ok(done?)
+        written
+    }
+
+    /// Like [`Service::write`], for a change that a person must be able to make on a full disk: it may use the reserve.
+    ///
+    /// # Errors
+    /// As [`Service::write`].
+    pub async fn write_with_reserve<T: Send + 'static>(
+        &self,
+        caller: Caller<'_>,
+        work: impl Fn(&mut Writer, &CallContext) -> loci_engine::error::Result<T>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<T, Failure> {
+        let work = Arc::new(work);
+        let again = Arc::clone(&work);
+        let written = self.write(caller.clone(), move |writer, call| work(writer, call)).await;
+        let is_full = |failure: &Failure| failure.fault == Some(StorageFault::Full);
+        if !written.as_ref().is_err_and(is_full) || !self.reserve.release() {
+            return written;
+        }
+        tracing::info!("the disk is full; the reserve is used");
+        let written = self.write(caller, move |writer, call| again(writer, call)).await;
+        // The database takes the pages out of the log, which the next forgetting then uses again.
+        let (pools, reading) = (self.pools().await?, self.clock.read());
+        let moved = pools.writer()?.run(move |writer| writer.checkpoint(reading)).await;
+        if let Err(failure) = moved.and_then(|moved| moved.map_err(Failure::from)) {
+            self.health.record_checkpoint(Err(&failure), self.now());
+        }
+        self.reserve.refill();
+        written
+    }
+
+    /// Returns false while the store is open without a writer.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        !matches!(&*self.store.borrow(), StoreState::Open(pools) if pools.writer().is_err())
+    }
+
+    /// Returns the path of the database.
+    #[must_use]
+    pub fn database(&self) -> &Path {
+        &self.database
+    }
+
+    /// Returns the store's thread pools once the store is open for writing; `None` if the daemon drains before.
+    pub async fn writable_pools(&self, draining: &CancellationToken) -> Option<Arc<StorePools>> {
+        let mut store = self.store.clone();
+        let is_writable =
+            |store: &StoreState| matches!(store, StoreState::Open(pools) if pools.writer().is_ok());
+        let opened = tokio::select! {
+            () = draining.cancelled() => None,
+            opened = store.wait_for(is_writable) => opened.ok().map(|store| store.clone()),
+        };
+        match opened {
+            Some(StoreState::Open(pools)) => Some(pools),
+            _ => None,
+        }
     }
 
     /// Returns the moment that a write has to record if it is the first of this run: a run may end before housekeeping records one.
@@ -224,7 +305,7 @@ impl Service {
     pub async fn reload(&self) -> Result<ReloadReply, Failure> {
         let pools = self.pools().await?;
         let (settings, reply) = self.config.reload()?;
-        pools.writer.run(move |writer| writer.set_settings(settings)).await?;
+        pools.writer()?.run(move |writer| writer.set_settings(settings)).await?;
         self.scheduler.set_schedule(self.config.config().schedule());
         Ok(reply)
     }

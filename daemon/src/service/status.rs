@@ -3,14 +3,58 @@
 use crate::config::options;
 use crate::embedding::{MODEL_ID, ModelState};
 use crate::service::Service;
+use crate::service::disk;
+use crate::service::file_modes;
+use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::{LoadCount, WarmupProgress};
-use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, Status};
+use loci_proto::admin::{
+    IndexStatus, ModelStatus, QueueLengths, Status, StorageWarning, WarningKind,
+};
+use std::time::Duration;
+
+/// Maximum time for which a status waits for a reader.
+const COUNT_DEADLINE: Duration = Duration::from_secs(2);
+/// Free bytes below which the disk counts as full.
+const FULL_BELOW: u64 = 256 << 10;
+/// Free bytes from which it no longer does.
+const NOT_FULL_FROM: u64 = 1 << 20;
+/// Free bytes below which little space is left; as the failure of `loci doctor`.
+const LOW_BELOW: u64 = 32 << 20;
+/// Free bytes from which enough space is left again.
+const NOT_LOW_FROM: u64 = 64 << 20;
 
 /// Warning while a reader keeps the write-ahead log from being emptied after a hard delete.
 const ERASE_PENDING: &str = "Pending: the text of hard-deleted memories is still in the write-ahead log, which is emptied as soon as the export or other reader that uses it ends";
 
 impl Service {
+    /// Sets and clears the warnings about free space and open modes. Takes microseconds.
+    pub fn check_disk(&self) {
+        let (now, health) = (self.now(), &self.health);
+        if let Some(free) = disk::free_bytes(self.database()) {
+            if free < FULL_BELOW {
+                health.set_full(now);
+            } else if free >= NOT_FULL_FROM && self.is_writable() {
+                health.clear(WarningKind::DiskFull);
+            }
+            if free < LOW_BELOW {
+                let text = "Less than 32 MiB are free on the disk of the database";
+                health.set(WarningKind::LowSpace, text, "Free some space", now);
+            } else if free >= NOT_LOW_FROM {
+                health.clear(WarningKind::LowSpace);
+            }
+        }
+        let paths = self.config.paths();
+        let open = file_modes::open_to_others(&paths.home, &paths.runtime, self.database());
+        match open.first() {
+            Some(first) => {
+                let text = format!("Other users can open {}", first.path.display());
+                health.set(WarningKind::OpenToOthers, &text, &first.remedy, now);
+            }
+            None => health.clear(WarningKind::OpenToOthers),
+        }
+    }
+
     /// Returns the daemon's state. Never waits for the store or the model.
     pub async fn status(&self) -> Status {
         let state = self.embedder.state();
@@ -33,7 +77,12 @@ impl Service {
             queues: QueueLengths { writer: 0, readers: 0, embedding: self.embedder.pending() },
             degraded: self.degraded().parts,
             warnings,
+            storage: Vec::new(),
         };
+        self.check_disk();
+        status.storage = self.health.warnings();
+        let sentences = status.storage.iter().map(StorageWarning::sentence);
+        status.warnings.extend(sentences);
         let store = self.store.borrow().clone();
         match store {
             StoreState::Opening => status.degraded.push("store".to_owned()),
@@ -48,13 +97,21 @@ impl Service {
 async fn add_store(status: &mut Status, pools: &StorePools) {
     status.degraded.extend(pools.warmup.progress().map(|_| "index".to_owned()));
     status.index = Some(index_status(&pools.warmup));
-    status.warnings.extend(pools.findings.iter().cloned());
-    status.queues.writer = pools.writer.pending();
+    status.queues.writer = pools.writer().map_or(0, Pool::pending);
     status.queues.readers = pools.readers.pending();
-    if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
+    status.degraded.extend(pools.writer().is_err().then(|| "writing".to_owned()));
+    let counts = async {
+        let active = pools.readers.run(|reader| reader.active()).await;
+        (active, pools.readers.run(|reader| reader.maintenance_state()).await)
+    };
+    let Ok((active, maintenance)) = tokio::time::timeout(COUNT_DEADLINE, counts).await else {
+        status.warnings.push("The memories were not counted: every reader is busy".to_owned());
+        return;
+    };
+    if let Ok(Ok(active)) = active {
         status.memories = active;
     }
-    if let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await
+    if let Ok(Ok(state)) = maintenance
         && state.paused
     {
         status

@@ -3,7 +3,7 @@
 use crate::service::pools::Pool;
 use loci_engine::operations::groups::GroupRedirects;
 use loci_engine::{Reader, WarmupProgress, Writer};
-use loci_proto::error::Failure;
+use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
 
 /// State of the store.
@@ -20,8 +20,7 @@ pub enum StoreState {
 /// The thread pools that own the store's connections.
 #[derive(Debug)]
 pub struct StorePools {
-    /// One thread with the only writing connection.
-    pub writer: Pool<Writer>,
+    writer: Result<Pool<Writer>, Failure>,
     /// Threads with a read-only connection each.
     pub readers: Pool<Reader>,
     /// The redirects of groups that were merged into others.
@@ -30,6 +29,46 @@ pub struct StorePools {
     pub warmup: Arc<WarmupProgress>,
     /// True if the previous daemon did not close the store, so that it must be checked.
     pub needs_check: bool,
-    /// What the start found wrong with the files, one sentence each.
-    pub findings: Vec<String>,
+}
+
+impl StorePools {
+    /// Creates the pools of a store. `writer` is one thread with the only writing connection, or why there is none: the store was opened
+    /// on a disk that cannot be written.
+    #[must_use]
+    pub fn new(
+        writer: Result<Pool<Writer>, Failure>,
+        readers: Pool<Reader>,
+        group_redirects: GroupRedirects,
+        warmup: Arc<WarmupProgress>,
+        needs_check: bool,
+    ) -> Self {
+        Self { writer, readers, group_redirects, warmup, needs_check }
+    }
+
+    /// Returns the thread with the only writing connection.
+    ///
+    /// # Errors
+    /// `storage_failed` with the reason and the next step if the store is read-only.
+    pub fn writer(&self) -> Result<&Pool<Writer>, Failure> {
+        self.writer.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// Returns the failure of a write to a store that was opened read-only.
+#[must_use]
+pub fn read_only_failure(fault: StorageFault) -> Failure {
+    let (why, hint) = match fault {
+        StorageFault::Full => {
+            ("the disk is full", "Free some space; loci stores again within seconds")
+        }
+        StorageFault::ReadOnly => {
+            ("the data folder is read-only", "Make it writable; loci stores again within seconds")
+        }
+        StorageFault::Io | StorageFault::Damaged => {
+            ("the disk fails", "Export your memories (loci export), then check the disk")
+        }
+    };
+    Failure::new(Code::StorageFailed, format!("{why}; nothing was stored"))
+        .hint(hint)
+        .caused_by(fault)
 }

@@ -49,14 +49,7 @@ impl ServiceFixture {
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
         let (group_redirects, warmup) = (writer.group_redirects(), writer.warmup());
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
-        let pools = StorePools {
-            writer,
-            readers,
-            group_redirects,
-            warmup,
-            needs_check: false,
-            findings: Vec::new(),
-        };
+        let pools = StorePools::new(Ok(writer), readers, group_redirects, warmup, false);
         let (store, opened) = watch::channel(StoreState::Open(Arc::new(pools)));
         let variables =
             Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };

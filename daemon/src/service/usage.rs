@@ -56,9 +56,23 @@ impl Service {
             writer.touch(&accesses, reading.now, boosting)?;
             if clicks.is_empty() { Ok(()) } else { writer.store_click_feedback(&clicks) }
         };
-        pools.writer.run(write).await??;
+        pools.writer()?.run(write).await??;
         self.request_checkpoint();
         Ok(())
+    }
+
+    /// Like [`Service::flush_usage`], on a disk that may be full or read-only: the usage is dropped there.
+    ///
+    /// # Errors
+    /// As [`Service::flush_usage`], except for failures of the disk.
+    pub async fn flush_or_drop_usage(&self) -> Result<(), Failure> {
+        match self.flush_usage().await {
+            Err(failure) if failure.fault.is_some() => {
+                self.health.record_failure(&failure, self.now());
+                Ok(())
+            }
+            flushed => flushed,
+        }
     }
 
     /// Flushes usage, unless the write would have to wait until the index is loaded.

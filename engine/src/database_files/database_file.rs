@@ -36,10 +36,25 @@ impl DatabaseFile {
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         match options.open(path) {
-            Ok(file) => Self::lock(file, path).map(Some),
+            Ok(file) => {
+                let this = Self::lock(file, path)?;
+                this.make_private()?;
+                Ok(Some(this))
+            }
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(Error::File { path: path.to_path_buf(), source }),
         }
+    }
+
+    /// Opens and locks a file that cannot be written.
+    ///
+    /// # Errors
+    /// As [`DatabaseFile::open`]; `File` if there is none.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let file = options.open(path);
+        Self::lock(file.map_err(|source| Error::File { path: path.to_path_buf(), source })?, path)
     }
 
     /// Creates an empty file that only its owner can read, and locks it.
@@ -72,13 +87,20 @@ impl DatabaseFile {
             )?;
         let this = Self { file, path: path.to_path_buf() };
         this.check_header()?;
+        Ok(this)
+    }
+
+    /// Removes the permissions of other users.
+    fn make_private(&self) -> Result<()> {
+        let failed = |source| Error::File { path: self.path.clone(), source };
+        let found = self.file.metadata().map_err(failed)?;
         // SQLite creates its log with the mode of the database file, so an open database would make
         // both readable by others.
         let closed = Permissions::from_mode(found.permissions().mode() & !0o077);
         if found.permissions() != closed {
-            this.file.set_permissions(closed).map_err(failed)?;
+            self.file.set_permissions(closed).map_err(failed)?;
         }
-        Ok(this)
+        Ok(())
     }
 
     /// Refuses a file that is not empty and not a database that could be ours.

@@ -55,6 +55,43 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
+/// Opens a database that nothing can write, without creating a file beside it: on a full disk, or a
+/// read-only file system. The caller makes sure that no other connection writes meanwhile.
+///
+/// # Errors
+/// As [`reader`].
+pub(crate) fn reader_without_files(path: &Path) -> Result<Connection> {
+    configure_sqlite();
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0);
+    // Without a log the file alone is the database. With one, SQLite keeps the index of the log in
+    // memory if it needs no lock.
+    let option = if has_log { "vfs=unix-none" } else { "immutable=1" };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(format!("file:{}?{option}", uri_path(path)), flags)?;
+    if has_log {
+        conn.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
+    }
+    set_common_options(&conn)?;
+    conn.execute_batch("PRAGMA query_only = ON;")?;
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        .map_err(|error| open_error(path, error))?;
+    Ok(conn)
+}
+
+/// Returns a path as part of a URI: every byte but the plain ones is `%` and two digits.
+fn uri_path(path: &Path) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let part = |byte: &u8| match *byte {
+        byte if is_plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    path.as_os_str().as_encoded_bytes().iter().map(part).collect()
+}
+
 /// Begins a write transaction for several changes.
 pub(crate) fn begin(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("BEGIN IMMEDIATE")?)

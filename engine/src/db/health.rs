@@ -193,13 +193,21 @@ pub(crate) fn number(conn: &Connection, key: &str) -> Result<Option<i64>> {
     Ok(meta(conn, key)?.and_then(|text| text.parse().ok()))
 }
 
-fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
+/// Returns a value of `meta`.
+pub(crate) fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()?)
 }
 
+/// Removes a value of `meta`.
+pub(crate) fn remove_meta(conn: &Connection, key: &str) -> Result<()> {
+    conn.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}
+
+/// Sets a value of `meta`.
 pub(crate) fn set_meta(conn: &Connection, key: &str, value: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value")?
         .execute((key, value))?;

@@ -7,6 +7,7 @@
 use crate::db::health;
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
+use loci_proto::error::{Code, Failure};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
@@ -43,6 +44,21 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
         (0 | APPLICATION_ID, _) => not_ours("it contains tables of another program".to_owned()),
         (other, _) => not_ours(format!("its application id is {other:#x}")),
     }
+}
+
+/// Refuses a database that must be migrated before this build can read it.
+///
+/// # Errors
+/// `Refused`, `Database`.
+pub(crate) fn require_current(conn: &Connection) -> Result<()> {
+    let found = version(conn)?;
+    if found == SCHEMA {
+        return Ok(());
+    }
+    let message = format!("the database has schema {found} and must be migrated to {SCHEMA}");
+    Err(Failure::new(Code::StorageFailed, message)
+        .hint("Make its disk writable and free some space; loci then migrates it")
+        .into())
 }
 
 /// Migrates a checked database to [`SCHEMA`]; returns its previous version, 0 for a new file.

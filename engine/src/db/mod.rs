@@ -25,6 +25,7 @@ pub(crate) mod log;
 pub(crate) mod memories;
 pub(crate) mod mentions;
 pub(crate) mod migrate;
+pub(crate) mod notices;
 pub(crate) mod probe;
 pub(crate) mod relations;
 pub(crate) mod rows;

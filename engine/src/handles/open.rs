@@ -74,6 +74,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let shared = Arc::new(Shared {
         path,
         _database: database,
+        is_read_only: false,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
@@ -237,13 +238,13 @@ impl Writer {
 
 /// Builds the index without the links from the database. Texts and vectors are read in parallel on
 /// two connections: nothing is written before the index is ready, so both see the same state.
-fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
+pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
     warmup.restart();
     let mut encodings = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {
         let encodings_thread = scope.spawn(|| {
-            let conn = connection::reader(&shared.path)?;
+            let conn = shared.reader_connection()?;
             vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
                 encodings.push_vector(seq, vector);
                 warmup.check_not_stopped()

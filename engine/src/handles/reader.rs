@@ -1,6 +1,6 @@
 //! The read-only handle of a store. Its operations are in `operations`, one file each.
 
-use crate::db::{connection, health};
+use crate::db::health;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use rusqlite::Connection;
@@ -33,6 +33,6 @@ impl Reader {
     /// Opens a new connection. FTS5 caches the layout of its index per connection, and a check with
     /// a stale cache reports pages that another connection has moved as damaged.
     pub(crate) fn fresh_connection(&self) -> Result<Connection> {
-        connection::reader(&self.shared.path)
+        self.shared.reader_connection()
     }
 }

@@ -2,6 +2,7 @@
 //! warm-up progress.
 
 use crate::database_files::database_file::DatabaseFile;
+use crate::db::connection;
 use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
@@ -12,6 +13,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use rusqlite::Connection;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) path: PathBuf,
     /// The locked file, kept open as long as any connection.
     pub(crate) _database: Arc<DatabaseFile>,
+    /// True if the store was opened without a writer, on a disk that cannot be written.
+    pub(crate) is_read_only: bool,
     pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) index: RwLock<Index>,
     /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or
@@ -37,6 +41,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Opens another connection for reading.
+    ///
+    /// # Errors
+    /// `Database` if the file cannot be opened.
+    pub(crate) fn reader_connection(&self) -> Result<Connection> {
+        if self.is_read_only {
+            connection::reader_without_files(&self.path)
+        } else {
+            connection::reader(&self.path)
+        }
+    }
+
     /// Returns the index, or `None` while it is being loaded.
     pub(crate) fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
         self.warmup.progress().is_none().then(|| self.index())

@@ -3,9 +3,11 @@
 use crate::error::Result;
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, SecondsFormat, Utc};
 use loci_proto::error::Failure;
+use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Timestamp(pub i64);
 
 /// A reading of a clock.

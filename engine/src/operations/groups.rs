@@ -27,6 +27,11 @@ use std::sync::Arc;
 pub struct GroupRedirects(Arc<Shared>);
 
 impl GroupRedirects {
+    /// Returns the redirects of a store.
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+
     /// Returns the group that this one was merged into, if any.
     #[must_use]
     pub fn resolve(&self, group: &Group) -> Option<Group> {

@@ -10,6 +10,7 @@ pub(crate) mod forget;
 pub mod groups;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub mod notices;
 pub mod recall;
 pub(crate) mod relate;
 pub(crate) mod restore;

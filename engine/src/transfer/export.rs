@@ -3,7 +3,6 @@
 //! Two exports of one store are equal byte for byte. An empty store that imports a file exports the
 //! same file.
 
-use crate::db::connection;
 use crate::db::export_rows as rows;
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -20,7 +19,7 @@ impl Reader {
     /// # Errors
     /// `Database` if it cannot be opened.
     pub fn try_clone(&self) -> Result<Self> {
-        Ok(Self { conn: connection::reader(&self.shared.path)?, shared: Arc::clone(&self.shared) })
+        Ok(Self { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
     }
 
     /// Writes the whole store to `sink`.

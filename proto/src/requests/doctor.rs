@@ -2,7 +2,7 @@
 //!
 //! Request:
 //! ```json
-//! {}
+//! {"dismiss": false}
 //! ```
 //! Reply:
 //! ```json
@@ -12,10 +12,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Arguments of `doctor`: none.
+/// Arguments of `doctor`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct DoctorRequest {}
+pub struct DoctorRequest {
+    /// Remove the lasting notices instead of checking anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dismiss: bool,
+}
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -66,6 +70,9 @@ impl Finding {
 /// Reply of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorReply {
+    /// Number of notices that `dismiss` removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dismissed: Option<usize>,
     /// The findings, in the order of the checks.
     pub findings: Vec<Finding>,
 }

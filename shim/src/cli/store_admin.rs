@@ -49,6 +49,9 @@ pub struct Reset {
 /// `loci doctor`
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Remove the lasting notices, which you have read.
+    #[arg(long)]
+    pub dismiss: bool,
     /// Print the findings as JSON.
     #[arg(long)]
     pub json: bool,

@@ -87,7 +87,7 @@ impl Unreachable {
             Self::Absent => "Start it with `loci ctl start`, or by calling any tool.".to_owned(),
             Self::NotStarted { .. } => "Fix this and try again; `loci ctl logs` shows more.".to_owned(),
             Self::NoAnswer { pid: Some(pid) } => {
-                format!("If it is stopped, `kill -CONT {pid}` resumes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
+                format!("It may be busy: try again. If it was suspended, `kill -CONT {pid}` resumes it; `kill {pid}` stops it without loss, and the next call starts a new one.")
             }
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
             Self::VersionSkew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),

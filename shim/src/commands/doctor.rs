@@ -27,13 +27,16 @@ const FAIL_FREE_BYTES: u64 = 32 << 20;
 /// When the paths cannot be resolved, or output cannot be written.
 pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
+    if args.dismiss {
+        return dismiss(&client, args.json).await;
+    }
     let mut findings = Vec::new();
     match client.wait_until_ready().await {
         Ok(()) => check_with_daemon(&client, &mut findings).await,
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
     findings.push(check_disk(&client.paths.home));
-    let reply = DoctorReply { findings };
+    let reply = DoctorReply { findings, dismissed: None };
     if args.json {
         print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
     } else {
@@ -41,6 +44,22 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     }
     let failed = reply.findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     Ok(if failed { Exit::Failed.into() } else { Exit::Ok.into() })
+}
+
+/// Removes the lasting notices.
+async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
+    let raw = client.call_raw("doctor", &DoctorRequest { dismiss: true }).await?;
+    if json {
+        print_line(raw.as_str())?;
+    } else {
+        let reply: DoctorReply = raw.parse()?;
+        print_line(match reply.dismissed.unwrap_or_default() {
+            0 => "There are no notices".to_owned(),
+            1 => "1 notice removed".to_owned(),
+            count => format!("{count} notices removed"),
+        })?;
+    }
+    Ok(Exit::Ok.into())
 }
 
 async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
@@ -64,8 +83,9 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
     }
     findings
         .extend([&client.paths.socket, &client.paths.admin_socket].map(|path| check_socket(path)));
-    let daemon_findings =
-        async { client.call_streamed("/long/doctor", &DoctorRequest {}).await?.read_all().await };
+    let daemon_findings = async {
+        client.call_streamed("/long/doctor", &DoctorRequest::default()).await?.read_all().await
+    };
     match daemon_findings.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {
             Ok(reply) => findings.extend(reply.findings),

@@ -5,7 +5,7 @@
 use crate::embedding::model_files::{path_of, verify};
 use crate::embedding::pinned_files::{Artifact, RUNTIMES, TOKENIZER, WEIGHTS};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ impl ModelsFolder {
         fs::create_dir_all(models)?;
         let path = models.canonicalize()?;
         let lock =
-            File::options().create(true).truncate(false).write(true).open(path.join(LOCK))?;
+            not_through_a_link().create(true).truncate(false).write(true).open(path.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {
@@ -109,6 +109,17 @@ impl ModelsFolder {
     }
 }
 
+/// Returns options that refuse to open a symbolic link.
+fn not_through_a_link() -> OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        nix::fcntl::OFlag::O_NOFOLLOW.bits(),
+    );
+    options
+}
+
 fn part_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
@@ -123,7 +134,12 @@ fn copy(
     on_progress: &mut dyn FnMut(u64),
 ) -> io::Result<(u64, String)> {
     let mut from = from.take(limit + 1);
-    let mut file = File::create(to)?;
+    // What a link at this path led to stays as it is.
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = not_through_a_link().write(true).create_new(true).open(to)?;
     let (mut hash, mut done, mut buffer) = (Sha256::new(), 0, vec![0; 256 * 1024]);
     loop {
         let read = from.read(&mut buffer)?;

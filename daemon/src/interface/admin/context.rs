@@ -1,15 +1,29 @@
-//! Shared by all routes of the admin socket: the state of the router, and the conversion of a failure to a response.
+//! Shared by all routes of the admin socket: the state of the router, reading the body of a call, and the conversion of a failure to a
+//! response.
+//!
+//! Not here: the bodies of imports, which are streams (`transfer`).
 
 use crate::interface::agents::session::Session;
 use crate::service::Service;
 use axum::Json;
+use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
 use axum::response::{IntoResponse, Response};
+use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
 use loci_proto::hello;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+
+/// Maximum time from the headers of a call to the end of its body.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// Maximum size of the body of a call, in bytes.
+const MAX_BODY_BYTES: u64 = 2 << 20;
 
 /// The state of the router.
 #[derive(Clone)]
@@ -17,6 +31,8 @@ pub(crate) struct AdminContext {
     pub(crate) service: Arc<Service>,
     pub(crate) draining: CancellationToken,
     pub(crate) default_group: GroupName,
+    /// Permits of imports whose body is being received.
+    pub(crate) uploads: Arc<Semaphore>,
 }
 
 impl AdminContext {
@@ -25,6 +41,27 @@ impl AdminContext {
         let session = Session::new(hello, &self.default_group, self.service.now());
         session.record_call(Some(format!("loci {}", loci_proto::VERSION)));
         session
+    }
+}
+
+/// Reads the body of a call; the response refuses one that is too large, that does not arrive in time, or that is not a call.
+pub(crate) async fn read_call(request: Request) -> Result<VerbCall, Response> {
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|length| length.parse().ok()).is_some_and(|n: u64| n > MAX_BODY_BYTES) {
+        return Err(error_response(Failure::new(
+            Code::TooLarge,
+            format!("the body has more than {MAX_BODY_BYTES} bytes"),
+        )));
+    }
+    match timeout(BODY_DEADLINE, Json::from_request(request, &())).await {
+        Ok(Ok(Json(call))) => Ok(call),
+        Ok(Err(rejection)) => Err(rejection.into_response()),
+        Err(_) => {
+            let seconds = BODY_DEADLINE.as_secs();
+            let failure =
+                Failure::new(Code::Invalid, format!("the body did not arrive within {seconds} s"));
+            Err(error_response(failure.hint("Send the whole request at once")))
+        }
     }
 }
 

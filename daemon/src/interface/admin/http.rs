@@ -3,7 +3,7 @@
 //! Not here: MCP (on the agents' socket), anything over TCP.
 
 use crate::handlers;
-use crate::interface::admin::context::{AdminContext, error_response};
+use crate::interface::admin::context::{AdminContext, error_response, read_call};
 use crate::interface::admin::transfer;
 use crate::interface::agents::listen::{self, ListenerContext};
 use crate::process::startup::StartupError;
@@ -16,16 +16,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Done, Status, VerbCall};
+use loci_proto::admin::{Done, Status};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::Request as VerbRequest;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixListener;
+use tokio::sync::Semaphore;
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
-/// Maximum number of requests that are served at the same time.
-const MAX_CONCURRENT: usize = 16;
+/// Maximum number of verbs that are served at the same time; further ones wait, within their deadline.
+const MAX_VERBS: usize = 16;
+/// The same for verbs whose duration grows with the store.
+const MAX_LONG_VERBS: usize = 8;
 /// Maximum duration of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -54,21 +58,25 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         service: context.service,
         draining: draining.clone(),
         default_group: context.default_group,
+        uploads: Arc::new(Semaphore::new(transfer::MAX_UPLOADS)),
     };
-    let limits = ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(MAX_CONCURRENT));
-    let routes = Router::new()
+    let limit = |most| ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(most));
+    // No limit that other requests can exhaust: a person must always be able to look and to stop.
+    let control = Router::new()
         .route("/status", get(status))
         .route("/stop", post(stop))
         .route("/reload", post(reload))
-        .route("/model/look", post(reload_model))
-        .route("/verbs/{name}", post(verb))
+        .route("/model/look", post(reload_model));
+    let verbs = Router::new().route("/verbs/{name}", post(verb)).layer(limit(MAX_VERBS));
+    let long = Router::new().route("/long/{name}", post(verb)).layer(limit(MAX_LONG_VERBS));
+    let routes = control
+        .merge(verbs)
         .layer(middleware::from_fn(with_deadline))
         // Without a deadline, because their duration grows with the store.
+        .merge(long)
         .route("/export", post(transfer::export))
         .route("/import", post(transfer::import))
-        .route("/long/{name}", post(verb))
         .layer(middleware::from_fn(owner_only))
-        .layer(limits)
         .with_state(admin);
     let routes = routes.into_make_service_with_connect_info::<Peer>();
     let served = axum::serve(listener, routes).with_graceful_shutdown(draining.cancelled_owned());
@@ -125,8 +133,12 @@ async fn reload(State(admin): State<AdminContext>) -> Response {
 async fn verb(
     State(admin): State<AdminContext>,
     Path(name): Path<String>,
-    Json(call): Json<VerbCall>,
+    request: Request,
 ) -> Response {
+    let call = match read_call(request).await {
+        Ok(call) => call,
+        Err(refusal) => return refusal,
+    };
     let session = admin.session(call.session);
     let caller = Caller { session: &session, key: None };
     let answer = match VerbRequest::parse(&name, call.arguments) {

@@ -3,7 +3,7 @@
 //! An import is spooled into an unnamed file before the writer reads it, so that a slow sender blocks no other call. The daemon never
 //! opens a path that a client has sent. Not here: what the lines mean (`engine::transfer`).
 
-use crate::interface::admin::context::{AdminContext, error_response};
+use crate::interface::admin::context::{AdminContext, error_response, read_call};
 use crate::interface::admin::spool;
 use crate::service::{Caller, Service};
 use axum::Json;
@@ -29,13 +29,21 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Maximum time for the client to read or to send the next chunk.
+/// Maximum number of imports that are received at the same time; a further one is answered `busy` at once.
+pub(crate) const MAX_UPLOADS: usize = 8;
+/// Maximum time for the client to read the next chunk of an export.
 const CHUNK_DEADLINE: Duration = Duration::from_mins(1);
+/// Maximum time for the client to send the next chunk of an import.
+const UPLOAD_DEADLINE: Duration = Duration::from_secs(30);
 /// Size of a chunk of an export, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// `POST /export`: the store as it is now.
-pub async fn export(State(admin): State<AdminContext>, Json(call): Json<VerbCall>) -> Response {
+pub async fn export(State(admin): State<AdminContext>, request: Request) -> Response {
+    let call = match read_call(request).await {
+        Ok(call) => call,
+        Err(refusal) => return refusal,
+    };
     match begin_export(&admin.service, call).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
         Err(failure) => error_response(failure),
@@ -44,12 +52,15 @@ pub async fn export(State(admin): State<AdminContext>, Json(call): Json<VerbCall
 
 async fn begin_export(service: &Service, call: VerbCall) -> Result<Body, Failure> {
     let request: ExportRequest = arguments::parse(call.arguments)?;
-    service.flush_usage().await?;
+    service.flush_or_drop_usage().await?;
     // The export has its own connection, so that the readers stay free for calls.
     let reader = service.read(Reader::try_clone).await?;
+    // The readers of a read-only store take no locks: the pools stay until the export ends, and no writer opens meanwhile.
+    let pools = service.pools().await.ok().filter(|pools| pools.writer().is_err());
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {
+        let _pools = pools;
         let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
         if let Err(error) = reader.export(&request, &mut chunks) {
             tracing::warn!(%error, "export failed");
@@ -105,7 +116,7 @@ pub async fn import(State(admin): State<AdminContext>, request: Request) -> Resp
         Ok(reply) => Json(reply).into_response(),
         Err(failure) => {
             // Read the rest of the body: a client that cannot finish sending does not read the answer.
-            tokio::spawn(timeout(CHUNK_DEADLINE, async move {
+            tokio::spawn(timeout(UPLOAD_DEADLINE, async move {
                 while let Some(Ok(_)) = body.frame().await {}
             }));
             error_response(failure)
@@ -114,12 +125,17 @@ pub async fn import(State(admin): State<AdminContext>, request: Request) -> Resp
 }
 
 async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply, Failure> {
+    let receiving = Arc::clone(&admin.uploads).try_acquire_owned().map_err(|_| {
+        Failure::new(Code::Busy, format!("{MAX_UPLOADS} other imports are being received"))
+            .hint("Nothing was imported; wait until one of them ends, then import again")
+    })?;
     let (line, rest) = read_first_line(body).await?;
     let call: VerbCall = serde_json::from_slice(&line)
         .map_err(|e| Failure::invalid("the first line", format!("is not a request: {e}")))?;
     let request: ImportRequest = arguments::parse(call.arguments)?;
     let session = admin.session(call.session);
     let file = receive(admin, body, rest, request.skip_bad).await?;
+    drop(receiving);
     let service = &admin.service;
     service.flush_usage().await?;
     let caller = Caller { session: &session, key: None };
@@ -137,7 +153,7 @@ async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
             .hint("Nothing was imported")
     };
     loop {
-        match timeout(CHUNK_DEADLINE, body.frame()).await {
+        match timeout(UPLOAD_DEADLINE, body.frame()).await {
             Ok(None) => return Ok(None),
             Ok(Some(Ok(frame))) => {
                 if let Ok(bytes) = frame.into_data() {
@@ -148,7 +164,7 @@ async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
             Err(_) => {
                 return Err(incomplete(format!(
                     "nothing was sent for {} s",
-                    CHUNK_DEADLINE.as_secs()
+                    UPLOAD_DEADLINE.as_secs()
                 )));
             }
         }

@@ -54,6 +54,18 @@ impl McpHandler {
     }
 }
 
+impl McpHandler {
+    /// Adds the warnings about storage that this session has not been shown yet, as the field `notice`.
+    fn with_notice(&self, mut reply: Value) -> Value {
+        if let Value::Object(fields) = &mut reply
+            && let Some(notice) = self.service.health.unseen(&self.session.seen_warnings)
+        {
+            fields.insert("notice".to_owned(), Value::String(notice));
+        }
+        reply
+    }
+}
+
 impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
@@ -122,7 +134,7 @@ impl ServerHandler for McpHandler {
         Ok(CallToolResponse::Complete(match outcome {
             Ok(mut value) => {
                 sanitize::reply(&mut value);
-                success(value, &tool)
+                success(self.with_notice(value), &tool)
             }
             Err(failure) => failed(&failure),
         }))

@@ -26,6 +26,8 @@ pub struct Session {
     since: Timestamp,
     connected_at: Instant,
     call_permits: Semaphore,
+    /// Number of the latest warning about storage that the agent has been shown.
+    pub seen_warnings: AtomicU64,
     /// The log of previews; shared with the copies made by [`Session::in_group`].
     pub previews: Arc<PreviewLog>,
 }
@@ -83,6 +85,7 @@ impl Session {
             since,
             connected_at: Instant::now(),
             call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
+            seen_warnings: AtomicU64::new(0),
             previews: Arc::default(),
         }
     }
@@ -104,6 +107,7 @@ impl Session {
             since: self.since,
             connected_at: self.connected_at,
             call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
+            seen_warnings: AtomicU64::new(0),
             previews: Arc::clone(&self.previews),
         }
     }

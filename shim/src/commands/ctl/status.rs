@@ -154,6 +154,7 @@ mod tests {
             queues: QueueLengths { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
             warnings: vec!["The disk is nearly full".to_owned()],
+            storage: Vec::new(),
         }
     }
 

@@ -24,7 +24,11 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
     if hold {
         folders::create(&paths.home)?;
-        File::create(&paths.hold)?;
+        folders::private_file().open(&paths.hold).map_err(|error| {
+            Problem::new(format!("Cannot create {}", paths.hold.display()))
+                .because(&error)
+                .hint("If it is a symbolic link, remove it")
+        })?;
     }
     let hold_text = if hold { " and will not start until loci ctl start" } else { "" };
     print_line(match stop(paths).await? {

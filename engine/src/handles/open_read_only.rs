@@ -1,0 +1,89 @@
+//! Opens a store without a writer: on a full disk or a read-only file system its memories are still
+//! served. Nothing is created, changed or migrated.
+//!
+//! Not here: when this is tried, and when the store is opened for writing again (the daemon).
+
+use crate::database_files::database_file::DatabaseFile;
+use crate::db::connection;
+use crate::db::{entity_links, groups, health, memories, migrate};
+use crate::error::{Error, Result};
+use crate::handles::open::from_database;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::shared::Shared;
+use crate::index::warmup::{Origin, WarmupProgress};
+use crate::model::time::Timestamp;
+use crate::operations::groups::GroupRedirects;
+use parking_lot::{Mutex, RwLock};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A store that can only be read.
+#[derive(Debug)]
+pub struct ReadOnlyStore {
+    shared: Arc<Shared>,
+    last_seen: Timestamp,
+}
+
+/// Opens a database of the current schema for reading, and loads its index. The caller makes sure
+/// that no process writes to it meanwhile.
+///
+/// # Errors
+/// `Damaged`, `NotOurs`, `NewerDatabase`, `Database`; `Refused` if the database must be migrated
+/// first.
+pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> {
+    let path = path.canonicalize().map_err(|source| Error::File { path: path.into(), source })?;
+    let database = DatabaseFile::open_read_only(&path)?;
+    let conn = connection::reader_without_files(&path)?;
+    migrate::check(&conn, &path)?;
+    migrate::require_current(&conn)?;
+    let warmup = WarmupProgress::default();
+    warmup.set_total(memories::count(&conn)?);
+    let shared = Arc::new(Shared {
+        path,
+        _database: Arc::new(database),
+        is_read_only: true,
+        erase_pending: AtomicBool::new(false),
+        group_redirects: RwLock::new(groups::group_redirects(&conn)?),
+        settings: RwLock::new(Arc::new(settings)),
+        index: RwLock::default(),
+        index_suspect: Mutex::default(),
+        warmup: Arc::new(warmup),
+    });
+    let mut index = from_database(&conn, &shared)?;
+    for link in entity_links::all(&conn)? {
+        index.set_link(link);
+    }
+    *shared.index_mut() = index;
+    shared.warmup.finish(Origin::Database);
+    Ok(ReadOnlyStore { last_seen: health::last_seen(&conn)?, shared })
+}
+
+impl ReadOnlyStore {
+    /// Opens a handle for reading.
+    ///
+    /// # Errors
+    /// `Database` when it cannot be opened.
+    pub fn reader(&self) -> Result<Reader> {
+        Ok(Reader { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
+    }
+
+    /// Returns the redirects of merged groups.
+    #[must_use]
+    pub fn group_redirects(&self) -> GroupRedirects {
+        GroupRedirects::of(&self.shared)
+    }
+
+    /// Returns the progress of loading the index, which is complete.
+    #[must_use]
+    pub fn warmup(&self) -> Arc<WarmupProgress> {
+        Arc::clone(&self.shared.warmup)
+    }
+
+    /// Returns the latest trusted time that the store has recorded.
+    #[must_use]
+    pub fn last_seen(&self) -> Timestamp {
+        self.last_seen
+    }
+}

@@ -130,6 +130,7 @@ impl StoreWork<'_, '_> {
             deduplicated,
             superseded: replaced.map(|old| old.id),
             similar: found.similar,
+            redacted: Vec::new(),
             degraded: Degraded::default(),
         })
     }

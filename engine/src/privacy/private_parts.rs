@@ -9,6 +9,11 @@ use std::sync::LazyLock;
 static TAG: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("compiles"));
 
+/// Returns where the first tag begins.
+pub(crate) fn first_tag(text: &str) -> Option<usize> {
+    TAG.find(text).map(|tag| tag.start())
+}
+
 /// Returns the text without its private parts; `None` if it has no such tag.
 pub(crate) fn drop_parts(text: &str) -> Option<SourceMap> {
     let (mut depth, mut from, mut found) = (0_usize, 0, false);

@@ -16,10 +16,12 @@ mod line_reader;
 mod merge;
 mod parse;
 mod record;
+mod screen;
 #[cfg(test)]
 mod tests;
 
 pub use document::{document_to_lines, is_document};
+pub use screen::LineScreen;
 pub(crate) use record::{
     Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,

@@ -81,6 +81,9 @@ pub struct StoreReply {
     /// Memories that are similar in wording but do not state the same fact; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
+    /// What was replaced in the texts, for example `github-token at 17..57` (characters).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

@@ -23,6 +23,7 @@ pub(crate) enum Operation {
     Relate,
     Pin,
     Import,
+    Redact,
 }
 
 impl Operation {
@@ -41,6 +42,7 @@ impl Operation {
             Self::Relate => "relate",
             Self::Pin => "pin",
             Self::Import => "import",
+            Self::Redact => "redact",
         }
     }
 }

@@ -26,6 +26,7 @@ pub(crate) mod mentions;
 pub(crate) mod migrate;
 pub(crate) mod relations;
 pub(crate) mod rows;
+pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
 pub(crate) mod vectors;

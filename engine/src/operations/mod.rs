@@ -13,6 +13,7 @@ pub(crate) mod list;
 pub mod recall;
 pub(crate) mod relate;
 pub(crate) mod restore;
+pub(crate) mod scan;
 pub mod stats;
 pub mod store;
 pub(crate) mod undo;

@@ -23,4 +23,5 @@ mod source_map;
 mod tests;
 mod token_rules;
 
+pub use metadata::RedactedJson;
 pub use policy::{Detected, MAX_LISTED, PersonalData, Policy, Screened, SecretMode};

@@ -5,6 +5,7 @@
 
 use crate::privacy::card;
 use regex::Regex;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A kind of personal data.
@@ -72,75 +73,81 @@ static IBAN: LazyLock<Regex> = LazyLock::new(|| {
 static PESEL: LazyLock<Regex> = LazyLock::new(|| compile(r"\d{11}"));
 
 /// Returns the byte ranges of one kind of personal data.
-pub(crate) fn find(kind: PersonalData, text: &str) -> Vec<(usize, usize)> {
-    let ranges = |pattern: &Regex| -> Vec<(usize, usize)> {
-        pattern.find_iter(text).map(|found| (found.start(), found.end())).collect()
+pub(crate) fn find(kind: PersonalData, text: &str) -> Vec<Range<usize>> {
+    let ranges = |pattern: &Regex| -> Vec<Range<usize>> {
+        pattern.find_iter(text).map(|found| found.range()).collect()
     };
     match kind {
         PersonalData::Email => ranges(&EMAIL),
         PersonalData::Phone => {
             let mut found = ranges(&PHONE);
-            found.retain(|(start, end)| is_phone(text, *start, *end));
+            found.retain(|range| is_phone(text, range));
             found.extend(
                 CALLED
                     .captures_iter(text)
                     .filter_map(|called| called.get(1))
-                    .map(|number| (number.start(), number.end())),
+                    .map(|number| number.range()),
             );
             found
         }
         PersonalData::Card => card::find(text),
         PersonalData::Iban => {
-            ranges(&IBAN).into_iter().filter_map(|(start, end)| iban(text, start, end)).collect()
+            ranges(&IBAN).into_iter().filter_map(|range| iban(text, &range)).collect()
         }
         PersonalData::Pesel => ranges(&PESEL)
             .into_iter()
-            .filter(|(start, end)| is_alone(text, *start, *end) && is_pesel(&text[*start..*end]))
+            .filter(|range| is_alone(text, range) && is_pesel(&text[range.clone()]))
             .collect(),
     }
 }
 
 /// Returns the byte ranges of the user's own words.
-pub(crate) fn find_words(pattern: &Regex, text: &str) -> Vec<(usize, usize)> {
+pub(crate) fn find_words(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
     pattern
         .find_iter(text)
-        .map(|found| (found.start(), found.end()))
-        .filter(|(start, end)| {
+        .map(|found| found.range())
+        .filter(|range| {
             let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let word = &text[*start..*end];
-            let starts = joins(word.chars().next()) && joins(text[..*start].chars().next_back());
-            let goes_on = joins(word.chars().next_back()) && joins(text[*end..].chars().next());
+            let word = &text[range.clone()];
+            let starts = joins(word.chars().next()) && joins(text[..range.start].chars().next_back());
+            let goes_on = joins(word.chars().next_back()) && joins(text[range.end..].chars().next());
             !starts && !goes_on
         })
         .collect()
 }
 
 /// Returns the pattern of words, whatever their case; `None` without words.
-pub(crate) fn words_pattern(words: &[String]) -> Option<Regex> {
-    let mut words: Vec<&str> =
-        words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+///
+/// # Errors
+/// What is wrong with the words, as the rest of a sentence.
+pub(crate) fn words_pattern(words: &[String]) -> Result<Option<Regex>, String> {
+    let mut words: Vec<&str> = words.iter().map(|word| word.trim()).collect();
+    if words.is_empty() {
+        return Ok(None);
+    }
     // The longest first, so that "Anna Kowalska" wins over "Anna".
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let escaped: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
-    (!escaped.is_empty()).then(|| Regex::new(&format!("(?i){}", escaped.join("|"))).ok()).flatten()
+    let pattern = Regex::new(&format!("(?i){}", escaped.join("|")));
+    pattern.map(Some).map_err(|_| "are too many or too long".to_owned())
 }
 
-fn is_alone(text: &str, start: usize, end: usize) -> bool {
+fn is_alone(text: &str, range: &Range<usize>) -> bool {
     let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '+');
     let decimal = |mut after: std::str::Chars<'_>| {
         matches!(after.next(), Some('.' | '-'))
             && after.next().is_some_and(|c| c.is_ascii_digit())
     };
-    let before = text[..start].chars().next_back();
+    let before = text[..range.start].chars().next_back();
     !before.is_some_and(|c| joins(c) || matches!(c, '.' | '-'))
-        && !text[end..].chars().next().is_some_and(joins)
-        && !decimal(text[end..].chars())
+        && !text[range.end..].chars().next().is_some_and(joins)
+        && !decimal(text[range.end..].chars())
 }
 
-fn is_phone(text: &str, start: usize, end: usize) -> bool {
-    let digits = text[start..end].bytes().filter(u8::is_ascii_digit).count();
-    let dots = text[start..end].matches('.').count();
-    (7..=15).contains(&digits) && dots < 4 && is_alone(text, start, end)
+fn is_phone(text: &str, range: &Range<usize>) -> bool {
+    let found = &text[range.clone()];
+    let digits = found.bytes().filter(u8::is_ascii_digit).count();
+    (7..=15).contains(&digits) && found.matches('.').count() < 4 && is_alone(text, range)
 }
 
 /// PESEL: a date of birth and the check digit.
@@ -154,12 +161,12 @@ fn is_pesel(found: &str) -> bool {
 }
 
 /// Returns the longest beginning of the text that is an IBAN: what follows may be a word.
-fn iban(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
-    let ends = (start + 15..=end).rev().filter(|end| {
+fn iban(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    let ends = (range.start + 15..=range.end).rev().filter(|end| {
         text.as_bytes()[end - 1].is_ascii_alphanumeric()
             && !text[*end..].chars().next().is_some_and(|c| c.is_ascii_alphanumeric())
     });
-    ends.map(|end| (start, end)).find(|(start, end)| is_iban(&text[*start..*end]))
+    ends.map(|end| range.start..end).find(|range| is_iban(&text[range.clone()]))
 }
 
 /// IBAN: 15 to 34 characters whose number modulo 97 is 1.
@@ -196,7 +203,7 @@ mod tests {
             (PersonalData::Card, "4539578763621486", "4539578763621486"),
         ] {
             let ranges = find(kind, text);
-            let values: Vec<&str> = ranges.iter().map(|(start, end)| &text[*start..*end]).collect();
+            let values: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
             assert_eq!(values, [found], "{text}");
         }
     }
@@ -216,8 +223,10 @@ mod tests {
 
     #[test]
     fn own_words_are_found_whole_and_in_any_case() {
-        let pattern = words_pattern(&["Anna".into(), "Projekt X".into()]).expect("has words");
-        assert_eq!(find_words(&pattern, "anna, ANNA; Annabel; projekt x"), [(0, 4), (6, 10), (21, 30)]);
-        assert!(words_pattern(&[" ".into()]).is_none());
+        let pattern = words_pattern(&["Anna".into(), "Projekt X".into()])
+            .expect("compiles")
+            .expect("has words");
+        assert_eq!(find_words(&pattern, "anna, ANNA; Annabel; projekt x"), [0..4, 6..10, 21..30]);
+        assert!(words_pattern(&[]).expect("compiles").is_none());
     }
 }

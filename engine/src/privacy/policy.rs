@@ -2,13 +2,14 @@
 //!
 //! Not here: which texts a request has (`request`), the values of metadata (`metadata`).
 
-use crate::privacy::personal::{self, PersonalData};
+pub use crate::privacy::personal::PersonalData;
 use crate::privacy::secrets::{self, Finding};
 use crate::privacy::source_map::SourceMap;
-use crate::privacy::{html, private_parts};
+use crate::privacy::{html, personal, private_parts};
 use loci_proto::error::{Code, Failure};
 use regex::Regex;
 use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
 
 /// Maximum number of findings that a failure or a reply lists; further ones are counted.
 pub const MAX_LISTED: usize = 20;
@@ -34,35 +35,23 @@ pub enum SecretMode {
 pub struct Policy {
     secrets: SecretMode,
     personal: Vec<PersonalData>,
-    words: Vec<String>,
-    words_pattern: Option<Regex>,
-}
-
-impl PartialEq for Policy {
-    fn eq(&self, other: &Self) -> bool {
-        (self.secrets, &self.personal, &self.words) == (other.secrets, &other.personal, &other.words)
-    }
+    /// The user's own words.
+    words: Option<Regex>,
+    strip_html: bool,
 }
 
 /// Something found in a text. Never the value itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
-    /// Where, for example `content` or `metadata.note`.
-    pub field: String,
     /// What, for example `github-token`, `email` or `private part`.
-    pub kind: String,
-    /// First character, from 0.
-    pub start: usize,
-    /// Character after the last one.
-    pub end: usize,
+    pub kind: &'static str,
+    /// Characters of the text.
+    pub range: Range<usize>,
 }
 
 impl Display for Detected {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.field != "content" {
-            write!(f, "{}: ", self.field)?;
-        }
-        write!(f, "{} at {}..{}", self.kind, self.start, self.end)
+        write!(f, "{} at {}..{}", self.kind, self.range.start, self.range.end)
     }
 }
 
@@ -71,209 +60,233 @@ impl Display for Detected {
 pub struct Screened {
     /// The text.
     pub text: String,
-    /// What was replaced or dropped, in order.
-    pub detected: Vec<Detected>,
+    /// What was replaced, for example `github-token at 17..57` (characters of the text as given).
+    pub redacted: Vec<String>,
+    /// True if parts in `<private>` were dropped.
+    pub dropped_private: bool,
 }
 
 /// A range of bytes that is replaced.
 struct Cut {
     kind: &'static str,
-    start: usize,
-    end: usize,
+    range: Range<usize>,
     mark: String,
 }
 
-impl Policy {
-    /// Creates a policy. `words` are the user's own words that are replaced by `[REDACTED]`.
-    #[must_use]
-    pub fn new(secrets: SecretMode, personal: Vec<PersonalData>, words: Vec<String>) -> Self {
-        let words_pattern = personal::words_pattern(&words);
-        Self { secrets, personal, words, words_pattern }
-    }
+/// A text after replacement, and what was replaced.
+struct Replacement {
+    map: SourceMap,
+    detected: Vec<Detected>,
+}
 
-    /// Returns the same policy with another mode.
-    #[must_use]
-    pub fn with_secrets(&self, secrets: SecretMode) -> Self {
-        Self { secrets, ..self.clone() }
+impl Policy {
+    /// Creates a policy. `words` are the user's own words, which are replaced by `[REDACTED]`.
+    ///
+    /// # Errors
+    /// What is wrong with the words, as the rest of a sentence; no word is repeated in it.
+    pub fn new(
+        secrets: SecretMode,
+        personal: Vec<PersonalData>,
+        words: &[String],
+        strip_html: bool,
+    ) -> Result<Self, String> {
+        if words.iter().any(|word| word.trim().chars().count() < 2) {
+            return Err("must not contain a word of less than 2 characters".to_owned());
+        }
+        let words = personal::words_pattern(words)?;
+        Ok(Self { secrets, personal, words, strip_html })
     }
 
     /// Returns what becomes of a text with a secret.
     #[must_use]
-    pub fn secrets(&self) -> SecretMode {
+    pub fn mode(&self) -> SecretMode {
         self.secrets
     }
 
+    /// Returns the same policy, but with secrets replaced in place of refused.
+    #[must_use]
+    pub fn redacting(&self) -> Self {
+        let secrets = match self.secrets {
+            SecretMode::Refuse => SecretMode::Redact,
+            other => other,
+        };
+        Self { secrets, ..self.clone() }
+    }
+
     /// Screens a text: drops private parts, reduces HTML to its text, replaces personal data, and
-    /// refuses or replaces secrets. `None` if the text stays as it is.
+    /// refuses or replaces secrets.
     ///
     /// # Errors
-    /// `secret_detected` with kinds and positions; `too_large`; `invalid` if nothing but private
-    /// parts was given.
-    pub fn screen(&self, field: &str, text: &str) -> Result<Option<Screened>, Failure> {
-        self.screen_with(field, text, secrets::find)
+    /// `secret_detected` with kinds and positions, or `too_large`; both without the field.
+    pub fn screen(&self, text: &str) -> Result<Screened, Failure> {
+        self.screen_with(text, secrets::find)
     }
 
     /// As [`Policy::screen`], for the value of a field whose name may say that it is a secret.
-    pub(crate) fn screen_value(
+    pub(crate) fn screen_value(&self, name: &str, value: &str) -> Result<Screened, Failure> {
+        self.screen_with(value, |text| secrets::find_in_field(name, text))
+    }
+
+    /// Returns the secrets of a text, whatever the mode.
+    pub(crate) fn scan_secrets(&self, text: &str) -> Vec<Finding> {
+        let mut found = secrets::find(text);
+        self.leave_to_personal(&mut found);
+        found
+    }
+
+    /// Returns the secrets of a text, whatever the mode, and the personal data that is replaced:
+    /// kind, and range in characters.
+    #[must_use]
+    pub fn scan(&self, text: &str) -> Vec<(&'static str, Range<usize>)> {
+        let map = SourceMap::unchanged(text);
+        let cuts = self.cuts(text, &self.scan_secrets(text));
+        let pair = |cut: &Cut| {
+            let found = detected(text, &map, cut.kind, &cut.range);
+            (found.kind, found.range)
+        };
+        cuts.iter().map(pair).collect()
+    }
+
+    /// Replaces the secrets of a text, whatever the mode, and personal data.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        self.redact_value("", text, &mut Vec::new()).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// As [`Policy::redact`], for the value of a field; adds kind and characters of what was
+    /// replaced to `found`. `None` if nothing was.
+    pub(crate) fn redact_value(
         &self,
-        field: &str,
         name: &str,
         value: &str,
-    ) -> Result<Option<Screened>, Failure> {
-        self.screen_with(field, value, |text| secrets::find_in_field(name, text))
+        found: &mut Vec<(String, usize, usize)>,
+    ) -> Option<String> {
+        let redacting = Self { secrets: SecretMode::Redact, ..self.clone() };
+        let replacement =
+            redacting.replace_all(SourceMap::unchanged(value), value, |text| secrets::find_in_field(name, text));
+        let Ok(Replacement { map, detected }) = replacement else { return None };
+        found.extend(
+            detected.iter().map(|one| (one.kind.to_owned(), one.range.start, one.range.end)),
+        );
+        (!detected.is_empty()).then_some(map.text)
     }
 
     fn screen_with(
         &self,
-        field: &str,
         text: &str,
         find: impl Fn(&str) -> Vec<Finding>,
-    ) -> Result<Option<Screened>, Failure> {
+    ) -> Result<Screened, Failure> {
         if text.len() > MAX_BYTES {
             let message = format!("has {} bytes; at most {MAX_BYTES} are allowed", text.len());
-            return Err(Failure::new(Code::TooLarge, message).at(field));
+            return Err(Failure::new(Code::TooLarge, message));
         }
-        let mut detected = Vec::new();
-        let mut map = plain(field, text, &mut detected);
-        if map.text.trim().is_empty() && !text.trim().is_empty() {
-            let message = "is empty without its <private> parts, which are not stored";
-            return Err(Failure::invalid(field, message).hint("Say what to remember"));
-        }
-        let at = |map: &SourceMap, kind: &str, start: usize, end: usize| Detected {
-            field: field.to_owned(),
-            kind: kind.to_owned(),
-            start: characters(text, map.origin(start)),
-            end: characters(text, map.origin(end.saturating_sub(1)) + 1),
-        };
+        let Plain { map, dropped_private } = plain(text, self.strip_html);
+        let Replacement { map, detected } = self.replace_all(map, text, find)?;
+        let redacted = detected.iter().map(Detected::to_string).collect();
+        Ok(Screened { text: map.text, redacted, dropped_private })
+    }
+
+    /// Replaces what is not to be stored. `text` is the text as given.
+    fn replace_all(
+        &self,
+        mut map: SourceMap,
+        text: &str,
+        find: impl Fn(&str) -> Vec<Finding>,
+    ) -> Result<Replacement, Failure> {
+        let mut all = Vec::new();
         for _ in 0..MAX_PASSES {
-            let found = self.secrets_of(&map.text, &find);
+            let mut found =
+                if self.secrets == SecretMode::Allow { Vec::new() } else { find(&map.text) };
+            self.leave_to_personal(&mut found);
             if self.secrets == SecretMode::Refuse && !found.is_empty() {
-                let listed: Vec<Detected> =
-                    found.iter().map(|secret| at(&map, secret.kind, secret.start, secret.end)).collect();
-                return Err(refusal(field, &listed));
+                let listed = found.iter().map(|one| detected(text, &map, one.kind, &one.range));
+                return Err(refusal(&listed.collect::<Vec<_>>()));
             }
             let cuts = self.cuts(&map.text, &found);
             if cuts.is_empty() {
                 break;
             }
-            detected.extend(cuts.iter().map(|cut| at(&map, cut.kind, cut.start, cut.end)));
+            all.extend(cuts.iter().map(|cut| detected(text, &map, cut.kind, &cut.range)));
             map = map.then(replaced(&map.text, &cuts));
         }
-        Ok((map.text != text).then_some(Screened { text: map.text, detected }))
+        Ok(Replacement { map, detected: all })
     }
 
-    /// Returns the secrets that are not to be kept.
-    fn secrets_of(&self, text: &str, find: &impl Fn(&str) -> Vec<Finding>) -> Vec<Finding> {
-        if self.secrets == SecretMode::Allow {
-            return Vec::new();
-        }
-        let mut found = find(text);
-        // Asked to be replaced as personal data.
-        found.retain(|secret| {
-            secret.kind != "card" || !self.personal.contains(&PersonalData::Card)
+    /// Removes what is replaced as personal data.
+    fn leave_to_personal(&self, found: &mut Vec<Finding>) {
+        found.retain(|one| {
+            one.kind != "card-number" || !self.personal.contains(&PersonalData::Card)
         });
-        found
     }
 
     /// Returns what is replaced, in order and without overlaps: secrets before personal data.
     fn cuts(&self, text: &str, found: &[Finding]) -> Vec<Cut> {
-        let mut cuts: Vec<Cut> = found
-            .iter()
-            .map(|secret| Cut {
-                kind: secret.kind,
-                start: secret.start,
-                end: secret.end,
-                mark: format!("[SECRET:{}]", secret.kind),
-            })
-            .collect();
-        let mut add = |kind: &'static str, mark: &str, ranges: Vec<(usize, usize)>| {
-            for (start, end) in ranges {
-                let is_marker = text[start..end].starts_with('[')
-                    || is_inside_mark(text, start, end);
-                if !is_marker && cuts.iter().all(|cut| end <= cut.start || start >= cut.end) {
-                    cuts.push(Cut { kind, start, end, mark: mark.to_owned() });
+        let cut = |one: &Finding| Cut {
+            kind: one.kind,
+            range: one.range.clone(),
+            mark: format!("[SECRET:{}]", one.kind),
+        };
+        let mut cuts: Vec<Cut> = found.iter().map(cut).collect();
+        let mut add = |kind: &'static str, mark: &str, ranges: Vec<Range<usize>>| {
+            for range in ranges {
+                let is_free =
+                    cuts.iter().all(|cut| range.end <= cut.range.start || range.start >= cut.range.end);
+                if is_free && !is_in_mark(text, &range) {
+                    cuts.push(Cut { kind, range, mark: mark.to_owned() });
                 }
             }
         };
-        for kind in [
-            PersonalData::Email,
-            PersonalData::Iban,
-            PersonalData::Card,
-            PersonalData::Pesel,
-            PersonalData::Phone,
-        ] {
+        for kind in PersonalData::ALL {
             if self.personal.contains(&kind) {
                 add(kind.as_str(), kind.mark(), personal::find(kind, text));
             }
         }
-        if let Some(pattern) = &self.words_pattern {
+        if let Some(pattern) = &self.words {
             add("word", "[REDACTED]", personal::find_words(pattern, text));
         }
-        cuts.sort_by_key(|cut| cut.start);
+        cuts.sort_by_key(|cut| cut.range.start);
         cuts
     }
 }
 
-/// Returns true if a range is inside a mark such as `[EMAIL]` that an earlier pass has written.
-fn is_inside_mark(text: &str, start: usize, end: usize) -> bool {
-    let Some(open) = text[..start].rfind('[') else { return false };
-    let Some(close) = text[end..].find(']') else { return false };
-    let inside = &text[open + 1..end + close];
+/// Returns true if a range is in a mark such as `[EMAIL]`, which redaction has written.
+fn is_in_mark(text: &str, range: &Range<usize>) -> bool {
+    let Some(open) = text[..range.start].rfind('[') else { return false };
+    let Some(close) = text[range.end..].find(']') else { return false };
+    let inside = &text[open + 1..range.end + close];
     ["EMAIL", "PHONE", "ID", "REDACTED"].contains(&inside)
-        || inside.strip_prefix("SECRET:").is_some_and(|kind| {
-            kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-        })
+        || inside
+            .strip_prefix("SECRET:")
+            .is_some_and(|kind| kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'))
+}
+
+/// A text without private parts and markup.
+struct Plain {
+    map: SourceMap,
+    dropped_private: bool,
 }
 
 /// Drops private parts and reduces HTML to its text.
-fn plain(field: &str, text: &str, detected: &mut Vec<Detected>) -> SourceMap {
+fn plain(text: &str, strip_html: bool) -> Plain {
     let mut map = SourceMap::unchanged(text);
-    for pass in 0..MAX_PASSES {
+    let mut dropped_private = false;
+    for _ in 0..MAX_PASSES {
         if let Some(kept) = private_parts::drop_parts(&map.text) {
-            if pass == 0 {
-                detected.push(Detected {
-                    field: field.to_owned(),
-                    kind: "private part".to_owned(),
-                    start: characters(text, common_prefix(&map.text, &kept.text)),
-                    end: characters(text, text.len() - common_suffix(&map.text, &kept.text)),
-                });
-            }
+            dropped_private = true;
             map = map.then(kept);
-        } else if let Some(kept) = html::strip(&map.text) {
+        } else if let Some(kept) = strip_html.then(|| html::strip(&map.text)).flatten() {
             map = map.then(kept);
         } else {
-            return map;
+            return Plain { map, dropped_private };
         }
     }
-    // What is left still joins to new tags: the author hides something.
-    match private_parts::first_tag(&map.text) {
-        Some(at) => {
-            let mut kept = SourceMap::default();
-            kept.push(&map.text[..at], 0);
-            map.then(kept)
-        }
-        None => map,
+    // What is left still joins to new tags: drop everything behind the next one.
+    if let Some(at) = private_parts::first_tag(&map.text) {
+        let mut kept = SourceMap::default();
+        kept.push(&map.text[..at], 0);
+        map = map.then(kept);
     }
-}
-
-fn common_prefix(before: &str, after: &str) -> usize {
-    before.char_indices().zip(after.chars()).find(|((_, a), b)| a != b).map_or(
-        before.len().min(after.len()),
-        |((at, _), _)| at,
-    )
-}
-
-/// Returns the length of the common end, which does not reach into the common beginning.
-fn common_suffix(before: &str, after: &str) -> usize {
-    let most = after.len() - common_prefix(before, after);
-    let mut length = 0;
-    for (a, b) in before.chars().rev().zip(after.chars().rev()) {
-        if a != b || length + a.len_utf8() > most {
-            break;
-        }
-        length += a.len_utf8();
-    }
-    length
+    Plain { map, dropped_private }
 }
 
 /// Returns the text with the ranges replaced.
@@ -281,30 +294,30 @@ fn replaced(text: &str, cuts: &[Cut]) -> SourceMap {
     let mut map = SourceMap::default();
     let mut from = 0;
     for cut in cuts {
-        map.push(&text[from..cut.start], from);
-        map.push(&cut.mark, cut.start);
-        from = cut.end;
+        map.push(&text[from..cut.range.start], from);
+        map.push(&cut.mark, cut.range.start);
+        from = cut.range.end;
     }
     map.push(&text[from..], from);
     map
 }
 
-/// Returns how many characters a text has before a byte.
-fn characters(text: &str, byte: usize) -> usize {
-    text.char_indices().take_while(|(at, _)| *at < byte).count()
+/// Returns a finding in characters of the text as given. `range` is in bytes of the text of `map`.
+fn detected(text: &str, map: &SourceMap, kind: &'static str, range: &Range<usize>) -> Detected {
+    let characters = |byte: usize| text.char_indices().take_while(|(at, _)| *at < byte).count();
+    let end = map.origin(range.end.saturating_sub(1)) + 1;
+    Detected { kind, range: characters(map.origin(range.start))..characters(end) }
 }
 
 /// The refusal of a text: kinds and positions, never the values.
-pub(crate) fn refusal(field: &str, found: &[Detected]) -> Failure {
-    let mut listed: Vec<String> = found
-        .iter()
-        .take(MAX_LISTED)
-        .map(|secret| format!("{} at characters {}..{}", secret.kind, secret.start, secret.end))
-        .collect();
+fn refusal(found: &[Detected]) -> Failure {
+    let listed = found.iter().take(MAX_LISTED).map(|one| {
+        format!("{} at characters {}..{}", one.kind, one.range.start, one.range.end)
+    });
+    let mut listed: Vec<String> = listed.collect();
     if found.len() > MAX_LISTED {
         listed.push(format!("{} more", found.len() - MAX_LISTED));
     }
-    Failure::new(Code::SecretDetected, format!("contains a secret: {}", listed.join(", ")))
-        .at(field)
-        .hint("Store where the secret is kept, not its value. For the user: [privacy] secrets in config.toml")
+    Failure::new(Code::SecretDetected, format!("holds a secret: {}", listed.join(", ")))
+        .hint("Store where it is kept, not its value; the user can set privacy.secrets in config.toml to redact or allow")
 }

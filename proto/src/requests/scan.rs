@@ -37,7 +37,7 @@ pub struct ScanFinding {
     pub id: String,
     /// The kind of secret, for example `github-token`.
     pub kind: String,
-    /// The first character; of metadata, log and journal in their JSON text.
+    /// The first character; of metadata, log, journal and answers in the text of one field.
     pub start: usize,
     /// The character behind the last.
     pub end: usize,

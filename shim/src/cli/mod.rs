@@ -11,7 +11,7 @@ use memories::{
     Add, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
 };
 use std::path::PathBuf;
-use store_admin::{Doctor, Eval, Export, Groups, Import, Reset};
+use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
 
 /// Long-term memory for your agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -110,9 +110,17 @@ pub enum Command {
     /// List, rename, merge and alias projects.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
+    /// Find secrets in everything that is stored; never prints a value.
+    #[command(
+        after_help = "Example\n  loci scan\n\nExample: replace them by [SECRET:kind]; cannot be undone\n  loci scan --redact"
+    )]
+    Scan(Scan),
     /// Check the installation and print how to fix problems.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),
+    /// Find secrets in everything that is stored; `--redact` replaces them, which cannot be undone.
+    #[command(after_help = "Example\n  loci scan\n\nExample: replace what was found\n  loci scan --redact")]
+    Scan(Scan),
     /// Measure how well this store finds its memories; changes nothing.
     #[command(
         after_help = "Example\n  loci eval\n\nExample: compare with another ranking\n  loci eval --set retrieval.fusion=weighted"

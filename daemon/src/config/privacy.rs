@@ -71,13 +71,15 @@ mod tests {
 
     fn refused(text: &str) -> String {
         let path = Path::new("/x/config.toml");
-        Config::of_text(text, path).expect_err("is refused").to_string()
+        Config::from_text(text, path).expect_err("is refused").to_string()
     }
 
     #[test]
     fn values_of_privacy_are_checked() {
         assert!(refused("[privacy]\nsecrets = \"no\"").contains("privacy.secrets must be one of"));
-        assert!(refused("[privacy]\nredact = [\"name\"]").contains("privacy.redact must be one of"));
+        assert!(
+            refused("[privacy]\nredact = [\"name\"]").contains("privacy.redact must be one of")
+        );
         let word = refused("[privacy]\nwords = [\"x\"]");
         assert!(word.contains("privacy.words must not contain a word of less than 2"), "{word}");
     }

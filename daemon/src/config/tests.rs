@@ -28,12 +28,9 @@ fn keys_and_values_of_later_versions_are_refused_by_name() {
             .contains("not_in_this_version: server.transport")
     );
     assert!(
-        refusal_of("[embedding]\nprovider = \"voyage\"")
-            .contains("not supported in this version")
+        refusal_of("[embedding]\nprovider = \"voyage\"").contains("not supported in this version")
     );
-    assert!(
-        refusal_of("[embedding.api]\nmodel = \"x\"").contains("not supported in this version")
-    );
+    assert!(refusal_of("[embedding.api]\nmodel = \"x\"").contains("not supported in this version"));
 }
 
 #[test]
@@ -47,16 +44,10 @@ fn numbers_out_of_range_are_refused() {
         ("[maintenance]\nsemantic_decay_factor = -1", "maintenance.semantic_decay_factor"),
         ("[maintenance]\nepisodic_decay_factor = nan", "maintenance.episodic_decay_factor"),
         ("[maintenance]\ncompaction_age_days = 0", "maintenance.compaction_age_days"),
-        (
-            "[maintenance]\ncompaction_min_group_size = 1",
-            "maintenance.compaction_min_group_size",
-        ),
+        ("[maintenance]\ncompaction_min_group_size = 1", "maintenance.compaction_min_group_size"),
         ("[maintenance]\npromotion_threshold = 1", "maintenance.promotion_threshold"),
         ("[maintenance]\npromotion_similarity = 1.2", "maintenance.promotion_similarity"),
-        (
-            "[maintenance]\ncleanup_confidence_floor = -0.1",
-            "maintenance.cleanup_confidence_floor",
-        ),
+        ("[maintenance]\ncleanup_confidence_floor = -0.1", "maintenance.cleanup_confidence_floor"),
         ("[maintenance]\ncleanup_no_access_days = 0", "maintenance.cleanup_no_access_days"),
     ] {
         let refusal = refusal_of(text);

@@ -20,10 +20,8 @@ pub(super) async fn handle(
     service.set_vectors_missing(true);
     let folder = service.backups();
     if reply.redacted > 0 && folder.read_dir().is_ok_and(|mut files| files.next().is_some()) {
-        reply.note = Some(format!(
-            "Backups are not changed and may hold the secrets: {}",
-            folder.display()
-        ));
+        reply.note =
+            Some(format!("Backups are not changed and may hold the secrets: {}", folder.display()));
     }
     Ok(reply)
 }

@@ -10,8 +10,7 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("compiles")
 }
 
-static CANDIDATE: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"(?-u)\b\d(?:[ .-]?\d){12,18}\b"));
+static CANDIDATE: LazyLock<Regex> = LazyLock::new(|| compile(r"(?-u)\b\d(?:[ .-]?\d){12,18}\b"));
 /// Words before a number that make it no card, and words that make it one.
 static NO_CARD: LazyLock<Regex> = LazyLock::new(|| {
     compile(
@@ -19,7 +18,9 @@ static NO_CARD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static CARD: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)card|visa|mastercard|amex|american express|discover|credit|debit|\bpan\b|\bcc\b|karta|karty|kart")
+    compile(
+        r"(?i)card|visa|mastercard|amex|american express|discover|credit|debit|\bpan\b|\bcc\b|karta|karty|kart",
+    )
 });
 /// Bytes before a number in which such words count.
 const REACH: usize = 60;

@@ -47,7 +47,9 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || value.starts_with('[')
         || value.starts_with("{")
         || (value.starts_with('$')
-            && value[1..].bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit()))
+            && value[1..]
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit()))
         || (value.len() > 2 && value.starts_with('%') && value.ends_with('%'));
     is_variable || PLACEHOLDER.is_match(value) || is_sequence(value)
 }
@@ -124,8 +126,18 @@ mod tests {
     #[test]
     fn examples_and_templates_are_placeholders() {
         for value in [
-            "AKIAIOSFODNN7EXAMPLE", "changeme", "your-api-key", "<token>", "${TOKEN}", "xxxxxxxx",
-            "****", "abcdefghij", "1234567890", "test-key-1", "$DB_PASSWORD", "{{ vault }}",
+            "AKIAIOSFODNN7EXAMPLE",
+            "changeme",
+            "your-api-key",
+            "<token>",
+            "${TOKEN}",
+            "xxxxxxxx",
+            "****",
+            "abcdefghij",
+            "1234567890",
+            "test-key-1",
+            "$DB_PASSWORD",
+            "{{ vault }}",
         ] {
             assert!(is_placeholder(value), "{value}");
         }

@@ -95,7 +95,12 @@ impl Policy {
     }
 }
 
-fn redact_value(policy: &Policy, name: &str, value: &mut Value, found: &mut Vec<(String, usize, usize)>) {
+fn redact_value(
+    policy: &Policy,
+    name: &str,
+    value: &mut Value,
+    found: &mut Vec<(String, usize, usize)>,
+) {
     match value {
         Value::String(text) => {
             if let Some(redacted) = policy.redact_value(name, text, found) {
@@ -107,7 +112,9 @@ fn redact_value(policy: &Policy, name: &str, value: &mut Value, found: &mut Vec<
                 *value = Value::String(redacted);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(policy, name, item, found)),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| redact_value(policy, name, item, found))
+        }
         Value::Object(fields) => {
             let mut renamed = Vec::new();
             for (name, value) in fields.iter_mut() {

@@ -40,10 +40,14 @@ static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static PIN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?-u)\bPIN(?: [Cc]ode)?(?u:(?: (?:for|of|to) [^\n:=.]{1,30}?)?)(?: is|:|=) ?(?P<v>\d{4,8})\b")
+    compile(
+        r"(?-u)\bPIN(?: [Cc]ode)?(?u:(?: (?:for|of|to) [^\n:=.]{1,30}?)?)(?: is|:|=) ?(?P<v>\d{4,8})\b",
+    )
 });
 static NETRC: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)(?:\blogin|\buser(?:name)?)[ \t]+\S{1,100}\s+(?:password|pass|pw)[ \t]+(?P<v>\S{3,200})")
+    compile(
+        r"(?i)(?:\blogin|\buser(?:name)?)[ \t]+\S{1,100}\s+(?:password|pass|pw)[ \t]+(?P<v>\S{3,200})",
+    )
 });
 
 /// Words between the name and the value that make it no secret.
@@ -66,21 +70,142 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Last parts of a name that make it no secret, and parts that do so anywhere.
 const NAME_ENDS: &[&str] = &[
-    "length", "len", "min", "max", "count", "limit", "limits", "ttl", "expiry", "expires", "expiration",
-    "timeout", "url", "uri", "endpoint", "file", "path", "dir", "name", "names", "id", "ids", "type",
-    "algorithm", "alg", "header", "prefix", "suffix", "hash", "policy", "enabled", "required", "rotation",
-    "version", "issuer", "audience", "store", "manager", "provider", "field", "ref", "arn", "cost",
-    "rounds", "size", "sha", "sha1", "sha256", "md5", "fingerprint", "digest", "checksum", "format",
-    "pattern", "regex", "usage", "bytes", "bits", "lifetime", "at", "age", "kind", "label", "hint", "index",
-    "column", "table", "map", "class", "budget", "reset", "strength", "count_", "s3", "bucket", "property",
+    "length",
+    "len",
+    "min",
+    "max",
+    "count",
+    "limit",
+    "limits",
+    "ttl",
+    "expiry",
+    "expires",
+    "expiration",
+    "timeout",
+    "url",
+    "uri",
+    "endpoint",
+    "file",
+    "path",
+    "dir",
+    "name",
+    "names",
+    "id",
+    "ids",
+    "type",
+    "algorithm",
+    "alg",
+    "header",
+    "prefix",
+    "suffix",
+    "hash",
+    "policy",
+    "enabled",
+    "required",
+    "rotation",
+    "version",
+    "issuer",
+    "audience",
+    "store",
+    "manager",
+    "provider",
+    "field",
+    "ref",
+    "arn",
+    "cost",
+    "rounds",
+    "size",
+    "sha",
+    "sha1",
+    "sha256",
+    "md5",
+    "fingerprint",
+    "digest",
+    "checksum",
+    "format",
+    "pattern",
+    "regex",
+    "usage",
+    "bytes",
+    "bits",
+    "lifetime",
+    "at",
+    "age",
+    "kind",
+    "label",
+    "hint",
+    "index",
+    "column",
+    "table",
+    "map",
+    "class",
+    "budget",
+    "reset",
+    "strength",
+    "count_",
+    "s3",
+    "bucket",
+    "property",
 ];
 const NAME_PARTS: &[&str] = &[
-    "public", "pub", "csrf", "xsrf", "page", "next", "continuation", "cancellation", "cancel", "idempotency",
-    "sync", "cursor", "bos", "eos", "pad", "unk", "sep", "cls", "mask", "max", "min", "num", "total",
-    "prompt", "completion", "cache", "foreign", "primary", "partition", "sort", "hot", "shortcut", "row",
-    "object", "lookup", "test", "example", "sample", "fake", "dummy", "mock", "group", "translation", "i18n",
-    "license", "licence", "hash", "hashed", "map", "dedup", "routing", "message", "site", "publishable",
-    "host", "known", "composite", "unique",
+    "public",
+    "pub",
+    "csrf",
+    "xsrf",
+    "page",
+    "next",
+    "continuation",
+    "cancellation",
+    "cancel",
+    "idempotency",
+    "sync",
+    "cursor",
+    "bos",
+    "eos",
+    "pad",
+    "unk",
+    "sep",
+    "cls",
+    "mask",
+    "max",
+    "min",
+    "num",
+    "total",
+    "prompt",
+    "completion",
+    "cache",
+    "foreign",
+    "primary",
+    "partition",
+    "sort",
+    "hot",
+    "shortcut",
+    "row",
+    "object",
+    "lookup",
+    "test",
+    "example",
+    "sample",
+    "fake",
+    "dummy",
+    "mock",
+    "group",
+    "translation",
+    "i18n",
+    "license",
+    "licence",
+    "hash",
+    "hashed",
+    "map",
+    "dedup",
+    "routing",
+    "message",
+    "site",
+    "publishable",
+    "host",
+    "known",
+    "composite",
+    "unique",
 ];
 
 /// Finds passwords and keys that are named as such.
@@ -182,16 +307,58 @@ fn class_of(name: &str) -> Option<Class> {
         return None;
     }
     let joined = parts.concat();
-    if has(&["password", "passwd", "pwd", "pass", "passphrase", "passcode", "pw", "haslo", "passwort"])
-        || ["password", "passwd", "passphrase"].iter().any(|end| joined.ends_with(end))
+    if has(&[
+        "password",
+        "passwd",
+        "pwd",
+        "pass",
+        "passphrase",
+        "passcode",
+        "pw",
+        "haslo",
+        "passwort",
+    ]) || ["password", "passwd", "passphrase"].iter().any(|end| joined.ends_with(end))
     {
         return Some(Class::Password);
     }
-    let pairs = ["api", "access", "private", "secret", "encryption", "signing", "master", "service", "account", "auth", "app", "license", "shared", "preshared", "deploy", "jwt", "session"];
+    let pairs = [
+        "api",
+        "access",
+        "private",
+        "secret",
+        "encryption",
+        "signing",
+        "master",
+        "service",
+        "account",
+        "auth",
+        "app",
+        "license",
+        "shared",
+        "preshared",
+        "deploy",
+        "jwt",
+        "session",
+    ];
     let is_key = parts.last().is_some_and(|last| last == "key" || last == "keys")
         && parts.iter().rev().nth(1).is_some_and(|part| pairs.contains(&part.as_str()));
-    let is_secret = has(&["secret", "secrets", "token", "apikey", "credential", "credentials", "authtoken", "accesstoken", "clientsecret", "secretkey", "accesskey", "privatekey"]);
-    (is_key || is_secret || (name == name.to_uppercase() && joined.ends_with("key") && parts.len() > 1))
+    let is_secret = has(&[
+        "secret",
+        "secrets",
+        "token",
+        "apikey",
+        "credential",
+        "credentials",
+        "authtoken",
+        "accesstoken",
+        "clientsecret",
+        "secretkey",
+        "accesskey",
+        "privatekey",
+    ]);
+    (is_key
+        || is_secret
+        || (name == name.to_uppercase() && joined.ends_with("key") && parts.len() > 1))
         .then_some(Class::Key)
 }
 
@@ -215,18 +382,23 @@ fn is_value(class: Class, value: &str, quoted: bool, name: &str) -> bool {
 fn is_strong(value: &str) -> bool {
     value.len() >= 8
         && has_digit_and_letter(value)
-        && value.chars().any(|c| matches!(c, '!' | '#' | '$' | '%' | '^' | '&' | '*' | '@' | '?' | '~'))
+        && value
+            .chars()
+            .any(|c| matches!(c, '!' | '#' | '$' | '%' | '^' | '&' | '*' | '@' | '?' | '~'))
         && !is_path(value)
 }
 
 /// Returns true for an expression, a path, a URL, or the hash of a password.
 fn is_code(value: &str, quoted: bool) -> bool {
     static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
-        compile(r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[;,]?$|^[A-Za-z_][\w.:]*[(\[<{]|\(\)|^\$\d?[abxy]?\$|^\$argon2|^\$(?:1|5|6|2[aby])\$|^--?[a-z]|^\\|^(?:op|vault|aws|gcp|ssm|file|env|secret|keychain|pass|bw|arn|urn|ref)://?|^arn:|^urn:")
+        compile(
+            r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[;,]?$|^[A-Za-z_][\w.:]*[(\[<{]|\(\)|^\$\d?[abxy]?\$|^\$argon2|^\$(?:1|5|6|2[aby])\$|^--?[a-z]|^\\|^(?:op|vault|aws|gcp|ssm|file|env|secret|keychain|pass|bw|arn|urn|ref)://?|^arn:|^urn:",
+        )
     });
     is_path(value)
         || value.contains("://")
-        || (EXPRESSION.is_match(value) && !(quoted && !value.contains(['(', '[', '$', '<', '{', ':', '.'])))
+        || (EXPRESSION.is_match(value)
+            && !(quoted && !value.contains(['(', '[', '$', '<', '{', ':', '.'])))
 }
 
 fn is_path(value: &str) -> bool {
@@ -237,12 +409,12 @@ fn is_path(value: &str) -> bool {
 fn is_password(value: &str, quoted: bool) -> bool {
     let length = value.chars().count();
     if length < 4 || is_placeholder(value) || TECHNICAL.is_match(value) || WORDS.is_match(value) {
-        return length >= 6
-            && value.bytes().all(|b| b.is_ascii_digit())
-            && !is_placeholder(value);
+        return length >= 6 && value.bytes().all(|b| b.is_ascii_digit()) && !is_placeholder(value);
     }
     let has_symbol = value.chars().any(|c| {
-        !c.is_alphanumeric() && !c.is_whitespace() && !matches!(c, '-' | '_' | '.' | '\'' | '/' | ':' | ',' | '(' | ')' | '’' | '"')
+        !c.is_alphanumeric()
+            && !c.is_whitespace()
+            && !matches!(c, '-' | '_' | '.' | '\'' | '/' | ':' | ',' | '(' | ')' | '’' | '"')
     });
     let words = value.split(['-', '_', '.']).filter(|word| word.len() > 2).count();
     let letters = value.chars().any(char::is_alphabetic);
@@ -259,27 +431,48 @@ fn is_password(value: &str, quoted: bool) -> bool {
 }
 
 fn is_markup(value: &str) -> bool {
-    let inner = value.trim_matches(['*', '_', '~', '`', '|', '=', '#', '>', '+', '&', '→', '“', '”', '"']);
-    inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '|' | '+' | '&' | '=' | '.'))
+    let inner =
+        value.trim_matches(['*', '_', '~', '`', '|', '=', '#', '>', '+', '&', '→', '“', '”', '"']);
+    inner
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '|' | '+' | '&' | '=' | '.'))
         && inner.len() < value.len()
-        || inner.contains(['|', '=']) && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '|' | '=' | '_' | '-'))
+        || inner.contains(['|', '='])
+            && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '|' | '=' | '_' | '-'))
 }
 
 fn is_key(value: &str) -> bool {
-    let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '=' | '.' | '~' | ':' | '%' | '@' | '!' | '$');
-    let public = ["sk_test_", "pk_test_", "pk_live_", "rk_test_", "ssh-", "age1", "sha256", "sha512", "sha384", "whsec_test", "AKIA"];
+    let is_of_key = |c: char| {
+        c.is_ascii_alphanumeric()
+            || matches!(c, '-' | '_' | '+' | '/' | '=' | '.' | '~' | ':' | '%' | '@' | '!' | '$')
+    };
+    let public = [
+        "sk_test_",
+        "pk_test_",
+        "pk_live_",
+        "rk_test_",
+        "ssh-",
+        "age1",
+        "sha256",
+        "sha512",
+        "sha384",
+        "whsec_test",
+        "AKIA",
+    ];
     value.len() >= 16
         && value.chars().all(is_of_key)
         && !public.iter().any(|start| value.starts_with(start))
         && !is_placeholder(value)
         && entropy(value) >= 3.0
-        && (has_digit_and_letter(value) || value.len() >= 20 && entropy(value) >= 3.8 && !value.contains(['-', '_', '.', '/']) )
+        && (has_digit_and_letter(value)
+            || value.len() >= 20 && entropy(value) >= 3.8 && !value.contains(['-', '_', '.', '/']))
         && !is_words(value)
 }
 
 /// Returns true for words that are joined by hyphens, dots or slashes, with a number here and there.
 fn is_words(value: &str) -> bool {
-    let parts: Vec<&str> = value.split(['-', '_', '.', '/', ':']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        value.split(['-', '_', '.', '/', ':']).filter(|part| !part.is_empty()).collect();
     let is_word = |part: &&&str| {
         part.bytes().all(|b| b.is_ascii_lowercase())
             || part.bytes().all(|b| b.is_ascii_uppercase())
@@ -291,7 +484,8 @@ fn is_words(value: &str) -> bool {
 
 fn is_hash_or_id(value: &str) -> bool {
     let value = bare(value);
-    value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') || value.len() == 26 && !has_three_classes(value)
+    value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        || value.len() == 26 && !has_three_classes(value)
 }
 
 /// Returns true for a password in a URL that is no placeholder.

@@ -65,11 +65,12 @@ static PHONE: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A number without a separator counts after a word for a phone.
 static CALLED: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)\b(?:phone|tel|telephone|mobile|cell|call|fax|whatsapp|signal|telefon|tel\.|kom\.|komórka|handy)(?: number| numer| nr)?(?: is| to)?[ :.]{1,3}(\d{7,12})\b")
+    compile(
+        r"(?i)\b(?:phone|tel|telephone|mobile|cell|call|fax|whatsapp|signal|telefon|tel\.|kom\.|komórka|handy)(?: number| numer| nr)?(?: is| to)?[ :.]{1,3}(\d{7,12})\b",
+    )
 });
-static IBAN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
-});
+static IBAN: LazyLock<Regex> =
+    LazyLock::new(|| compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b"));
 static PESEL: LazyLock<Regex> = LazyLock::new(|| compile(r"\d{11}"));
 
 /// Returns the byte ranges of one kind of personal data.
@@ -109,8 +110,10 @@ pub(crate) fn find_words(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
         .filter(|range| {
             let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
             let word = &text[range.clone()];
-            let starts = joins(word.chars().next()) && joins(text[..range.start].chars().next_back());
-            let goes_on = joins(word.chars().next_back()) && joins(text[range.end..].chars().next());
+            let starts =
+                joins(word.chars().next()) && joins(text[..range.start].chars().next_back());
+            let goes_on =
+                joins(word.chars().next_back()) && joins(text[range.end..].chars().next());
             !starts && !goes_on
         })
         .collect()
@@ -135,8 +138,7 @@ pub(crate) fn words_pattern(words: &[String]) -> Result<Option<Regex>, String> {
 fn is_alone(text: &str, range: &Range<usize>) -> bool {
     let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '+');
     let decimal = |mut after: std::str::Chars<'_>| {
-        matches!(after.next(), Some('.' | '-'))
-            && after.next().is_some_and(|c| c.is_ascii_digit())
+        matches!(after.next(), Some('.' | '-')) && after.next().is_some_and(|c| c.is_ascii_digit())
     };
     let before = text[..range.start].chars().next_back();
     !before.is_some_and(|c| joins(c) || matches!(c, '.' | '-'))
@@ -193,11 +195,19 @@ mod tests {
     #[test]
     fn each_kind_is_found_by_its_form_and_check_digits() {
         for (kind, text, found) in [
-            (PersonalData::Email, "write to anna.k+x@mail.example.org.", "anna.k+x@mail.example.org"),
+            (
+                PersonalData::Email,
+                "write to anna.k+x@mail.example.org.",
+                "anna.k+x@mail.example.org",
+            ),
             (PersonalData::Phone, "call +48 601 234 567 now", "+48 601 234 567"),
             (PersonalData::Phone, "(555) 123-4567", "(555) 123-4567"),
             (PersonalData::Phone, "phone: 601234567", "601234567"),
-            (PersonalData::Iban, "IBAN PL61 1090 1014 0000 0712 1981 2874 is", "PL61 1090 1014 0000 0712 1981 2874"),
+            (
+                PersonalData::Iban,
+                "IBAN PL61 1090 1014 0000 0712 1981 2874 is",
+                "PL61 1090 1014 0000 0712 1981 2874",
+            ),
             (PersonalData::Iban, "GB82WEST12345698765432", "GB82WEST12345698765432"),
             (PersonalData::Pesel, "PESEL 44051401359.", "44051401359"),
             (PersonalData::Card, "4539578763621486", "4539578763621486"),

@@ -162,8 +162,9 @@ impl Policy {
         found: &mut Vec<(String, usize, usize)>,
     ) -> Option<String> {
         let redacting = Self { secrets: SecretMode::Redact, ..self.clone() };
-        let replacement =
-            redacting.replace_all(SourceMap::unchanged(value), value, |text| secrets::find_in_field(name, text));
+        let replacement = redacting.replace_all(SourceMap::unchanged(value), value, |text| {
+            secrets::find_in_field(name, text)
+        });
         let Ok(Replacement { map, detected }) = replacement else { return None };
         found.extend(
             detected.iter().map(|one| (one.kind.to_owned(), one.range.start, one.range.end)),
@@ -229,8 +230,9 @@ impl Policy {
         let mut cuts: Vec<Cut> = found.iter().map(cut).collect();
         let mut add = |kind: &'static str, mark: &str, ranges: Vec<Range<usize>>| {
             for range in ranges {
-                let is_free =
-                    cuts.iter().all(|cut| range.end <= cut.range.start || range.start >= cut.range.end);
+                let is_free = cuts
+                    .iter()
+                    .all(|cut| range.end <= cut.range.start || range.start >= cut.range.end);
                 if is_free && !is_in_mark(text, &range) {
                     cuts.push(Cut { kind, range, mark: mark.to_owned() });
                 }
@@ -311,9 +313,10 @@ fn detected(text: &str, map: &SourceMap, kind: &'static str, range: &Range<usize
 
 /// The refusal of a text: kinds and positions, never the values.
 fn refusal(found: &[Detected]) -> Failure {
-    let listed = found.iter().take(MAX_LISTED).map(|one| {
-        format!("{} at characters {}..{}", one.kind, one.range.start, one.range.end)
-    });
+    let listed = found
+        .iter()
+        .take(MAX_LISTED)
+        .map(|one| format!("{} at characters {}..{}", one.kind, one.range.start, one.range.end));
     let mut listed: Vec<String> = listed.collect();
     if found.len() > MAX_LISTED {
         listed.push(format!("{} more", found.len() - MAX_LISTED));

@@ -109,7 +109,8 @@ impl<'a> Texts<'a> {
                 .hint("Nothing was stored; leave out the tag to store the text"));
         }
         self.redacted.extend(screened.redacted);
-        *text = if screened.dropped_private { screened.text.trim().to_owned() } else { screened.text };
+        *text =
+            if screened.dropped_private { screened.text.trim().to_owned() } else { screened.text };
         Ok(())
     }
 

@@ -33,7 +33,8 @@ struct Compiled {
 #[expect(clippy::expect_used, reason = "constant patterns; a test compiles all")]
 static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
     let words = RULES.iter().flat_map(|rule| rule.keywords);
-    let owners = RULES.iter().enumerate().flat_map(|(at, rule)| rule.keywords.iter().map(move |_| at));
+    let owners =
+        RULES.iter().enumerate().flat_map(|(at, rule)| rule.keywords.iter().map(move |_| at));
     Compiled {
         keywords: AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -182,7 +183,10 @@ fn private_keys(text: &str) -> Vec<Finding> {
             .map(str::len)
             .sum::<usize>();
         if longest >= MIN_KEY_CHARS && entropy(key) >= 4.0 {
-            found.push(Finding { kind: "private-key", range: begin.start()..begin.end() + key.len() });
+            found.push(Finding {
+                kind: "private-key",
+                range: begin.start()..begin.end() + key.len(),
+            });
         }
     }
     found

@@ -21,8 +21,8 @@ mod screen;
 mod tests;
 
 pub use document::{document_to_lines, is_document};
-pub use screen::LineScreen;
 pub(crate) use record::{
     Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,
 };
+pub use screen::LineScreen;

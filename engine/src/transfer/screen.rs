@@ -61,7 +61,10 @@ impl<'a> LineScreen<'a> {
                     self.changed.insert(memory.id.clone());
                 }
                 texts.metadata(&mut memory.metadata)?;
-                memory.forgotten_reason.iter_mut().try_for_each(|text| texts.text("forgotten_reason", text))
+                memory
+                    .forgotten_reason
+                    .iter_mut()
+                    .try_for_each(|text| texts.text("forgotten_reason", text))
             }
             Record::Variant(variant) => texts.content("content", &mut variant.content),
             Record::Vector(vector) => {

@@ -118,9 +118,6 @@ pub enum Command {
     /// Check the installation and print how to fix problems.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),
-    /// Find secrets in everything that is stored; `--redact` replaces them, which cannot be undone.
-    #[command(after_help = "Example\n  loci scan\n\nExample: replace what was found\n  loci scan --redact")]
-    Scan(Scan),
     /// Measure how well this store finds its memories; changes nothing.
     #[command(
         after_help = "Example\n  loci eval\n\nExample: compare with another ranking\n  loci eval --set retrieval.fusion=weighted"

@@ -58,7 +58,6 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,
         Command::Doctor(args) => return doctor::run(args).await,
-        Command::Scan(args) => return scan::run(args).await,
         Command::Eval(args) => return eval::run(args).await,
         Command::Config(command) => return config::run(&command).await,
         Command::Completions { shell } => return completions::run(shell),

@@ -1,9 +1,8 @@
 //! Writes the lines of an import into a file after each has passed the rules for secrets, so that a refused secret is never written.
 
-use crate::interface::admin::spool::spool_failure;
 use loci_engine::privacy::Policy;
 use loci_engine::transfer::LineScreen;
-use loci_proto::error::Failure;
+use loci_proto::error::{Code, Failure};
 use loci_proto::requests::import::{ImportReply, MAX_NAMED};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,6 +12,12 @@ use std::io::{self, BufWriter, Seek, Write};
 const BUFFER: usize = 256 * 1024;
 /// Written in place of a refused line, so that the numbers of the other lines stay; the import skips it.
 const REFUSED: &[u8] = b"{\"kind\":\"refused\"}";
+
+/// Returns the failure for an I/O error of the spooled file.
+pub(super) fn spool_failure(error: &io::Error) -> Failure {
+    let hint = "Nothing was imported; free some space and try again";
+    Failure::new(Code::StorageFailed, format!("the file could not be spooled: {error}")).hint(hint)
+}
 
 /// A file of lines, and what was done to them.
 #[derive(Debug)]
@@ -104,7 +109,8 @@ impl<'a> ScreenedLines<'a> {
         match self.screen.screen(&line) {
             Ok((changed, redacted)) => {
                 let number = self.number;
-                self.redacted.extend(redacted.iter().map(|found| format!("line {number}: {found}")));
+                self.redacted
+                    .extend(redacted.iter().map(|found| format!("line {number}: {found}")));
                 self.out.write_all(changed.as_deref().unwrap_or(&line))?;
             }
             Err(failure) if self.skip_bad => {
@@ -114,7 +120,8 @@ impl<'a> ScreenedLines<'a> {
             Err(failure) => {
                 let field = failure.field.clone().unwrap_or_default();
                 let message = format!("{field} {}", failure.message);
-                let hint = "Nothing was imported; correct the line, or skip bad lines with --skip-bad";
+                let hint =
+                    "Nothing was imported; correct the line, or skip bad lines with --skip-bad";
                 let failure = Failure { message, ..failure };
                 self.failure = Some(failure.at(format!("line {}:", self.number)).hint(hint));
                 return Err(io::Error::other("a line was refused"));

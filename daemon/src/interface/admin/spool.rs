@@ -2,13 +2,15 @@
 //!
 //! Not here: receiving the bytes (`transfer`), what they mean (`engine::transfer`).
 
+use crate::interface::admin::screened_lines::{ScreenedLines, Spooled, spool_failure};
 use axum::body::Bytes;
+use loci_engine::privacy::Policy;
 use loci_engine::transfer;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits::LINE_BYTES;
 use loci_proto::requests::import::IMPORT_BYTES;
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
 use tokio::sync::mpsc::Receiver;
 
@@ -20,12 +22,6 @@ const MAX_DOCUMENT_BYTES: u64 = 512 << 20;
 /// Creates an unnamed file in a folder. The system removes it when its handle is closed, even if the daemon is killed.
 fn unnamed_file(folder: &Path) -> Result<File, Failure> {
     tempfile::tempfile_in(folder).map_err(|e| spool_failure(&e))
-}
-
-/// Returns the failure for an I/O error of the spooled file.
-pub(super) fn spool_failure(error: &io::Error) -> Failure {
-    let hint = "Nothing was imported; free some space and try again";
-    Failure::new(Code::StorageFailed, format!("the file could not be spooled: {error}")).hint(hint)
 }
 
 /// Writes all chunks to a file; returns the file as lines, positioned at its beginning.

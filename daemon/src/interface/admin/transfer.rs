@@ -181,10 +181,9 @@ async fn receive(
 ) -> Result<Spooled, Failure> {
     let service = Arc::clone(&admin.service);
     let (sender, chunks) = mpsc::channel::<Bytes>(4);
-    let spooling =
-        tokio::task::spawn_blocking(move || {
-            spool::spool(service.home(), chunks, skip_bad, &service.config.policy())
-        });
+    let spooling = tokio::task::spawn_blocking(move || {
+        spool::spool(service.home(), chunks, skip_bad, &service.config.policy())
+    });
     let mut next = Some(rest);
     while let Some(bytes) = next {
         // Sending fails if the spool has refused the file; its failure is returned below.

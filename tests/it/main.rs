@@ -29,6 +29,7 @@ mod privacy;
 mod protocol;
 mod recall;
 mod reset;
+mod secrets;
 mod sessions;
 mod settings;
 mod settings_bad;

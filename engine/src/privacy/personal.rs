@@ -55,7 +55,7 @@ fn compile(pattern: &str) -> Regex {
 }
 
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"[\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}@[\p{L}\p{N}][\p{L}\p{N}.-]{0,250}\.\p{L}{2,24}")
+    compile(r"[\p{L}\p{N}][\p{L}\p{N}._%+-]*@[\p{L}\p{N}][\p{L}\p{N}.-]*\.\p{L}{2,24}")
 });
 /// International numbers, and national ones in groups with a separator.
 static PHONE: LazyLock<Regex> = LazyLock::new(|| {

@@ -33,7 +33,7 @@ fn is_sequence(text: &str) -> bool {
 /// Parts of values that stand for a secret and are none.
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"(?i)example|placeholder|change[_-]?me|change[_-]?this|(?:^|[-_<])(?:your|my|the|some|any)[-_]|yourpass|your[a-z]*(?:key|token|secret|password)|x{4,}|\*{3,}|\.{3}|…|•{2,}|redacted|dummy|fake|not[-_]?(?:a[-_]?)?(?:real|secret)|insert|(?:^|[-_])(?:test|todo|tbd|sample|mock|foo|bar|demo|stub)(?:[-_0-9]|$)|^0+$|deadbeef|\[(?:SECRET:|EMAIL|PHONE|ID|REDACTED)|hidden|masked|aladdin",
+        r"(?i)example|placeholder|change[_-]?me|change[_-]?this|(?:^|[-_<])(?:your|my|the|some|any)[-_]|yourpass|your[a-z]*(?:key|token|secret|password)|x{4,}|\*{3,}|\.{3}|…|•{2,}|redacted|dummy|fake|not[-_]?(?:a[-_]?)?(?:real|secret)|insert|(?:^|[-_])(?:test|todo|tbd|sample|mock|foo|bar|demo|stub)(?:[-_]|\d{0,3}$)|^0+$|deadbeef|\[(?:SECRET:|EMAIL|PHONE|ID|REDACTED)|hidden|masked|aladdin",
     )
 });
 
@@ -52,6 +52,23 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
                 .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit()))
         || (value.len() > 2 && value.starts_with('%') && value.ends_with('%'));
     is_variable || PLACEHOLDER.is_match(value) || is_sequence(value)
+}
+
+/// The same for a token of [`LONG_TOKEN`] characters or more, in which short words occur by chance.
+static LONG_PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"EXAMPLE|Example|example|PLACEHOLDER|placeholder|(?i:(?:^|[-_.])(?:dummy|fake|test|sample|mock|stub|demo|your|insert|redacted|hidden|masked|changeme|todo)(?:[-_.]|$)|x{6,}|\*{3,}|\.{3}|…|0{12,}|deadbeef)",
+    )
+});
+/// Characters from which a token is long.
+const LONG_TOKEN: usize = 30;
+
+/// Returns true for a token that documents and templates use in place of a secret.
+pub(crate) fn is_token_placeholder(value: &str) -> bool {
+    if value.len() < LONG_TOKEN {
+        return is_placeholder(value);
+    }
+    LONG_PLACEHOLDER.is_match(value) || is_sequence(value)
 }
 
 /// Words that say in a text that the secret beside them is none.

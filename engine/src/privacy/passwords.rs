@@ -36,7 +36,13 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
-        r#"(?i)(?:^|[^\w-])(?P<n>password|passwort|kennwort|passphrase|passcode|passwd|pwd|pw|has[łl]o|contraseña|clave|mot de passe|api[ -]?key|api[ -]?token|api[ -]?secret|access[ -]?token|access[ -]?key|auth(?:entication)?[ -]?token|secret[ -]?key|client[ -]?secret|signing[ -]?secret|webhook[ -]?secret|encryption[ -]?key|master[ -]?key|bearer[ -]?token|refresh[ -]?token|personal access token|private[ -]?key|secret|token)(?P<m>(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,8}}?)(?:[ \t]+(?:is|was|ist|lautet|est|es|to|jest|reads|set to|changed to|equals)(?:[ \t]+(?:now|still|set to|changed to|simply|just))?[ \t]*:?|[ \t]*[:=])[ \t]*\*{{0,2}}{VALUE}"#
+        r#"(?i)(?:^|[^\w-])(?P<n>password|passwort|kennwort|passphrase|passcode|passwd|pwd|pw|has[łl]o|contraseña|clave|mot de passe|api[ -]?key|api[ -]?token|api[ -]?secret|access[ -]?token|access[ -]?key|auth(?:entication)?[ -]?token|secret[ -]?key|client[ -]?secret|signing[ -]?secret|webhook[ -]?secret|encryption[ -]?key|master[ -]?key|bearer[ -]?token|refresh[ -]?token|personal access token|private[ -]?key|secret|token)(?P<m>(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,8}}?)(?:[ \t]+(?:is|was|ist|lautet|est|es|jest|reads|set to|changed to|equals)(?:[ \t]+(?:now|still|set to|changed to|simply|just))?[ \t]*:?|[ \t]*[:=])[ \t]*\*{{0,2}}{VALUE}"#
+    ))
+});
+/// Sentences whose connecting word is `to`, which elsewhere begins the name of a place.
+static SENTENCE_TO: LazyLock<Regex> = LazyLock::new(|| {
+    compile(&format!(
+        r#"(?i)(?:has[łl]o(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,6}}?|(?:chang\w+|set|reset|rotat\w+|updat\w+)(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,4}}?[ \t]+(?:password|passphrase|passcode|pwd|pw|token|secret|key)(?:[ \t]+(?:of|for|on)[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,2}}?)[ \t]+to[ \t]+\*{{0,2}}{VALUE}"#
     ))
 });
 static PIN: LazyLock<Regex> = LazyLock::new(|| {
@@ -69,144 +75,26 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// Last parts of a name that make it no secret, and parts that do so anywhere.
-const NAME_ENDS: &[&str] = &[
-    "length",
-    "len",
-    "min",
-    "max",
-    "count",
-    "limit",
-    "limits",
-    "ttl",
-    "expiry",
-    "expires",
-    "expiration",
-    "timeout",
-    "url",
-    "uri",
-    "endpoint",
-    "file",
-    "path",
-    "dir",
-    "name",
-    "names",
-    "id",
-    "ids",
-    "type",
-    "algorithm",
-    "alg",
-    "header",
-    "prefix",
-    "suffix",
-    "hash",
-    "policy",
-    "enabled",
-    "required",
-    "rotation",
-    "version",
-    "issuer",
-    "audience",
-    "store",
-    "manager",
-    "provider",
-    "field",
-    "ref",
-    "arn",
-    "cost",
-    "rounds",
-    "size",
-    "sha",
-    "sha1",
-    "sha256",
-    "md5",
-    "fingerprint",
-    "digest",
-    "checksum",
-    "format",
-    "pattern",
-    "regex",
-    "usage",
-    "bytes",
-    "bits",
-    "lifetime",
-    "at",
-    "age",
-    "kind",
-    "label",
-    "hint",
-    "index",
-    "column",
-    "table",
-    "map",
-    "class",
-    "budget",
-    "reset",
-    "strength",
-    "count_",
-    "s3",
-    "bucket",
-    "property",
-];
-const NAME_PARTS: &[&str] = &[
-    "public",
-    "pub",
-    "csrf",
-    "xsrf",
-    "page",
-    "next",
-    "continuation",
-    "cancellation",
-    "cancel",
-    "idempotency",
-    "sync",
-    "cursor",
-    "bos",
-    "eos",
-    "pad",
-    "unk",
-    "sep",
-    "cls",
-    "mask",
-    "max",
-    "min",
-    "num",
-    "total",
-    "prompt",
-    "completion",
-    "cache",
-    "foreign",
-    "primary",
-    "partition",
-    "sort",
-    "hot",
-    "shortcut",
-    "row",
-    "object",
-    "lookup",
-    "test",
-    "example",
-    "sample",
-    "fake",
-    "dummy",
-    "mock",
-    "group",
-    "translation",
-    "i18n",
-    "license",
-    "licence",
-    "hash",
-    "hashed",
-    "map",
-    "dedup",
-    "routing",
-    "message",
-    "site",
-    "publishable",
-    "host",
-    "known",
-    "composite",
-    "unique",
-];
+const NAME_ENDS: &str = "\
+     length len min max count limit limits ttl expiry expires expiration timeout url uri endpoint \
+     file path dir name names id ids type algorithm alg header prefix suffix hash policy enabled \
+     required rotation version issuer audience store manager provider field ref arn cost rounds \
+     size sha sha1 sha256 md5 fingerprint digest checksum format pattern regex usage bytes bits \
+     lifetime at age kind label hint index column table map class budget reset strength count_ s3 \
+     bucket property";
+const NAME_PARTS: &str = "\
+     public pub csrf xsrf page next continuation cancellation cancel idempotency sync cursor bos \
+     eos pad unk sep cls mask max min num total prompt completion cache foreign primary partition \
+     sort hot shortcut row object lookup test example sample fake dummy mock group translation \
+     i18n license licence hash hashed map dedup routing message site publishable host known \
+     composite unique";
+/// Parts of the names of passwords and of keys, and what stands before `key` in the name of one.
+const PASSWORD_PARTS: &str =
+    "password passwd pwd pass passphrase passcode pw haslo passwort userpass";
+const SECRET_PARTS: &str = "secret secrets token apikey credential credentials authtoken \
+     accesstoken clientsecret secretkey accesskey privatekey";
+const BEFORE_KEY: &str = "api access private secret encryption signing master service account auth \
+     app license shared preshared deploy jwt session";
 
 /// Finds passwords and keys that are named as such.
 pub(crate) fn find(text: &str) -> Vec<Finding> {
@@ -218,7 +106,7 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
         let (Some(name), Some((value, quoted))) = (captures.name("n"), value_of(&captures)) else {
             continue;
         };
-        let class = class_of(name.as_str());
+        let class = class_of(name.as_str()).filter(|_| !is_in_resource_name(text, name.start()));
         if class.is_some_and(|class| is_value(class, value.as_str(), quoted, name.as_str())) {
             found.push(finding(class, trimmed(value, quoted)));
         }
@@ -240,6 +128,12 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
             found.push(finding(Some(class), trimmed(value, quoted)));
         }
     }
+    for captures in SENTENCE_TO.captures_iter(text) {
+        let Some((value, quoted)) = value_of(&captures) else { continue };
+        if is_value(Class::Password, value.as_str(), quoted, "") {
+            found.push(finding(Some(Class::Password), trimmed(value, quoted)));
+        }
+    }
     for captures in PIN.captures_iter(text).chain(NETRC.captures_iter(text)) {
         if let Some(value) = captures.name("v") {
             let is_pin = value.as_str().bytes().all(|b| b.is_ascii_digit());
@@ -251,9 +145,17 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
+/// Returns true within a name such as `arn:aws:secretsmanager:eu-west-1:123456789012:secret:db`.
+fn is_in_resource_name(text: &str, at: usize) -> bool {
+    let word =
+        text[..at].rsplit(|c: char| c.is_whitespace() || c == '"').next().unwrap_or_default();
+    let word = word.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    word.starts_with("arn:") || word.starts_with("urn:")
+}
+
 /// Returns true if the word is the end of a longer name, which `ASSIGNMENT` judges.
 fn is_assigned(text: &str, at: usize) -> bool {
-    text[..at].ends_with(['_', '.', '-', '$'])
+    text[..at].ends_with(['_', '.', '-', '$']) || is_in_resource_name(text, at)
 }
 
 fn finding(class: Option<Class>, range: std::ops::Range<usize>) -> Finding {
@@ -301,65 +203,20 @@ fn parts(name: &str) -> Vec<String> {
 
 fn class_of(name: &str) -> Option<Class> {
     let parts = parts(name);
-    let has = |wanted: &[&str]| parts.iter().any(|part| wanted.contains(&part.as_str()));
-    let ends = parts.last().is_some_and(|last| NAME_ENDS.contains(&last.as_str()));
-    if ends || has(NAME_PARTS) {
+    let is_in = |list: &str, part: &str| list.split(' ').any(|word| word == part);
+    let has = |list: &str| parts.iter().any(|part| is_in(list, part));
+    if parts.last().is_some_and(|last| is_in(NAME_ENDS, last)) || has(NAME_PARTS) {
         return None;
     }
     let joined = parts.concat();
-    if has(&[
-        "password",
-        "passwd",
-        "pwd",
-        "pass",
-        "passphrase",
-        "passcode",
-        "pw",
-        "haslo",
-        "passwort",
-    ]) || ["password", "passwd", "passphrase"].iter().any(|end| joined.ends_with(end))
-    {
+    let password_ends = ["password", "passwd", "passphrase"];
+    if has(PASSWORD_PARTS) || password_ends.iter().any(|end| joined.ends_with(end)) {
         return Some(Class::Password);
     }
-    let pairs = [
-        "api",
-        "access",
-        "private",
-        "secret",
-        "encryption",
-        "signing",
-        "master",
-        "service",
-        "account",
-        "auth",
-        "app",
-        "license",
-        "shared",
-        "preshared",
-        "deploy",
-        "jwt",
-        "session",
-    ];
     let is_key = parts.last().is_some_and(|last| last == "key" || last == "keys")
-        && parts.iter().rev().nth(1).is_some_and(|part| pairs.contains(&part.as_str()));
-    let is_secret = has(&[
-        "secret",
-        "secrets",
-        "token",
-        "apikey",
-        "credential",
-        "credentials",
-        "authtoken",
-        "accesstoken",
-        "clientsecret",
-        "secretkey",
-        "accesskey",
-        "privatekey",
-    ]);
-    (is_key
-        || is_secret
-        || (name == name.to_uppercase() && joined.ends_with("key") && parts.len() > 1))
-        .then_some(Class::Key)
+        && parts.iter().rev().nth(1).is_some_and(|part| is_in(BEFORE_KEY, part));
+    let is_variable = name == name.to_uppercase() && joined.ends_with("key") && parts.len() > 1;
+    (is_key || has(SECRET_PARTS) || is_variable).then_some(Class::Key)
 }
 
 fn is_key_word(name: &str) -> bool {
@@ -392,7 +249,7 @@ fn is_strong(value: &str) -> bool {
 fn is_code(value: &str, quoted: bool) -> bool {
     static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
         compile(
-            r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[;,]?$|^[A-Za-z_][\w.:]*[(\[<{]|\(\)|^\$\d?[abxy]?\$|^\$argon2|^\$(?:1|5|6|2[aby])\$|^--?[a-z]|^\\|^(?:op|vault|aws|gcp|ssm|file|env|secret|keychain|pass|bw|arn|urn|ref)://?|^arn:|^urn:",
+            r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[;,]?$|^[A-Za-z_][\w.:]*[(\[<{]|\(\)|^\$\d?[abxy]?\$|^\$argon2|^\$(?:1|5|6|2[aby])\$|^--?[a-z][a-z-]*(?:=|$)|^\\|^(?:op|vault|aws|gcp|ssm|file|env|secret|keychain|pass|bw|arn|urn|ref)://?|^arn:|^urn:",
         )
     });
     is_path(value)

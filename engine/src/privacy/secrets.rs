@@ -5,11 +5,13 @@
 
 use crate::privacy::checks::{
     entropy, has_digit_and_letter, has_three_classes, is_marked, is_placeholder,
+    is_token_placeholder,
 };
 use crate::privacy::token_rules::{Check, RULES};
 use crate::privacy::{card, passwords};
 use aho_corasick::AhoCorasick;
 use base64_simd::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use memchr::memmem;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -125,7 +127,7 @@ fn tokens(text: &str) -> Vec<Finding> {
 }
 
 fn is_secret(check: Check, value: &str) -> bool {
-    let is_random = || entropy(value) >= 3.0 && !is_placeholder(value);
+    let is_random = || entropy(value) >= 3.0 && !is_token_placeholder(value);
     match check {
         Check::Random => is_random(),
         Check::RandomDigit => is_random() && has_digit_and_letter(value),
@@ -141,7 +143,13 @@ fn is_jwt(value: &str) -> bool {
     let bytes = URL_SAFE_NO_PAD.decode_to_vec(header.as_bytes()).ok();
     let json = bytes.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     let tail = value.rsplit('.').next().unwrap_or_default();
-    json.is_some_and(|json| json.get("alg").is_some()) && !is_placeholder(tail)
+    // The claims of the token that the documentation of web tokens shows.
+    let claims = value.split('.').nth(1).and_then(|part| URL_SAFE_NO_PAD.decode_to_vec(part).ok());
+    let is_example = claims.is_some_and(|claims| {
+        memmem::find(&claims, b"1234567890").is_some()
+            && memmem::find(&claims, b"John Doe").is_some()
+    });
+    json.is_some_and(|json| json.get("alg").is_some()) && !is_token_placeholder(tail) && !is_example
 }
 
 fn is_basic(value: &str) -> bool {

@@ -23,7 +23,11 @@ fn writing(text: &str) -> Vec<(&'static str, Value, &'static str)> {
         ("store_memory", store(json!({text: 1})), "metadata (name 1)"),
         ("edit", json!({"memory_id": ID, "content": text}), "content"),
         ("edit", json!({"memory_id": ID, "metadata": {"note": text}}), "metadata.note"),
-        ("store_relation", json!({"subject_id": ID, "predicate": text, "object_id": ID}), "predicate"),
+        (
+            "store_relation",
+            json!({"subject_id": ID, "predicate": text, "object_id": ID}),
+            "predicate",
+        ),
         ("forget_memory", json!({"memory_id": ID, "reason": text}), "reason"),
         ("forget_many", json!({"memory_ids": [ID], "reason": text}), "reason"),
         ("compact_memories", json!({"cluster": "c", "summary": text}), "summary"),

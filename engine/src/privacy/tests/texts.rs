@@ -11,7 +11,9 @@ fn a_refusal_names_kind_and_characters_and_never_the_value() {
     let refused = policy(SecretMode::Refuse).screen(&text).expect_err("is refused");
     let said = refused.clone().at("content").to_string();
     assert!(
-        said.starts_with("secret_detected: content holds a secret: github-token at characters 14..54"),
+        said.starts_with(
+            "secret_detected: content holds a secret: github-token at characters 14..54"
+        ),
         "{said}"
     );
     assert!(!said.contains(&token[4..12]), "{said}");
@@ -71,7 +73,11 @@ fn a_token_of_every_written_form_is_found() {
         format!("**{token}**, then"),
         format!("żółć{}{token}", ' '),
     ] {
-        assert!(policy(SecretMode::Refuse).screen(&text).is_err(), "{}", text.replace(&token, "TOKEN"));
+        assert!(
+            policy(SecretMode::Refuse).screen(&text).is_err(),
+            "{}",
+            text.replace(&token, "TOKEN")
+        );
     }
 }
 

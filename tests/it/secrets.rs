@@ -81,12 +81,32 @@ fn a_refused_secret_is_in_no_file_whichever_way_it_came() {
         "content holds a secret: github-token at characters 16..56",
     );
     let calls = [
-        ("store_memory", json!({"content": "The CI has a token", "type": "semantic", "metadata": {"note": token}}), "metadata.note"),
-        ("store_memory", json!({"content": "The CI has a token", "type": "semantic", "metadata": {"a": [{&token: 1}]}}), "metadata.a[0]"),
-        ("store_memory", json!({"content": "The CI has a token", "type": "semantic", "group": token}), "group"),
-        ("store_relation", json!({"subject_id": anna, "predicate": format!("uses {token}"), "object_id": shop}), "predicate"),
+        (
+            "store_memory",
+            json!({"content": "The CI has a token", "type": "semantic", "metadata": {"note": token}}),
+            "metadata.note",
+        ),
+        (
+            "store_memory",
+            json!({"content": "The CI has a token", "type": "semantic", "metadata": {"a": [{&token: 1}]}}),
+            "metadata.a[0]",
+        ),
+        (
+            "store_memory",
+            json!({"content": "The CI has a token", "type": "semantic", "group": token}),
+            "group",
+        ),
+        (
+            "store_relation",
+            json!({"subject_id": anna, "predicate": format!("uses {token}"), "object_id": shop}),
+            "predicate",
+        ),
         ("forget_memory", json!({"memory_id": shop, "reason": format!("had {token}")}), "reason"),
-        ("compact_memories", json!({"cluster": "2025-W10-5d1f0a9b3c7e2468", "summary": format!("Used {token}")}), "summary"),
+        (
+            "compact_memories",
+            json!({"cluster": "2025-W10-5d1f0a9b3c7e2468", "summary": format!("Used {token}")}),
+            "summary",
+        ),
     ];
     for (tool, arguments, field) in calls {
         assert_refused(agent.call(tool, arguments), &token, field);
@@ -142,7 +162,10 @@ fn an_import_is_refused_whole_with_the_number_of_the_line() {
     std::fs::write(&export, text.replace("PLACE-OF-THE-TOKEN", &token)).expect("is written");
 
     let error = error_of(&home, &["import", name]);
-    assert!(error.contains(&format!("line {line}: content holds a secret: github-token")), "{error}");
+    assert!(
+        error.contains(&format!("line {line}: content holds a secret: github-token")),
+        "{error}"
+    );
     assert!(!error.contains(&token), "{error}");
     assert_eq!(agent.recall("ferry"), [""; 0], "nothing was imported");
 
@@ -172,7 +195,8 @@ fn redact_stores_the_kind_and_names_it_in_the_reply_and_allow_stores_all() {
         json!(["github-token at 16..56", "metadata.password: password at 0..7"])
     );
     assert_eq!(agent.recall("CI token"), ["The CI token is [SECRET:github-token]."]);
-    let plain = agent.store_with(json!({"content": "The ferry leaves at nine", "type": "semantic"}));
+    let plain =
+        agent.store_with(json!({"content": "The ferry leaves at nine", "type": "semantic"}));
     assert!(!plain.contains_key("redacted"), "{plain:?}");
     assert_absent(&home, &token);
     assert_absent(&home, "hunter2");
@@ -189,11 +213,17 @@ fn private_parts_html_and_personal_data_are_removed_before_anything_is_stored() 
     home.configure("[privacy]\nredact = [\"email\", \"phone\", \"iban\"]\nwords = [\"Bluebird\"]");
     let mut agent = home.session();
     for (given, stored) in [
-        ("Anna likes tea. <private>She is canary4711.</private> Bert too.", "Anna likes tea.  Bert too."),
+        (
+            "Anna likes tea. <private>She is canary4711.</private> Bert too.",
+            "Anna likes tea.  Bert too.",
+        ),
         ("Bert likes milk. <private>canary4711 and more", "Bert likes milk."),
         ("<p>Chen likes <b>coffee</b> &amp; cake</p>", "Chen likes coffee & cake"),
         ("Dora: dora.canary4711@mail.example.org, +48 601 234 567", "Dora: [EMAIL], [PHONE]"),
-        ("The project bluebird pays GB82 WEST 1234 5698 7654 32", "The project [REDACTED] pays [ID]"),
+        (
+            "The project bluebird pays GB82 WEST 1234 5698 7654 32",
+            "The project [REDACTED] pays [ID]",
+        ),
         ("Vec<String> and a < b stay", "Vec<String> and a < b stay"),
     ] {
         let id = store(&mut agent, given).expect("is stored")["id"].clone();
@@ -215,10 +245,14 @@ fn store_everywhere(home: &TestHome, agent: &mut Agent, token: &str) -> String {
         .as_str()
         .expect("has an id")
         .to_owned();
-    agent.store_with(json!({"content": "The deploy has a key", "type": "semantic", "metadata": {"key": token}}));
+    agent.store_with(
+        json!({"content": "The deploy has a key", "type": "semantic", "metadata": {"key": token}}),
+    );
     // The journal keeps the text before the edit, the memory keeps the wording as a variant.
     assert!(home.loci(&["edit", &id, "--content", "The CI token is unknown"]).status.success());
-    assert!(home.loci(&["edit", &id, "--content", &format!("The CI token: {token}!")]).status.success());
+    assert!(
+        home.loci(&["edit", &id, "--content", &format!("The CI token: {token}!")]).status.success()
+    );
     agent.store("semantic", &format!("The CI token: {token}"));
     let other = agent.store("semantic", "The kettle is green");
     agent

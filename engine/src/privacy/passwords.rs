@@ -29,9 +29,11 @@ static ANY: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A value: quoted, or up to the next blank.
 const VALUE: &str = r#"(?:"(?P<d>[^"\n]{1,200})"|'(?P<q>[^'\n]{1,200})'|`(?P<b>[^`\n]{1,200})`|“(?P<t>[^”\n]{1,200})”|(?P<u>[^\s"'`]{1,200}))"#;
+/// Without bounds: a bounded repetition of a name in every line would take most of the time.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
-        r#"(?P<n>[A-Za-z][A-Za-z0-9_.-]{{0,80}})["'`]?(?:[ \t]*:[ \t]*(?:&?str|[Ss]tring))?[ \t]*(?::=|=>|==?|:)[ \t]*{VALUE}"#
+        r#"(?P<n>[A-Za-z][A-Za-z0-9_.-]*)["'`]?(?:[ \t]*:[ \t]*(?:&?str|[Ss]tring))?[ \t]*(?::=|=>|==?|:)[ \t]*{}"#,
+        VALUE.replace("{1,200}", "+")
     ))
 });
 static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -102,13 +104,20 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for captures in ASSIGNMENT.captures_iter(text) {
-        let (Some(name), Some((value, quoted))) = (captures.name("n"), value_of(&captures)) else {
+    for whole in ASSIGNMENT.find_iter(text) {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let name = whole.as_str().split(|c| !is_of_name(c)).next().unwrap_or_default();
+        let class = class_of(name).filter(|_| !is_in_resource_name(text, whole.start()));
+        // The parts of a match take longer to find than the match, so only where the name counts.
+        let Some((class, captures)) =
+            class.and_then(|class| Some((class, ASSIGNMENT.captures_at(text, whole.start())?)))
+        else {
             continue;
         };
-        let class = class_of(name.as_str()).filter(|_| !is_in_resource_name(text, name.start()));
-        if class.is_some_and(|class| is_value(class, value.as_str(), quoted, name.as_str())) {
-            found.push(finding(class, trimmed(value, quoted)));
+        if let Some((value, quoted)) = value_of(&captures)
+            && is_value(class, value.as_str(), quoted, name)
+        {
+            found.push(finding(Some(class), trimmed(value, quoted)));
         }
     }
     let mut from = 0;

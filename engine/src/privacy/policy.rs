@@ -138,10 +138,10 @@ impl Policy {
     /// kind, and range in characters.
     #[must_use]
     pub fn scan(&self, text: &str) -> Vec<(&'static str, Range<usize>)> {
-        let map = SourceMap::unchanged(text);
+        let (map, characters) = (SourceMap::unchanged(text), Characters::of(text));
         let cuts = self.cuts(text, &self.scan_secrets(text));
         let pair = |cut: &Cut| {
-            let found = detected(text, &map, cut.kind, &cut.range);
+            let found = characters.detected(&map, cut.kind, &cut.range);
             (found.kind, found.range)
         };
         cuts.iter().map(pair).collect()
@@ -195,19 +195,21 @@ impl Policy {
         find: impl Fn(&str) -> Vec<Finding>,
     ) -> Result<Replacement, Failure> {
         let mut all = Vec::new();
+        let characters = Characters::of(text);
         for _ in 0..MAX_PASSES {
             let mut found =
                 if self.secrets == SecretMode::Allow { Vec::new() } else { find(&map.text) };
             self.leave_to_personal(&mut found);
             if self.secrets == SecretMode::Refuse && !found.is_empty() {
-                let listed = found.iter().map(|one| detected(text, &map, one.kind, &one.range));
+                let listed =
+                    found.iter().map(|one| characters.detected(&map, one.kind, &one.range));
                 return Err(refusal(&listed.collect::<Vec<_>>()));
             }
             let cuts = self.cuts(&map.text, &found);
             if cuts.is_empty() {
                 break;
             }
-            all.extend(cuts.iter().map(|cut| detected(text, &map, cut.kind, &cut.range)));
+            all.extend(cuts.iter().map(|cut| characters.detected(&map, cut.kind, &cut.range)));
             map = map.then(replaced(&map.text, &cuts));
         }
         Ok(Replacement { map, detected: all })
@@ -304,11 +306,32 @@ fn replaced(text: &str, cuts: &[Cut]) -> SourceMap {
     map
 }
 
-/// Returns a finding in characters of the text as given. `range` is in bytes of the text of `map`.
-fn detected(text: &str, map: &SourceMap, kind: &'static str, range: &Range<usize>) -> Detected {
-    let characters = |byte: usize| text.char_indices().take_while(|(at, _)| *at < byte).count();
-    let end = map.origin(range.end.saturating_sub(1)) + 1;
-    Detected { kind, range: characters(map.origin(range.start))..characters(end) }
+/// The number of characters before each byte of a text.
+struct Characters(Option<Vec<usize>>);
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        // In ASCII a byte is a character.
+        let count = |text: &str| {
+            let mut counts = vec![0; text.len() + 1];
+            for (number, (at, c)) in text.char_indices().enumerate() {
+                counts[at] = number;
+                counts[at + 1..=at + c.len_utf8()].fill(number + 1);
+            }
+            counts
+        };
+        Self((!text.is_ascii()).then(|| count(text)))
+    }
+
+    fn before(&self, byte: usize) -> usize {
+        self.0.as_ref().map_or(byte, |counts| counts.get(byte).copied().unwrap_or_default())
+    }
+
+    /// Returns a finding in characters. `range` is in bytes of the text of `map`.
+    fn detected(&self, map: &SourceMap, kind: &'static str, range: &Range<usize>) -> Detected {
+        let end = map.origin(range.end.saturating_sub(1)) + 1;
+        Detected { kind, range: self.before(map.origin(range.start))..self.before(end) }
+    }
 }
 
 /// The refusal of a text: kinds and positions, never the values.

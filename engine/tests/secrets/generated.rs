@@ -71,23 +71,37 @@ fn card(random: &mut Random, frames: Frames) -> (String, String) {
         digits
     };
     let frame = match frames {
-        Frames::Known => random.pick(&["Pay with {}, expires 09/28.", "Card: {}", "My card number is {}"]),
-        Frames::HeldOut => {
-            random.pick(&["the hotel charged {} twice", "karta {} ważna do 03/29", "{} is Anna's Visa"])
+        Frames::Known => {
+            random.pick(&["Pay with {}, expires 09/28.", "Card: {}", "My card number is {}"])
         }
+        Frames::HeldOut => random.pick(&[
+            "the hotel charged {} twice",
+            "karta {} ważna do 03/29",
+            "{} is Anna's Visa",
+        ]),
     };
     (frame.replacen("{}", &grouped, 1), grouped)
 }
 
 fn typed_password(random: &mut Random) -> String {
-    let word = random.pick(&["Winter", "tiger", "Blue", "monkey", "Dragon", "coffee", "Harbor", "sommer"]);
+    let word =
+        random.pick(&["Winter", "tiger", "Blue", "monkey", "Dragon", "coffee", "Harbor", "sommer"]);
     match random.number(0, 5) {
         0 => format!("{word}{}!", random.number(10, 2030)),
         1 => format!("{}{word}{}", random.pick(&["!", "#", "x"]), random.number(100, 999)),
         2 => random.chars(BASE62, 11) + "7",
-        3 => format!("{}-{}-{}-{}", random.chars(LOWER, 5), random.chars(LOWER, 6), random.chars(LOWER, 4), random.chars(LOWER, 5)),
+        3 => format!(
+            "{}-{}-{}-{}",
+            random.chars(LOWER, 5),
+            random.chars(LOWER, 6),
+            random.chars(LOWER, 4),
+            random.chars(LOWER, 5)
+        ),
         4 => format!("{word}_{}${}", random.chars(LOWER, 4), random.number(1, 99)),
-        _ => random.chars("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789!@#%^&*", 14) + "a4",
+        _ => {
+            random.chars("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789!@#%^&*", 14)
+                + "a4"
+        }
     }
 }
 
@@ -181,13 +195,18 @@ fn private_key(random: &mut Random, frames: Frames) -> (String, String) {
 fn jwt(random: &mut Random, frames: Frames) -> (String, String) {
     let encode = |text: &str| base64_simd::URL_SAFE_NO_PAD.encode_to_string(text);
     let header = encode(r#"{"alg":"HS256","typ":"JWT"}"#);
-    let claims = encode(&format!(r#"{{"sub":"{}","iat":17{}}}"#, random.uuid(), random.number(10_000_000, 99_999_999)));
+    let claims = encode(&format!(
+        r#"{{"sub":"{}","iat":17{}}}"#,
+        random.uuid(),
+        random.number(10_000_000, 99_999_999)
+    ));
     let token = format!("{header}.{claims}.{}", random.chars(URL64, 43));
     framed(random, frames, token)
 }
 
 fn telegram(random: &mut Random, frames: Frames) -> (String, String) {
-    let token = format!("{}:AA{}", random.number(100_000_000, 9_999_999_999), random.chars(URL64, 33));
+    let token =
+        format!("{}:AA{}", random.number(100_000_000, 9_999_999_999), random.chars(URL64, 33));
     framed(random, frames, token)
 }
 
@@ -226,11 +245,18 @@ macro_rules! token {
 /// All kinds.
 pub const KINDS: &[Kind] = &[
     token!("aws access key", r => format!("AKIA{}", r.chars("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16))),
-    Kind { name: "aws secret key", generate: |r, frames| {
-        let key = r.chars(BASE64, 38) + "a7";
-        let frame = if frames == Frames::Known { "aws_secret_access_key = {}" } else { "AWS secret access key of the deploy user is {}" };
-        (frame.replacen("{}", &key, 1), key)
-    } },
+    Kind {
+        name: "aws secret key",
+        generate: |r, frames| {
+            let key = r.chars(BASE64, 38) + "a7";
+            let frame = if frames == Frames::Known {
+                "aws_secret_access_key = {}"
+            } else {
+                "AWS secret access key of the deploy user is {}"
+            };
+            (frame.replacen("{}", &key, 1), key)
+        },
+    },
     token!("github classic", r => format!("{}_{}", r.pick(&["ghp", "gho", "ghs", "ghu"]), r.chars(BASE62, 36))),
     token!("github fine-grained", r => format!("github_pat_{}_{}", r.chars(BASE62, 22), r.chars(BASE62, 59))),
     token!("gitlab", r => format!("glpat-{}", r.chars(URL64, 20))),

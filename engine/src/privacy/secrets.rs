@@ -93,7 +93,11 @@ pub(crate) fn find_in_field(name: &str, value: &str) -> Vec<Finding> {
     whole.map(|found| Finding { kind: found.kind, range: 0..value.len() }).into_iter().collect()
 }
 
-/// Keeps of overlapping findings the one that begins first; of those the longest.
+/// Kinds that only the words beside a value show.
+const NAMED: [&str; 2] = ["api-key", "password"];
+
+/// Joins overlapping findings. The kind is that of the first one, unless a later one has a shape of
+/// its own.
 pub(crate) fn without_overlaps(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| (finding.range.start, usize::MAX - finding.range.end));
     let mut kept: Vec<Finding> = Vec::with_capacity(found.len());
@@ -101,6 +105,9 @@ pub(crate) fn without_overlaps(mut found: Vec<Finding>) -> Vec<Finding> {
         match kept.last_mut() {
             Some(last) if last.range.end > finding.range.start => {
                 last.range.end = last.range.end.max(finding.range.end);
+                if NAMED.contains(&last.kind) {
+                    last.kind = finding.kind;
+                }
             }
             _ => kept.push(finding),
         }

@@ -38,13 +38,19 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
-        r#"(?i)(?:^|[^\w-])(?P<n>password|passwort|kennwort|passphrase|passcode|passwd|pwd|pw|has[łl]o|contraseña|clave|mot de passe|api[ -]?key|api[ -]?token|api[ -]?secret|access[ -]?token|access[ -]?key|auth(?:entication)?[ -]?token|secret[ -]?key|client[ -]?secret|signing[ -]?secret|webhook[ -]?secret|encryption[ -]?key|master[ -]?key|bearer[ -]?token|refresh[ -]?token|personal access token|private[ -]?key|secret|token)(?P<m>(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,8}}?)(?:[ \t]+(?:is|was|ist|lautet|est|es|jest|reads|set to|changed to|equals)(?:[ \t]+(?:now|still|set to|changed to|simply|just))?[ \t]*:?|[ \t]*[:=])[ \t]*\*{{0,2}}{VALUE}"#
+        r#"(?i)(?:^|[^\w-])(?P<n>password|passwort|kennwort|passphrase|passcode|passwd|pwd|pw|has[łl]o|contraseña|clave|mot de passe|api[ -]?key|api[ -]?token|api[ -]?secret|access[ -]?token|access[ -]?key|auth(?:entication)?[ -]?token|secret[ -]?key|client[ -]?secret|signing[ -]?secret|webhook[ -]?secret|encryption[ -]?key|master[ -]?key|bearer[ -]?token|refresh[ -]?token|personal access token|private[ -]?key|secret|token)(?P<m>(?:[ \t]+[^\s:=;!?"`]{{1,30}}){{0,8}}?)(?:[ \t]+(?:is|was|ist|lautet|est|es|jest|reads|set to|changed to|equals)(?:[ \t]+(?:now|still|set to|changed to|simply|just))?[ \t]*:?|[ \t]*(?:[:=→]|->))[ \t]*\*{{0,2}}{VALUE}"#
     ))
 });
 /// Sentences whose connecting word is `to`, which elsewhere begins the name of a place.
 static SENTENCE_TO: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
         r#"(?i)(?:has[łl]o(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,6}}?|(?:chang\w+|set|reset|rotat\w+|updat\w+)(?:[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,4}}?[ \t]+(?:password|passphrase|passcode|pwd|pw|token|secret|key)(?:[ \t]+(?:of|for|on)[ \t]+[^\s:=;!?"'`]{{1,30}}){{0,2}}?)[ \t]+to[ \t]+\*{{0,2}}{VALUE}"#
+    ))
+});
+/// Options of commands, elements of XML, and a password that follows the word at once.
+static DIRECT: LazyLock<Regex> = LazyLock::new(|| {
+    compile(&format!(
+        r#"(?i)(?:(?:^|\s)--?(?:password|passwd|pass|token|api-key|secret|secret-key|auth-token|access-token)[ =]{VALUE}|<(?:password|passwd|secret|token|api-?key)>(?P<x>[^<>\s]{{4,200}})</|\bmysql(?:dump|admin)?\b[^\n]{{0,80}}?[ \t]-p(?P<o>[^\s"'`-][^\s"'`]{{3,100}})|\b(?:password|passphrase|passwort|has[łl]o)[ \t]+(?P<w>[^\s"'`:=]{{6,100}}))"#
     ))
 });
 static PIN: LazyLock<Regex> = LazyLock::new(|| {
@@ -140,6 +146,17 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
     for captures in SENTENCE_TO.captures_iter(text) {
         let Some((value, quoted)) = value_of(&captures) else { continue };
         if is_value(Class::Password, value.as_str(), quoted, "") {
+            found.push(finding(Some(Class::Password), trimmed(value, quoted)));
+        }
+    }
+    for captures in DIRECT.captures_iter(text) {
+        let named = ["x", "o", "w"].iter().find_map(|name| captures.name(name));
+        let Some((value, quoted)) = named.map(|value| (value, false)).or(value_of(&captures))
+        else {
+            continue;
+        };
+        let has_digit = has_digit_and_letter(bare(value.as_str()));
+        if (quoted || has_digit) && is_value(Class::Password, value.as_str(), quoted, "") {
             found.push(finding(Some(Class::Password), trimmed(value, quoted)));
         }
     }

@@ -5,7 +5,7 @@
 //! are computed again.
 
 use crate::privacy::Policy;
-use crate::privacy::request::Texts;
+use crate::privacy::request::{Texts, check_group};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
 use crate::transfer::record::{Base64Bytes, LogLine, Record};
 use loci_proto::error::Failure;
@@ -61,6 +61,8 @@ impl<'a> LineScreen<'a> {
                     self.changed.insert(memory.id.clone());
                 }
                 texts.metadata(&mut memory.metadata)?;
+                let group = memory.group.as_deref().unwrap_or_default();
+                check_group(self.policy, "group", group)?;
                 memory
                     .forgotten_reason
                     .iter_mut()
@@ -75,10 +77,10 @@ impl<'a> LineScreen<'a> {
             }
             Record::Relation(relation) => texts.text("predicate", &mut relation.predicate),
             Record::Log(log) => screen_log(texts, log),
-            Record::Group(group) => [&mut group.id, &mut group.name]
+            Record::Group(group) => [&group.id, &group.name]
                 .into_iter()
-                .chain(&mut group.aliases)
-                .try_for_each(|name| texts.text("name", name)),
+                .chain(&group.aliases)
+                .try_for_each(|name| check_group(self.policy, "name", name)),
             Record::Cluster(cluster) => texts.text("key", &mut cluster.key),
             Record::Source(_) | Record::Tombstone(_) | Record::End(_) => Ok(()),
         }

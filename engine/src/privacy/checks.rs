@@ -45,7 +45,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || value.starts_with("%(")
         || value.starts_with('<')
         || value.starts_with('[')
-        || value.starts_with("{")
+        || value.starts_with('{')
         || (value.starts_with('$')
             && value[1..]
                 .bytes()

@@ -16,7 +16,7 @@ fn compile(pattern: &str) -> Regex {
 /// Tags of text, as pages and mails have them.
 const NAMES: &str = "a|article|b|blockquote|body|br|center|div|em|font|footer|h[1-6]|head|header|hr|html|i|img|li|main|nav|ol|p|section|small|span|strong|sub|sup|table|tbody|td|th|thead|title|tr|u|ul";
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(&format!(r#"^\s*(?i:<!doctype html[^>]*>|<(?:{NAMES})(?:\s[^<>]*)?>)"#))
+    compile(&format!(r"^\s*(?i:<!doctype html[^>]*>|<(?:{NAMES})(?:\s[^<>]*)?>)"))
 });
 static ENDS: LazyLock<Regex> =
     LazyLock::new(|| compile(&format!(r"(?i:</(?:{NAMES})\s*>|<(?:br|hr)\s*/?>|-->)\s*$")));

@@ -113,7 +113,9 @@ fn redact_value(
             }
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| redact_value(policy, name, item, found))
+            for item in items {
+                redact_value(policy, name, item, found);
+            }
         }
         Value::Object(fields) => {
             let mut renamed = Vec::new();

@@ -138,7 +138,7 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
         if !OTHER_THING.is_match(between)
             && !is_assigned(text, name.start())
             && is_value(class, value.as_str(), quoted, name.as_str())
-            && !(weak && is_hash_or_id(value.as_str()))
+            && (!weak || !is_hash_or_id(value.as_str()))
         {
             found.push(finding(Some(class), trimmed(value, quoted)));
         }
@@ -281,7 +281,7 @@ fn is_code(value: &str, quoted: bool) -> bool {
     is_path(value)
         || value.contains("://")
         || (EXPRESSION.is_match(value)
-            && !(quoted && !value.contains(['(', '[', '$', '<', '{', ':', '.'])))
+            && (!quoted || value.contains(['(', '[', '$', '<', '{', ':', '.'])))
 }
 
 fn is_path(value: &str) -> bool {

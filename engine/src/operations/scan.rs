@@ -21,6 +21,9 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Kind, first character, and the one behind the last.
+type KindAndPosition = (String, usize, usize);
+
 /// A text with findings, and what replaces it.
 struct Hit {
     old: StoredText,
@@ -108,7 +111,7 @@ fn shown_id(policy: &Policy, id: &str) -> String {
 }
 
 /// Returns the new text, and kind and position of what it leaves out.
-fn redacted(policy: &Policy, old: &StoredText) -> Option<(String, Vec<(String, usize, usize)>)> {
+fn redacted(policy: &Policy, old: &StoredText) -> Option<(String, Vec<KindAndPosition>)> {
     if old.place.is_json()
         && let Ok(value) = serde_json::from_str::<Value>(&old.text)
     {

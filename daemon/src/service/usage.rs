@@ -35,7 +35,8 @@ impl Service {
         let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
         let click = |(seq, result): (&i64, &RecalledMemory)| {
             let (query, group) = session.previews.query_that_showed(&result.id)?;
-            Some(ClickFeedback { query, seq: *seq, group })
+            // The configuration may have changed since the previews were shown.
+            Some(ClickFeedback { query: kept(query)?, seq: *seq, group })
         };
         self.usage.record_clicks(by_id.filter_map(click));
     }

@@ -50,6 +50,7 @@ pub(crate) fn strip(text: &str) -> Option<SourceMap> {
         }
     }
     kept.push(&text[from..], from);
+    kept.truncate(kept.text.trim_end_matches('\n').len());
     (!kept.text.trim().is_empty()).then_some(kept)
 }
 

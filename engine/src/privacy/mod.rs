@@ -10,6 +10,7 @@
 
 mod card;
 mod checks;
+mod finding;
 mod html;
 mod metadata;
 mod passwords;

@@ -5,7 +5,7 @@
 //! and `token: String` are no secrets.
 
 use crate::privacy::checks::{entropy, has_digit_and_letter, has_three_classes, is_placeholder};
-use crate::privacy::secrets::Finding;
+use crate::privacy::finding::Finding;
 use regex::{Match, Regex};
 use std::sync::LazyLock;
 

@@ -2,8 +2,9 @@
 //!
 //! Not here: which texts a request has (`request`), the values of metadata (`metadata`).
 
+use crate::privacy::finding::Finding;
 pub use crate::privacy::personal::PersonalData;
-use crate::privacy::secrets::{self, Finding};
+use crate::privacy::secrets;
 use crate::privacy::source_map::SourceMap;
 use crate::privacy::{html, personal, private_parts};
 use loci_proto::error::{Code, Failure};

@@ -7,6 +7,7 @@ use crate::privacy::checks::{
     entropy, has_digit_and_letter, has_three_classes, is_marked, is_placeholder,
     is_token_placeholder,
 };
+use crate::privacy::finding::Finding;
 use crate::privacy::token_rules::{Check, RULES};
 use crate::privacy::{card, passwords};
 use aho_corasick::AhoCorasick;
@@ -15,14 +16,6 @@ use memchr::memmem;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
-
-/// A secret or a piece of personal data in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub kind: &'static str,
-    /// Bytes of the text.
-    pub range: Range<usize>,
-}
 
 /// The rules, compiled.
 struct Compiled {

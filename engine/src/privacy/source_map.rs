@@ -24,6 +24,12 @@ impl SourceMap {
         }
     }
 
+    /// Cuts the new text to a length in bytes.
+    pub fn truncate(&mut self, length: usize) {
+        self.text.truncate(length);
+        self.runs.retain(|(start, _)| *start <= length);
+    }
+
     /// Returns the byte of the original that byte `at` of the new text comes from.
     pub fn origin(&self, at: usize) -> usize {
         let run = self.runs.partition_point(|(start, _)| *start <= at).checked_sub(1);

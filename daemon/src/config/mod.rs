@@ -3,6 +3,7 @@
 //! An unknown key is an error that names the file, the line and the most similar known key. A key that is planned for a later version is
 //! refused by name. Not here: environment variables (`proto::paths`).
 
+pub mod allowed;
 pub mod effective;
 pub mod file;
 pub mod options;
@@ -10,6 +11,7 @@ pub mod privacy;
 #[cfg(test)]
 mod tests;
 
+use allowed::check_one_of;
 use loci_engine::Settings;
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
@@ -402,17 +404,6 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
 
 /// The log levels.
 pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-
-/// Refuses a value that is not one of `allowed`.
-///
-/// # Errors
-/// `invalid`, naming the key.
-pub fn check_one_of(key: &str, value: &str, allowed: &[&str]) -> Result<(), Failure> {
-    if allowed.contains(&value) {
-        return Ok(());
-    }
-    Err(Failure::invalid(key, format!("must be one of {}, not {value}", allowed.join(", "))))
-}
 
 fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
     if value == supported {

@@ -1,6 +1,7 @@
 //! `[privacy]`: which texts are refused, and what is replaced in the others. Not here: how secrets and personal data are recognised
 //! (`engine::privacy`).
 
+use crate::config::allowed::check_one_of;
 use loci_engine::privacy::{PersonalData, Policy, SecretMode};
 use loci_proto::error::Failure;
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ impl Privacy {
     /// # Errors
     /// `invalid`, naming the key; an own word is not repeated.
     pub fn policy(&self) -> Result<Policy, Failure> {
-        super::check_one_of("privacy.secrets", &self.secrets, &["refuse", "redact", "allow"])?;
+        check_one_of("privacy.secrets", &self.secrets, &["refuse", "redact", "allow"])?;
         let mode = match self.secrets.as_str() {
             "redact" => SecretMode::Redact,
             "allow" => SecretMode::Allow,
@@ -50,7 +51,7 @@ impl Privacy {
         let names = PersonalData::ALL.map(PersonalData::as_str);
         let mut personal = Vec::new();
         for name in &self.redact {
-            super::check_one_of("privacy.redact", name, &names)?;
+            check_one_of("privacy.redact", name, &names)?;
             personal.extend(PersonalData::ALL.into_iter().find(|kind| kind.as_str() == name));
         }
         let invalid = |why: String| Failure::invalid("privacy.words", why);

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 /// A column that holds texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextColumn {
     Content,
     Reason,
     Metadata,
@@ -22,7 +22,7 @@ pub(crate) enum Place {
 /// One text: its place, its row, and the id that a person uses for it.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredText {
-    pub place: Place,
+    pub place: TextColumn,
     /// Number of the row; of a variant the memory's, of an answer 0.
     pub row: i64,
     /// Id of the memory or relation, key of the answer, else the number of the row.
@@ -30,7 +30,7 @@ pub(crate) struct StoredText {
     pub text: String,
 }
 
-impl Place {
+impl TextColumn {
     pub(crate) const ALL: [Self; 11] = [
         Self::Content,
         Self::Reason,
@@ -92,7 +92,7 @@ impl Place {
 /// Passes every text of one place to `each`.
 pub(crate) fn texts(
     conn: &Connection,
-    place: Place,
+    place: TextColumn,
     mut each: impl FnMut(StoredText) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare(place.sql())?;
@@ -108,7 +108,7 @@ pub(crate) fn texts(
 pub(crate) fn replace(conn: &Connection, old: &StoredText, new: &str) -> Result<()> {
     let (id, row, text) = (&old.id, old.row, &old.text);
     match old.place {
-        Place::Variant => {
+        TextColumn::Variant => {
             conn.execute(
                 "INSERT OR IGNORE INTO memory_variants(memory, content, created_at)
                  SELECT memory, ?3, created_at FROM memory_variants WHERE memory = ?1 AND content = ?2",
@@ -119,27 +119,27 @@ pub(crate) fn replace(conn: &Connection, old: &StoredText, new: &str) -> Result<
                 (row, text),
             )?;
         }
-        Place::Predicate => {
+        TextColumn::Predicate => {
             conn.execute(
                 "UPDATE OR REPLACE entity_relations SET predicate = ?2 WHERE id = ?1",
                 (id, new),
             )?;
         }
-        Place::Log => {
+        TextColumn::Log => {
             conn.execute("UPDATE memory_log SET details = ?2 WHERE id = ?1", (row, new))?;
         }
-        Place::Answer => {
+        TextColumn::Answer => {
             conn.execute("DELETE FROM idempotency WHERE key = ?1", [id])?;
         }
-        Place::Query => {
+        TextColumn::Query => {
             conn.execute("DELETE FROM known_answers WHERE id = ?1", [row])?;
         }
-        Place::Content
-        | Place::Reason
-        | Place::Metadata
-        | Place::Journal
-        | Place::Group
-        | Place::Alias => {}
+        TextColumn::Content
+        | TextColumn::Reason
+        | TextColumn::Metadata
+        | TextColumn::Journal
+        | TextColumn::Group
+        | TextColumn::Alias => {}
     }
     Ok(())
 }

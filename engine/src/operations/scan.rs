@@ -6,7 +6,7 @@
 
 use crate::db::log::Operation;
 use crate::db::rows::{Image, Row};
-use crate::db::scan::{self, Place, StoredText};
+use crate::db::scan::{self, StoredText, TextColumn};
 use crate::db::{idempotency, journal, memories, rows, vectors};
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -53,16 +53,16 @@ impl Writer {
             let mut by_memory: BTreeMap<i64, Vec<Hit>> = BTreeMap::new();
             for hit in hits {
                 match hit.old.place {
-                    Place::Content | Place::Reason | Place::Metadata => {
+                    TextColumn::Content | TextColumn::Reason | TextColumn::Metadata => {
                         by_memory.entry(hit.old.row).or_default().push(hit);
                     }
-                    Place::Group | Place::Alias => {
+                    TextColumn::Group | TextColumn::Alias => {
                         reply.note = Some(
                             "Names of projects are not changed: loci groups rename, loci groups alias --remove"
                                 .to_owned(),
                         );
                     }
-                    Place::Journal => reply.redacted += 1,
+                    TextColumn::Journal => reply.redacted += 1,
                     _ => {
                         scan::replace(change.conn, &hit.old, &hit.new)?;
                         reply.redacted += 1;
@@ -86,7 +86,7 @@ impl Writer {
 /// Searches every text of the store.
 fn search(conn: &Connection, policy: &Policy) -> Result<(ScanReply, Vec<Hit>)> {
     let (mut reply, mut hits) = (ScanReply::default(), Vec::new());
-    for place in Place::ALL {
+    for place in TextColumn::ALL {
         scan::texts(conn, place, |old| {
             reply.texts += 1;
             let Some((new, found)) = redacted(policy, &old) else { return Ok(()) };
@@ -131,14 +131,14 @@ fn redact_memory(change: &mut Change<'_>, seq: i64, hits: &[Hit]) -> Result<()> 
     let mut columns = Image::new();
     for Hit { old, new, .. } in hits {
         match old.place {
-            Place::Content => {
+            TextColumn::Content => {
                 columns.insert("content".to_owned(), json!(new));
                 columns.insert("content_hash".to_owned(), rows::blob(&hash(new)));
                 vectors::delete(change.conn, seq)?;
                 change.touched.vectors.push((seq, DocumentEncoding::default()));
                 journal::redact_texts(change.conn, seq)?;
             }
-            Place::Reason => drop(columns.insert("forgotten_reason".to_owned(), json!(new))),
+            TextColumn::Reason => drop(columns.insert("forgotten_reason".to_owned(), json!(new))),
             _ => drop(columns.insert("metadata".to_owned(), json!(new))),
         }
     }

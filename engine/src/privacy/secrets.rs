@@ -14,7 +14,6 @@ use aho_corasick::AhoCorasick;
 use base64_simd::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use memchr::memmem;
 use regex::Regex;
-use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The rules, compiled.

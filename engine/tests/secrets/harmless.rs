@@ -239,7 +239,7 @@ const FAMILIES: &[Make] = &[
     |r| format!("checksum = \"{}\"", r.chars(HEX, 64)),
     |r| {
         format!(
-            "resolved: https://registry.npmjs.org/{0}/-/{0}-{1}.{2}.0.tgz#{3}",
+            "resolved: https://packages.example.org/{0}/-/{0}-{1}.{2}.0.tgz#{3}",
             service(r),
             r.number(0, 9),
             r.number(0, 30),

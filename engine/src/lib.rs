@@ -24,6 +24,7 @@ mod kernels;
 pub mod maintain;
 pub mod model;
 pub mod operations;
+pub mod privacy;
 pub mod ranking;
 mod search;
 #[cfg(test)]

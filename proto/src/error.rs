@@ -28,6 +28,8 @@ pub enum Code {
     EmbedFailed,
     /// The database could not be read or written.
     StorageFailed,
+    /// A text holds a secret, and the configuration refuses secrets; nothing was stored.
+    SecretDetected,
     /// The feature is planned for a later version.
     NotInThisVersion,
     /// A bug in loci.
@@ -48,6 +50,7 @@ impl Code {
             Self::Busy => "busy",
             Self::EmbedFailed => "embed_failed",
             Self::StorageFailed => "storage_failed",
+            Self::SecretDetected => "secret_detected",
             Self::NotInThisVersion => "not_in_this_version",
             Self::Internal => "internal",
         }

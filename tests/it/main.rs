@@ -36,6 +36,7 @@ mod protocol;
 mod recall;
 mod replaced_files;
 mod reset;
+mod secrets;
 mod sessions;
 mod settings;
 mod settings_bad;

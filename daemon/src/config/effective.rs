@@ -7,12 +7,13 @@ use crate::config::options::Override;
 use crate::config::{Config, file};
 use crate::process::telemetry;
 use loci_engine::Settings;
+use loci_engine::privacy::Policy;
 use loci_proto::error::Failure;
 use loci_proto::paths::Paths;
 use loci_proto::requests::config::{ChangedKey, ConfigKey, ConfigReply, ReloadReply};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Sections and keys that are read only at start. All others take effect when the file is reloaded.
 const READ_AT_START: [&str; 3] = ["server.transport", "storage.", "embedding."];
@@ -28,6 +29,7 @@ pub struct EffectiveConfig {
 #[derive(Debug)]
 struct Loaded {
     config: Config,
+    policy: Arc<Policy>,
     file_exists: bool,
     keys: BTreeMap<String, ConfigKey>,
 }
@@ -51,6 +53,12 @@ impl EffectiveConfig {
     #[must_use]
     pub fn config(&self) -> Config {
         self.loaded().config.clone()
+    }
+
+    /// Returns what may be stored, as the configuration says now.
+    #[must_use]
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.loaded().policy)
     }
 
     /// Returns every key with its value and its source (`loci config show`).
@@ -113,7 +121,8 @@ fn load(paths: &Paths) -> Result<Loaded, Failure> {
         )
     })?;
     let keys = effective_keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
-    Ok(Loaded { config, file_exists: text.is_some(), keys })
+    let policy = Arc::new(config.privacy.policy()?);
+    Ok(Loaded { config, policy, file_exists: text.is_some(), keys })
 }
 
 /// Returns every key with its value in force and the source of that value.

@@ -23,11 +23,13 @@ mod recall;
 mod relate;
 mod reset;
 mod restore;
+mod scan;
 mod stats;
 mod store;
 mod undo;
 
 use crate::service::{Caller, Service};
+use loci_engine::privacy;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::Request;
 use serde::Serialize;
@@ -40,8 +42,12 @@ use serde_json::Value;
 pub async fn handle(
     service: &Service,
     caller: Caller<'_>,
-    request: Request,
+    mut request: Request,
 ) -> Result<Value, Failure> {
+    // Before anything is encoded, queued or written.
+    let policy = service.config.policy();
+    privacy::request::check_group(&policy, "group", &caller.session.group.name)?;
+    let redacted = privacy::request::screen(&policy, &mut request)?;
     // If the session's group was merged into another, the call works in that group.
     let redirected = service.resolve_group(&caller.session.group).await;
     if redirected.is_none() {
@@ -53,6 +59,23 @@ pub async fn handle(
     if !matches!(request, Request::Maintenance(_)) {
         service.scheduler.record_call();
     }
+    let reply = call_verb(service, caller, request).await?;
+    Ok(with_redacted(reply, redacted))
+}
+
+/// Lists in the reply what was replaced in the texts of the request.
+fn with_redacted(mut reply: Value, redacted: Vec<String>) -> Value {
+    if let (Value::Object(fields), false) = (&mut reply, redacted.is_empty()) {
+        fields.insert("redacted".to_owned(), Value::from(redacted));
+    }
+    reply
+}
+
+async fn call_verb(
+    service: &Service,
+    caller: Caller<'_>,
+    request: Request,
+) -> Result<Value, Failure> {
     match request {
         Request::Store(request) => json(&store::handle(service, caller, request).await?),
         Request::Recall(request) => json(&recall::handle(service, caller, request).await?),
@@ -79,6 +102,7 @@ pub async fn handle(
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
+        Request::Scan(request) => json(&scan::handle(service, caller, request).await?),
         Request::Doctor(request) => json(&doctor::handle(service, request).await?),
     }
 }

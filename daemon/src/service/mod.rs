@@ -290,7 +290,15 @@ impl Service {
     /// Returns the context of a call for the engine: time, actor and idempotency key.
     #[must_use]
     pub fn call_context(&self, caller: Caller<'_>) -> CallContext {
-        CallContext { now: self.now(), actor: caller.session.actor(), key: caller.key }
+        let mut actor = caller.session.actor();
+        // The log names the client, which chose its name itself.
+        let policy = self.config.policy().redacting();
+        for name in [&mut actor.client, &mut actor.session].into_iter().flatten() {
+            if let Ok(screened) = policy.screen(name) {
+                *name = screened.text;
+            }
+        }
+        CallContext { now: self.now(), actor, key: caller.key }
     }
 
     /// Returns the group into which `group` was merged; `None` if it was not merged.

@@ -5,6 +5,7 @@ use crate::service::Service;
 use loci_engine::Writer;
 use loci_engine::operations::eval::ClickFeedback;
 use loci_engine::operations::recall::Answer;
+use loci_engine::privacy::request::kept_query;
 use loci_engine::transaction::access::Boosting;
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::RecalledMemory;
@@ -22,7 +23,11 @@ impl Service {
         self.usage.record_accesses(&answer.accessed);
         let results = &answer.reply.results;
         let has_scores = results.iter().any(|result| result.score.is_some());
-        if let Some(query) = previewed_query.filter(|_| has_scores) {
+        let policy = self.config.policy();
+        // A query that holds a secret is answered, but not kept.
+        let kept = |query: String| kept_query(&policy, &query);
+        if has_scores && previewed_query.is_some() {
+            let Some(query) = previewed_query.and_then(kept) else { return };
             let ids = results.iter().map(|result| result.id.clone()).collect();
             session.previews.record(query, ids, session.group.clone());
             return;
@@ -31,7 +36,8 @@ impl Service {
             answer.accessed.iter().zip(results).filter(|(_, result)| result.score.is_none());
         let click = |(seq, result): (&i64, &RecalledMemory)| {
             let (query, group) = session.previews.query_that_showed(&result.id)?;
-            Some(ClickFeedback { query, seq: *seq, group })
+            // The configuration may have changed since the previews were shown.
+            Some(ClickFeedback { query: kept(query)?, seq: *seq, group })
         };
         self.usage.record_clicks(by_id.filter_map(click));
     }

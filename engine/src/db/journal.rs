@@ -8,6 +8,7 @@ use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,6 +108,11 @@ pub(crate) fn set_undone(conn: &Connection, id: i64, now: Timestamp) -> Result<(
 /// journal. Deletes acts that become empty.
 pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<()> {
     redact_where(conn, |change| is_part_of(&change.row, seq, relations))
+}
+
+/// Removes the images that hold a matching text: the acts cannot be undone any more.
+pub(crate) fn redact_matching(conn: &Connection, matches: impl Fn(&Value) -> bool) -> Result<()> {
+    redact_where(conn, |change| serde_json::to_value(change).is_ok_and(|value| matches(&value)))
 }
 
 /// Removes the matching images from the journal, and acts that become empty.

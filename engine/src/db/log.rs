@@ -24,6 +24,7 @@ pub(crate) enum Operation {
     Relate,
     Pin,
     Import,
+    Redact,
 }
 
 impl Operation {
@@ -42,6 +43,7 @@ impl Operation {
             Self::Relate => "relate",
             Self::Pin => "pin",
             Self::Import => "import",
+            Self::Redact => "redact",
         }
     }
 }

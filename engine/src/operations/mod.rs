@@ -14,6 +14,7 @@ pub mod notices;
 pub mod recall;
 pub(crate) mod relate;
 pub(crate) mod restore;
+pub(crate) mod scan;
 pub mod stats;
 pub mod store;
 pub(crate) mod undo;

@@ -128,6 +128,7 @@ impl StoreWork<'_, '_> {
             superseded: replaced.map(|old| old.id),
             similar: found.similar,
             sanitized: Vec::new(),
+            redacted: Vec::new(),
             degraded: Degraded::default(),
         })
     }

@@ -13,6 +13,7 @@ pub(crate) mod growth;
 mod idempotency;
 pub(crate) mod languages;
 pub(crate) mod recall;
+mod scan;
 pub(crate) mod search;
 pub(crate) mod snapshot;
 pub(crate) mod store;

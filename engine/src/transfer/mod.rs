@@ -16,6 +16,7 @@ mod line_reader;
 mod merge;
 mod parse;
 mod record;
+mod screen;
 #[cfg(test)]
 mod tests;
 
@@ -24,3 +25,4 @@ pub(crate) use record::{
     Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,
 };
+pub use screen::LineScreen;

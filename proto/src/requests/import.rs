@@ -66,6 +66,9 @@ pub struct ImportReply {
     /// The skipped lines, at most [`MAX_NAMED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_lines: Vec<SkippedLine>,
+    /// What was replaced in the lines, for example `line 7: github-token at 17..57`; at most [`MAX_NAMED`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// Further information for the user, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

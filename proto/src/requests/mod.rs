@@ -26,6 +26,7 @@ pub mod recall;
 pub mod relate;
 pub mod reset;
 pub mod restore;
+pub mod scan;
 pub mod stats;
 pub mod store;
 #[cfg(test)]
@@ -142,4 +143,6 @@ requests! {
     "purge_backups" => PurgeBackups(purge_backups::PurgeBackupsRequest), people;
     /// Checks the store, the index and the model.
     "doctor" => Doctor(doctor::DoctorRequest), people;
+    /// Finds secrets in the store, and replaces them if asked to.
+    "scan" => Scan(scan::ScanRequest), people;
 }

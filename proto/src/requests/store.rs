@@ -84,6 +84,9 @@ pub struct StoreReply {
     /// Hidden characters that were removed from the text or the metadata, for example `ansi escape at 10`; positions in characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sanitized: Vec<String>,
+    /// What was replaced in the texts, for example `github-token at 17..57` (characters).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

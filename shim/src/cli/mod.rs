@@ -11,7 +11,7 @@ use memories::{
     Add, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
 };
 use std::path::PathBuf;
-use store_admin::{Doctor, Eval, Export, Groups, Import, Reset};
+use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
 
 /// Long-term memory for your agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -110,6 +110,11 @@ pub enum Command {
     /// List, rename, merge and alias projects.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
+    /// Find secrets in everything that is stored; never prints a value.
+    #[command(
+        after_help = "Example\n  loci scan\n\nExample: replace them by [SECRET:kind]; cannot be undone\n  loci scan --redact"
+    )]
+    Scan(Scan),
     /// Check the installation and print how to fix problems.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),

@@ -46,6 +46,20 @@ pub struct Reset {
     pub json: bool,
 }
 
+/// `loci scan`
+#[derive(Debug, Args)]
+pub struct Scan {
+    /// Replace what is found; cannot be undone.
+    #[arg(long)]
+    pub redact: bool,
+    /// Do not ask for confirmation.
+    #[arg(long, short, requires = "redact")]
+    pub yes: bool,
+    /// Print the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `loci doctor`
 #[derive(Debug, Args)]
 pub struct Doctor {

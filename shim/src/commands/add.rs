@@ -60,5 +60,8 @@ fn result_text(reply: &StoreReply) -> String {
             similar.join(", ")
         );
     }
+    if !reply.redacted.is_empty() {
+        let _ = write!(text, "\n  replaced: {}", escape_line(&reply.redacted.join(", ")));
+    }
     text
 }

@@ -28,6 +28,7 @@ mod relate;
 mod reply_text;
 mod reset;
 mod restore;
+mod scan;
 mod search;
 mod stats;
 mod transfer;
@@ -55,6 +56,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Import(args) => return transfer::import::run(args).await,
         Command::Reset(args) => return reset::run(args).await,
         Command::Groups(command) => return groups::run(command).await,
+        Command::Scan(args) => return scan::run(args).await,
         Command::Doctor(args) => return doctor::run(args).await,
         Command::Eval(args) => return eval::run(args).await,
         Command::Config(command) => return config::run(&command).await,

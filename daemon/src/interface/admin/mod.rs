@@ -2,5 +2,6 @@
 
 pub(crate) mod context;
 pub mod http;
+pub(crate) mod screened_lines;
 pub(crate) mod spool;
 pub(crate) mod transfer;

@@ -2,32 +2,26 @@
 //!
 //! Not here: receiving the bytes (`transfer`), what they mean (`engine::transfer`).
 
+use crate::interface::admin::screened_lines::{ScreenedLines, Spooled, spool_failure};
 use axum::body::Bytes;
+use loci_engine::privacy::Policy;
 use loci_engine::transfer;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits::LINE_BYTES;
 use loci_proto::requests::import::IMPORT_BYTES;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
 use tokio::sync::mpsc::Receiver;
 
 /// Number of bytes from which the layout (document or lines) is detected; longer than any header.
 const DETECTION_BYTES: usize = 4096;
-/// Size of the write buffer, in bytes.
-const BUFFER: usize = 256 * 1024;
 /// Maximum size of a document, in bytes.
 const MAX_DOCUMENT_BYTES: u64 = 512 << 20;
 
 /// Creates an unnamed file in a folder. The system removes it when its handle is closed, even if the daemon is killed.
 fn unnamed_file(folder: &Path) -> Result<File, Failure> {
     tempfile::tempfile_in(folder).map_err(|e| spool_failure(&e))
-}
-
-/// Returns the failure for an I/O error of the spooled file.
-fn spool_failure(error: &io::Error) -> Failure {
-    let hint = "Nothing was imported; free some space and try again";
-    Failure::new(Code::StorageFailed, format!("the file could not be spooled: {error}")).hint(hint)
 }
 
 /// Writes all chunks to a file; returns the file as lines, positioned at its beginning.
@@ -38,8 +32,8 @@ pub(crate) fn spool(
     folder: &Path,
     mut chunks: Receiver<Bytes>,
     skip_bad: bool,
-) -> Result<File, Failure> {
-    let mut out = BufWriter::with_capacity(BUFFER, unnamed_file(folder)?);
+    policy: &Policy,
+) -> Result<Spooled, Failure> {
     let mut beginning = Vec::new();
     while let Some(chunk) = chunks.blocking_recv() {
         beginning.extend_from_slice(&chunk);
@@ -49,18 +43,37 @@ pub(crate) fn spool(
     }
     let is_document = transfer::is_document(&beginning);
     let mut limits = SizeLimits { is_document, skip_bad, total: 0, line: 1, length: 0 };
-    limits.write(&beginning, &mut out)?;
-    while let Some(chunk) = chunks.blocking_recv() {
-        limits.write(&chunk, &mut out)?;
-    }
-    let mut file = out.into_inner().map_err(|e| spool_failure(e.error()))?;
-    file.rewind().map_err(|e| spool_failure(&e))?;
+    let mut screened = ScreenedLines::new(unnamed_file(folder)?, policy, skip_bad);
     if !is_document {
-        return Ok(file);
+        limits.write(&beginning, &mut screened).map_err(|failure| screened.failure_or(failure))?;
+        while let Some(chunk) = chunks.blocking_recv() {
+            limits.write(&chunk, &mut screened).map_err(|failure| screened.failure_or(failure))?;
+        }
+        return screened.finish();
     }
-    let mut lines = document_to_lines(file, folder)?;
-    lines.rewind().map_err(|e| spool_failure(&e))?;
-    Ok(lines)
+    let mut document = memory_file(folder)?;
+    limits.write(&beginning, &mut document)?;
+    while let Some(chunk) = chunks.blocking_recv() {
+        limits.write(&chunk, &mut document)?;
+    }
+    document.rewind().map_err(|e| spool_failure(&e))?;
+    transfer::document_to_lines(&mut document, &mut screened)
+        .map_err(|error| screened.failure_or(error.into()))?;
+    screened.finish()
+}
+
+/// Returns a file in memory: the text of a document is screened only when it was read as lines.
+#[cfg(target_os = "linux")]
+fn memory_file(_folder: &Path) -> Result<File, Failure> {
+    let flags = nix::sys::memfd::MFdFlags::MFD_CLOEXEC;
+    let memory = nix::sys::memfd::memfd_create("loci-import", flags);
+    memory.map(File::from).map_err(|e| spool_failure(&e.into()))
+}
+
+/// Returns an unnamed file, where the system has no files in memory.
+#[cfg(not(target_os = "linux"))]
+fn memory_file(folder: &Path) -> Result<File, Failure> {
+    unnamed_file(folder)
 }
 
 /// Writes the file and enforces the limits of its size and of the length of its lines.
@@ -120,11 +133,4 @@ impl SizeLimits {
         }
         Ok(())
     }
-}
-
-/// Converts a document to lines in a new unnamed file.
-fn document_to_lines(document: File, folder: &Path) -> Result<File, Failure> {
-    let mut lines = BufWriter::new(unnamed_file(folder)?);
-    transfer::document_to_lines(&mut { document }, &mut lines)?;
-    lines.into_inner().map_err(|e| spool_failure(e.error()))
 }

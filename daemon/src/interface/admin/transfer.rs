@@ -4,6 +4,7 @@
 //! opens a path that a client has sent. Not here: what the lines mean (`engine::transfer`).
 
 use crate::interface::admin::context::{AdminContext, error_response, read_call};
+use crate::interface::admin::screened_lines::Spooled;
 use crate::interface::admin::spool;
 use crate::service::{Caller, Service};
 use axum::Json;
@@ -21,7 +22,6 @@ use loci_proto::limits;
 use loci_proto::mcp::arguments;
 use loci_proto::requests::export::ExportRequest;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
-use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,7 +134,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
         .map_err(|e| Failure::invalid("the first line", format!("is not a request: {e}")))?;
     let request: ImportRequest = arguments::parse(call.arguments)?;
     let session = admin.session(call.session);
-    let file = receive(admin, body, rest, request.skip_bad).await?;
+    let (file, report) = receive(admin, body, rest, request.skip_bad).await?.into_parts();
     drop(receiving);
     let service = &admin.service;
     service.flush_usage().await?;
@@ -143,7 +143,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
         move |writer: &mut Writer, call: &CallContext| writer.import(call, &request, &mut { file });
     let reply = service.write(caller, import).await?;
     service.set_vectors_missing(true);
-    Ok(reply)
+    Ok(report.complete(reply))
 }
 
 /// Returns the next chunk of the body; `None` at its end.
@@ -194,11 +194,12 @@ async fn receive(
     body: &mut Body,
     rest: Bytes,
     skip_bad: bool,
-) -> Result<File, Failure> {
+) -> Result<Spooled, Failure> {
     let service = Arc::clone(&admin.service);
     let (sender, chunks) = mpsc::channel::<Bytes>(4);
-    let spooling =
-        tokio::task::spawn_blocking(move || spool::spool(service.home(), chunks, skip_bad));
+    let spooling = tokio::task::spawn_blocking(move || {
+        spool::spool(service.home(), chunks, skip_bad, &service.config.policy())
+    });
     let mut next = Some(rest);
     while let Some(bytes) = next {
         // Sending fails if the spool has refused the file; its failure is returned below.

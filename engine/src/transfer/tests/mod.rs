@@ -7,6 +7,7 @@ mod history;
 mod invalid_files;
 mod merging;
 mod round_trip;
+mod screening;
 mod undo;
 
 use crate::db::memories;

@@ -132,6 +132,12 @@ fn report_text(reply: &ImportReply) -> String {
             let _ = writeln!(text, "  line {}: {}", skipped.line, escape_line(&skipped.reason));
         }
     }
+    if !reply.redacted.is_empty() {
+        let _ = writeln!(text, "Replaced:");
+        for replaced in &reply.redacted {
+            let _ = writeln!(text, "  {}", escape_line(replaced));
+        }
+    }
     for note in &reply.notes {
         let _ = writeln!(text, "Note: {}", escape_line(note));
     }

@@ -437,6 +437,7 @@ fn store_administration_commands_print_these_screens() {
         ("compact_dry", &["compact", "--dry-run"][..]),
         ("compact", &["compact"]),
         ("cleanup_dry", &["cleanup", "--dry-run"]),
+        ("scan", &["scan"]),
         ("maintenance_status", &["ctl", "maintenance", "status"]),
         ("maintenance_plan", &["ctl", "maintenance", "plan"]),
         ("maintenance_pause", &["ctl", "maintenance", "pause"]),

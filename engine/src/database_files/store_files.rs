@@ -7,6 +7,7 @@ use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{FileStamp, Identity, IdentityFile};
 use crate::database_files::page_sums::PageSums;
 use crate::database_files::wal_file::WalHandle;
+use crate::db::checkpoint::Moved;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::io;
@@ -134,25 +135,36 @@ impl StoreFiles {
         }
     }
 
-    /// Hashes the pages that a checkpoint has moved. `frames` is how many frames of the log it has
-    /// moved in all; 0 if it has emptied the log.
+    /// Hashes the pages that a checkpoint has moved.
     ///
     /// # Errors
     /// `File`.
     pub fn record_checkpoint(
         &mut self,
-        moved: &HashSet<u32>,
-        frames: u32,
+        pages: &HashSet<u32>,
+        moved: Moved,
         checkpoints: i64,
     ) -> Result<()> {
+        if moved == Moved::ALL {
+            self.committed.store(0, Ordering::Relaxed);
+        }
+        self.summed = moved.moved;
+        self.identity.checkpoints = checkpoints;
+        self.hash_again(pages)
+    }
+
+    /// Hashes the pages that a failed checkpoint may have written. They still are in the log.
+    ///
+    /// # Errors
+    /// `File`.
+    pub fn record_interrupted_checkpoint(&mut self, pages: &HashSet<u32>) -> Result<()> {
+        self.hash_again(pages)
+    }
+
+    fn hash_again(&mut self, pages: &HashSet<u32>) -> Result<()> {
         let mut update = || {
-            self.sums.update(&self.database, moved)?;
-            self.summed = frames;
+            self.sums.update(&self.database, pages)?;
             self.identity.file = FileStamp::of(&self.path);
-            self.identity.checkpoints = checkpoints;
-            if frames == 0 {
-                self.committed.store(0, Ordering::Relaxed);
-            }
             self.write_identity()
         };
         update().map_err(|source| Error::File { path: self.path.clone(), source })

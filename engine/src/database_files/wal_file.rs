@@ -224,17 +224,13 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::dump;
     use rusqlite::Connection;
 
     /// A database with three transactions in its log.
     fn database(folder: &Path) -> (std::path::PathBuf, Connection) {
         let path = folder.join("memory.db");
-        let conn = Connection::open(&path).expect("the database opens");
-        conn.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
-             CREATE TABLE t(x); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);",
-        )
-        .expect("three transactions are committed");
+        let conn = dump::database_with_log(&path);
         (path, conn)
     }
 
@@ -250,9 +246,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, conn) = database(folder.path());
         let found = frames(&path);
-        let in_log: u32 = conn
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))
-            .expect("the checkpoint runs");
+        let in_log = dump::frames_in_log(&conn);
         assert_eq!(found.committed, in_log);
         assert_eq!(found.pages, HashSet::from([1, 2]));
         let handle = WalHandle::open(&path).expect("opens").expect("there is a log");

@@ -70,12 +70,7 @@ pub(crate) fn passive(conn: &Connection) -> Result<Moved> {
     })?)
 }
 
-/// Moves all pages and empties the log.
-pub(crate) fn truncate_log(conn: &Connection) -> Result<()> {
-    Ok(conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
-}
-
-/// Like [`truncate_log`], but returns false if a reader blocks it for [`READER_WAIT`].
+/// Moves all pages and empties the log; returns false if a reader blocks it for [`READER_WAIT`].
 pub(crate) fn try_truncate_log(conn: &Connection) -> Result<bool> {
     conn.busy_timeout(READER_WAIT)?;
     let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));

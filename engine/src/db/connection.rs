@@ -92,6 +92,11 @@ fn uri_path(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().iter().map(part).collect()
 }
 
+/// Moves all pages from the write-ahead log into the database file and empties the log.
+pub(crate) fn truncate_log(conn: &Connection) -> Result<()> {
+    Ok(conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+}
+
 /// Begins a write transaction for several changes.
 pub(crate) fn begin(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("BEGIN IMMEDIATE")?)

@@ -51,3 +51,20 @@ pub(crate) fn file_contains(path: &std::path::Path, needle: &str) -> bool {
 pub(crate) fn free_pages(conn: &Connection) -> i64 {
     conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("the pragma is readable")
 }
+
+/// Creates a database with three transactions in its write-ahead log.
+pub(crate) fn database_with_log(path: &std::path::Path) -> Connection {
+    let conn = Connection::open(path).expect("the database opens");
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+         CREATE TABLE t(x); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);",
+    )
+    .expect("three transactions are committed");
+    conn
+}
+
+/// Returns how many frames of the write-ahead log SQLite finds.
+pub(crate) fn frames_in_log(conn: &Connection) -> u32 {
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))
+        .expect("the checkpoint runs")
+}

@@ -6,7 +6,7 @@
 //! serving.
 
 use crate::database_files::wal_path;
-use crate::db::checkpoint;
+use crate::db::connection;
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -54,7 +54,7 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // The log of a store that was not closed may contain hard-deleted content.
     if unclean || size(&wal_path(path)) > MAX_LOG_AT_OPEN {
-        checkpoint::truncate_log(conn)?;
+        connection::truncate_log(conn)?;
     }
     let checks_now = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
     if unclean && checks_now {

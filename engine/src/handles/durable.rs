@@ -5,7 +5,7 @@
 
 use crate::database_files::quarantine::Quarantine;
 use crate::db::checkpoint::Moved;
-use crate::db::{backup, checkpoint, health};
+use crate::db::{backup, checkpoint, connection, health};
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::index::snapshot;
@@ -145,9 +145,17 @@ impl Writer {
     ) -> Result<Moved> {
         let number = checkpoint::announce(&self.conn, self.files.wal_salt(), reading)?;
         let pages = self.files.pages_to_move()?;
-        let moved = run(&self.conn)?;
-        self.files.record_checkpoint(&pages, moved.moved, number)?;
-        Ok(moved)
+        match run(&self.conn) {
+            Ok(moved) => {
+                self.files.record_checkpoint(&pages, moved, number)?;
+                Ok(moved)
+            }
+            Err(error) => {
+                // Some pages may have been written before the disk failed.
+                self.files.record_interrupted_checkpoint(&pages)?;
+                Err(error)
+            }
+        }
     }
 
     /// Marks the store as closed and moves the whole log into the database. A store that cannot be
@@ -159,7 +167,7 @@ impl Writer {
         }
         health::mark_closed(&self.conn, nonce)?;
         self.count_checkpoint(None, |conn| {
-            checkpoint::truncate_log(conn)?;
+            connection::truncate_log(conn)?;
             Ok(Moved::ALL)
         })?;
         Ok(())

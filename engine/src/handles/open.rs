@@ -148,7 +148,7 @@ fn begin_files(
 ) -> Result<StoreFiles> {
     if !recognition.sums_are_valid {
         // The checksums are those of the file alone.
-        checkpoint::truncate_log(conn)?;
+        connection::truncate_log(conn)?;
         committed.store(0, Ordering::Relaxed);
     }
     let identity = Identity {

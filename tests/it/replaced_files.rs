@@ -208,13 +208,13 @@ fn nothing_is_acknowledged_into_a_database_that_is_gone() {
         let mut agent = home.session();
         store_notes(&mut agent, "Kept", 5);
         let database = Files::of(&home).database;
-        let aside = home.path("aside.db");
+        let (aside, other) = (home.path("aside.db"), other_database("Other", 3));
         match way {
             "removed" => fs::remove_file(&database).expect("the database is removed"),
             "moved" => fs::rename(&database, &aside).expect("the database is moved"),
             _ => {
                 fs::rename(&database, &aside).expect("the database is moved");
-                fs::write(&database, other_database("Other", 3)).expect("another takes its place");
+                fs::write(&database, other).expect("another takes its place");
             }
         }
         let stored = agent.call("store_memory", json_note());

@@ -175,7 +175,8 @@ impl Case<'_> {
             return self.without_log("belongs to the file that was replaced");
         }
         let is_own_file = match self.compare_pages(&frames.pages)? {
-            PagesMatch::Yes => true,
+            // Every page may be in the log, so equal pages alone prove nothing.
+            PagesMatch::Yes => self.is_same_database(known),
             PagesMatch::Unknown => self.is_next_checkpoint(known),
             PagesMatch::Damaged(pages) if self.is_next_checkpoint(known) => {
                 let finding = format!(
@@ -215,6 +216,12 @@ impl Case<'_> {
         Ok(was_written
             && is_same_log
             && matches!(self.compare_pages(&HashSet::new())?, PagesMatch::Yes))
+    }
+
+    /// Returns whether the file alone names the known database, or names none: an interrupted
+    /// checkpoint may have left it unreadable.
+    fn is_same_database(&self, known: &Identity) -> bool {
+        probe::without_log(self.path).map_or(true, |file| file.uuid == known.uuid)
     }
 
     /// Returns whether the file alone has the last checkpoint that is known, or one more.

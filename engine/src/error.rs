@@ -80,7 +80,7 @@ impl From<Error> for Failure {
             Error::InUse { .. } => Failure::new(Code::Busy, error.to_string())
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
-                .hint("Put the file back, or restore a backup with loci backup restore"),
+                .hint("Put the file back, or copy a backup to its place"),
             Error::File { ref source, .. } => {
                 let fault = match source.kind() {
                     ErrorKind::StorageFull => StorageFault::Full,

@@ -62,7 +62,7 @@ impl PageSums {
         Ok(is_known.then_some(Self { file, page_size }))
     }
 
-    /// Hashes every page of the database file anew.
+    /// Computes the checksum of every page of the database file.
     ///
     /// # Errors
     /// When the file system fails.

@@ -12,7 +12,7 @@
 //! | no file or no bytes, but there was data | the start is refused |
 //! | the log belongs to the file | both are used |
 //! | the log belongs to something else, or is damaged | it is put aside, the file is used |
-//! | the file is another database, or an older state | it is used, and the person is told |
+//! | the file is another database, or an older state | it is used, and a notice is added |
 
 use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{self, FileStamp, Identity, StoredIdentity};
@@ -32,7 +32,8 @@ use std::path::Path;
 const MAX_COMPARED_PAGES: u32 = 65_536;
 /// Pages of one part.
 const PART_PAGES: u32 = 1_024;
-/// A file with more differing pages than one in so many is another file, not a damaged one.
+/// If more than one in this many compared pages differ, the file was replaced; otherwise it is
+/// damaged.
 const DAMAGED_SHARE: u32 = 10;
 
 /// What was found.
@@ -180,7 +181,7 @@ impl Case<'_> {
             PagesMatch::Unknown => self.is_next_checkpoint(known),
             PagesMatch::Damaged(pages) if self.is_next_checkpoint(known) => {
                 let finding = format!(
-                    "{} of {} changed since the last checkpoint; run loci doctor --deep",
+                    "{} of {} changed since the last checkpoint; run loci doctor",
                     count(pages, "page"),
                     name(self.path)
                 );

@@ -36,6 +36,8 @@ pub mod text;
 pub mod transaction;
 pub mod transfer;
 
+pub use db::damage::{DamagedRow, DamagedRows};
+pub use db::salvage::{Salvage, salvage};
 pub use handles::open::{open, open_cold};
 pub use handles::open_read_only::{ReadOnlyStore, open_read_only};
 pub use handles::reader::Reader;

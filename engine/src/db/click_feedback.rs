@@ -2,9 +2,11 @@
 //!
 //! Not here: their evaluation (`eval`).
 
+use crate::db::damage::{self, Source};
+use crate::db::groups;
 use crate::error::Result;
 use loci_proto::group::{Group, GroupName};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, Row};
 
 /// A query and a memory that answered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,27 +39,24 @@ pub(crate) fn redact(conn: &Connection, seq: i64) -> Result<()> {
 
 /// Returns every answer, newest first. The group of an answer is the one that it was merged into.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
-    let mut statement =
-        conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
-    let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get::<_, String>(2)?))
+    let mut statement = conn
+        .prepare_cached("SELECT id, query, memory, group_id FROM known_answers ORDER BY id DESC")?;
+    let read = |row: &Row<'_>| Ok((row.get(1)?, row.get(2)?, row.get::<_, String>(3)?));
+    let (source, mut answers) = (Source::numbered("query"), Vec::new());
+    damage::each_intact(conn, &mut statement, [], source, read, |(query, seq, id)| {
+        answers.push(FeedbackRow { query, seq, group: group(conn, &id)? });
+        Ok(())
     })?;
-    let rows = rows.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter()
-        .map(|(query, seq, id)| Ok(FeedbackRow { query, seq, group: group(conn, &id)? }))
-        .collect()
+    Ok(answers)
 }
 
 /// Returns the group with this id, or the group it was merged into.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
-    let stored = conn
-        .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
-        .query_row([id], |row| Ok(Group { id: id.to_owned(), name: row.get(0)? }))
-        .optional()?;
+    let stored = groups::name(conn, id)?.map(|name| Group { id: id.to_owned(), name });
     match (stored, id.parse::<GroupName>()) {
         (Some(group), _) => Ok(group),
         (None, Ok(name)) => {
-            Ok(crate::db::groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))
+            Ok(groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))
         }
         (None, Err(_)) => Ok(Group { id: id.to_owned(), name: id.to_owned() }),
     }

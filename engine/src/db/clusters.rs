@@ -3,7 +3,10 @@
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, anchor, parsed, read_memory};
+use crate::db::damage;
+use crate::db::memory_row::{
+    COLUMNS, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed, status,
+};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
@@ -12,7 +15,7 @@ use crate::model::status::Status;
 use crate::model::time::{self, Timestamp};
 use loci_proto::memory::{MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The step that processed a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +81,9 @@ pub(crate) struct Episode {
 }
 
 const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
-       m.created_at, m.access_count, m.content_hash, json_extract(m.metadata, '$.event_date'), m.expires_at,
-       coalesce(json_extract(m.metadata, '$.summary') = 1 OR json_extract(m.metadata, '$.promoted') = 1, 0),
+       m.created_at, m.access_count, m.content_hash, m.content, m.expires_at, m.metadata,
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
        OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
-       CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END,
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
                AND p.status <> 'forgotten')
      FROM memories m WHERE m.type = 'episodic'";
@@ -92,39 +93,44 @@ pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
     let mut statement = conn.prepare_cached(&format!(
         "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
     ))?;
-    let rows = statement.query_map([], episode)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut episodes = Vec::new();
+    damage::each_intact(conn, &mut statement, [], SOURCE, episode, |episode| {
+        episodes.push(episode);
+        Ok(())
+    })?;
+    Ok(episodes)
 }
 
 /// Returns one episode in its current state, whatever its status.
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
     Ok(conn
         .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
-        .query_row([seq], episode)
-        .optional()?)
+        .query_row([seq], |row| damage::intact(conn, SOURCE, row, episode))
+        .optional()?
+        .flatten())
 }
 
 fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
-    let created_at = Timestamp(row.get(8)?);
-    let summary: Option<Map<String, Value>> =
-        row.get::<_, Option<String>>(15)?.and_then(|text| serde_json::from_str(&text).ok());
-    let event_date: Option<String> = row.get::<_, Option<String>>(11).unwrap_or_default();
+    check_hash(row, 11, 10)?;
+    let (created_at, metadata) = (Timestamp(row.get(8)?), metadata(row, 13)?);
+    let event_date = metadata.get("event_date").and_then(Value::as_str);
+    let is_summary = is_true(&metadata, "summary");
     Ok(Episode {
         seq: row.get(0)?,
         id: parsed(row, 1)?,
         group: row.get(2)?,
         scope: parsed(row, 3)?,
-        status: Status::parse(row.get_ref(4)?.as_str()?).unwrap_or(Status::Forgotten),
+        status: status(row, 4)?,
         anchor: anchor(row, 5)?,
-        at: event_date.as_deref().and_then(time::moment_of).unwrap_or(created_at),
+        at: event_date.and_then(time::moment_of).unwrap_or(created_at),
         created_at,
         access_count: row.get(9)?,
         hash: row.get(10)?,
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
-        is_generated: row.get(13)?,
+        is_generated: is_summary || is_true(&metadata, "promoted"),
         was_promoted: row.get(14)?,
-        is_summarised: row.get(16)?,
-        span: summary.and_then(|metadata| PeriodKind::of(&metadata).map(|(span, _)| span)),
+        is_summarised: row.get(15)?,
+        span: PeriodKind::of(&metadata).filter(|_| is_summary).map(|(span, _)| span),
     })
 }
 
@@ -132,10 +138,11 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
 pub(crate) fn summaries(conn: &Connection, group: &str) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE source_group = ?1 AND type = 'episodic' AND status = 'active'
-         AND json_extract(metadata, '$.summary') = 1 ORDER BY seq DESC"
+         AND metadata LIKE '%summary%' ORDER BY seq DESC"
     ))?;
-    let rows = statement.query_map([group], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut memories = intact_memories(conn, &mut statement, [group])?;
+    memories.retain(|memory| is_true(&memory.metadata, "summary"));
+    Ok(memories)
 }
 
 /// Returns active, unpinned memories without an access since `moment`, oldest first.
@@ -143,8 +150,7 @@ pub(crate) fn unused_since(conn: &Connection, moment: Timestamp) -> Result<Vec<M
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND pinned = 0 AND coalesce(last_accessed, created_at) <= ?1 ORDER BY seq"
     ))?;
-    let rows = statement.query_map([moment.0], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [moment.0])
 }
 
 /// Returns at most `limit` memories that were forgotten for this reason before `moment`, oldest
@@ -159,8 +165,7 @@ pub(crate) fn forgotten_before(
         "SELECT {COLUMNS} FROM memories WHERE status = 'forgotten' AND forgotten_reason = ?1 AND status_at < ?2 ORDER BY seq LIMIT ?3"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map((reason, moment.0, limit), read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, (reason, moment.0, limit))
 }
 
 /// Returns active semantic memories, oldest first.
@@ -168,8 +173,7 @@ pub(crate) fn facts(conn: &Connection) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND type = 'semantic' ORDER BY seq"
     ))?;
-    let rows = statement.query_map([], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [])
 }
 
 /// Returns the memories that were made from this one, whatever their status.
@@ -178,6 +182,5 @@ pub(crate) fn made_from(conn: &Connection, source: i64) -> Result<Vec<Memory>> {
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT memory FROM memory_sources WHERE source = ?1) ORDER BY seq"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([source], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [source])
 }

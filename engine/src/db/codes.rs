@@ -3,9 +3,14 @@
 //! Not here: comparing them (`crate::ranking::late_interaction`).
 
 use crate::db::SeqRange;
+use crate::db::damage::{self, DamagedRow, Source};
+use crate::db::memory_row::column_error;
 use crate::error::Result;
 use crate::model::encoding::{SIGN_CODE_BYTES, SignCode};
-use rusqlite::{CachedStatement, Connection, OptionalExtension};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
+
+/// Codes with the memory's number in the first column; they are computed again with the vectors.
+const SOURCE: Source = Source::numbered(DamagedRow::VECTOR);
 
 /// Prepares the statement that stores codes.
 pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
@@ -53,11 +58,15 @@ pub(crate) fn load(
 ) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
-    while let Some(row) = rows.next()? {
-        each(row.get(0)?, unpack(row.get_ref(1)?.as_blob().unwrap_or_default()))?;
-    }
-    Ok(())
+    let read = |row: &Row<'_>| {
+        let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
+        if bytes.len() % SIGN_CODE_BYTES > 0 {
+            return Err(column_error(1, format!("has {} bytes", bytes.len())));
+        }
+        Ok((row.get(0)?, unpack(bytes)))
+    };
+    let range = (model, seqs.start(), seqs.end());
+    damage::each_intact(conn, &mut statement, range, SOURCE, read, |(seq, codes)| each(seq, codes))
 }
 
 fn unpack(bytes: &[u8]) -> Vec<SignCode> {

@@ -82,6 +82,21 @@ pub(crate) fn reader_without_files(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
+/// Opens the file alone for reading, as if it had no log. Takes no lock.
+///
+/// # Errors
+/// `Database` if the file cannot be opened.
+pub(crate) fn immutable(path: &Path) -> Result<Connection> {
+    configure_sqlite();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let uri = format!("file:{}?immutable=1", uri_path(path));
+    let conn = Connection::open_with_flags(uri, flags)?;
+    conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
+    Ok(conn)
+}
+
 /// Returns a path as part of a URI: every byte but the plain ones is `%` and two digits.
 fn uri_path(path: &Path) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);

@@ -5,9 +5,10 @@
 //! cascading delete), so temporary triggers of the writing connection record the changes of a
 //! transaction in a temporary table. Not here: the use of the links (`crate::search::graph_boost`).
 
+use crate::db::damage::{self, Source};
 use crate::error::Result;
 use crate::model::entity_link::{EntityLink, LinkKind};
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 /// Starts recording the links that this connection adds and removes.
 pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
@@ -58,9 +59,14 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<EntityLink>> {
 
 fn links(conn: &Connection, sql: &str) -> Result<Vec<EntityLink>> {
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([], |row| {
+    let read = |row: &Row<'_>| {
         let kind = if row.get(2)? { LinkKind::Relation } else { LinkKind::Mention };
         Ok(EntityLink { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
+    };
+    let mut found = Vec::new();
+    damage::each_intact(conn, &mut statement, [], Source::numbered("mention"), read, |link| {
+        found.push(link);
+        Ok(())
     })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(found)
 }

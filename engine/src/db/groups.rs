@@ -1,5 +1,6 @@
 //! Rows of `groups` and `group_aliases`.
 
+use crate::db::damage::{self, Source};
 use crate::error::Result;
 use crate::model::time::Timestamp;
 use loci_proto::error::Failure;
@@ -45,8 +46,9 @@ pub(crate) fn find(
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
              LIMIT 1",
         )?
-        .query_row([name.as_str()], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))
-        .optional()?;
+        .query_row([name.as_str()], |row| damage::intact(conn, SOURCE, row, read))
+        .optional()?
+        .flatten();
     let own = own.filter(|own| own.name == name.as_str());
     Ok(stored.or_else(|| own.cloned()))
 }
@@ -54,9 +56,19 @@ pub(crate) fn find(
 /// Returns the display name of a group.
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
     Ok(conn
-        .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?)
+        .prepare_cached("SELECT id, name FROM groups WHERE id = ?1")?
+        .query_row([id], |row| damage::intact(conn, SOURCE, row, read))
+        .optional()?
+        .flatten()
+        .map(|group| group.name))
+}
+
+/// The id is the first column.
+const SOURCE: Source = Source::named("project");
+
+/// Reads id and name from the first columns.
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Group> {
+    Ok(Group { id: row.get(0)?, name: row.get(1)? })
 }
 
 /// A group with its aliases and the numbers of its memories.
@@ -73,19 +85,22 @@ pub(crate) struct GroupRow {
 
 /// Returns every group, ordered by name.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<GroupRow>> {
-    let ids = conn
-        .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
-        .query_map([], |row| row.get::<_, String>(0))?
-        .collect::<Result<Vec<_>, _>>()?;
-    ids.iter().filter_map(|id| one(conn, id).transpose()).collect()
+    let mut statement = conn.prepare_cached("SELECT id, name FROM groups ORDER BY name, id")?;
+    let mut groups = Vec::new();
+    damage::each_intact(conn, &mut statement, [], SOURCE, read, |group| {
+        groups.extend(one(conn, &group.id)?);
+        Ok(())
+    })?;
+    Ok(groups)
 }
 
 /// Returns one group.
 pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<GroupRow>> {
     let aliases = conn
         .prepare_cached("SELECT alias FROM group_aliases WHERE group_id = ?1 ORDER BY alias")?
-        .query_map([id], |row| row.get(0))?
-        .collect::<Result<Vec<String>, _>>()?;
+        .query_map([id], |row| Ok(row.get(0).ok()))?
+        .collect::<Result<Vec<Option<String>>, _>>()?;
+    let aliases: Vec<String> = aliases.into_iter().flatten().collect();
     let sql = "SELECT g.id, g.name, count(m.seq) FILTER (WHERE m.status = 'active'), count(m.seq)
                FROM groups g LEFT JOIN memories m ON m.source_group = g.id WHERE g.id = ?1 GROUP BY g.id";
     let read = |row: &rusqlite::Row<'_>| {
@@ -115,7 +130,13 @@ pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement
-        .query_map([], |row| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? })))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let read =
+        |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? }));
+    let mut redirects = HashMap::new();
+    let source = Source::named("alias");
+    damage::each_intact(conn, &mut statement, [], source, read, |(alias, group)| {
+        redirects.insert(alias, group);
+        Ok(())
+    })?;
+    Ok(redirects)
 }

@@ -174,9 +174,14 @@ pub(crate) fn database_uuid(conn: &Connection) -> Result<String> {
 /// Returns the number of the last change: the last row of the audit log, whether it still exists or
 /// not.
 pub(crate) fn last_change(conn: &Connection) -> Result<i64> {
+    last_row(conn, "memory_log")
+}
+
+/// Returns the highest row number that a table ever had, 0 for none.
+pub(crate) fn last_row(conn: &Connection, table: &str) -> Result<i64> {
     let last = conn
-        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'memory_log'")?
-        .query_row([], |row| row.get(0))
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = ?1")?
+        .query_row([table], |row| row.get(0))
         .optional()?;
     Ok(last.unwrap_or(0))
 }
@@ -197,8 +202,15 @@ pub(crate) fn number(conn: &Connection, key: &str) -> Result<Option<i64>> {
 pub(crate) fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([key], |row| row.get(0))
+        .query_row([key], |row| Ok(lossy(row)))
         .optional()?)
+}
+
+/// Returns the text in the first column. A byte that is not UTF-8 must not keep the store from
+/// opening.
+fn lossy(row: &rusqlite::Row<'_>) -> String {
+    let bytes = row.get_ref(0).ok().and_then(|value| value.as_bytes().ok());
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
 /// Removes a value of `meta`.

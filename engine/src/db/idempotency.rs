@@ -4,11 +4,15 @@ use crate::error::Result;
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Returns the stored answer to the call with this key, as JSON.
+/// Returns the stored answer to the call with this key, as JSON. What is no text any more fails as
+/// JSON, so that the call does not run again.
 pub(crate) fn find(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT result FROM idempotency WHERE key = ?1")?
-        .query_row([key], |row| row.get(0))
+        .query_row([key], |row| {
+            let bytes = row.get_ref(0)?.as_bytes().unwrap_or_default();
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        })
         .optional()?)
 }
 

@@ -4,7 +4,7 @@
 //! that both agree.
 
 use crate::db::memories;
-use crate::db::memories::{ENTRY, read_entry};
+use crate::db::memory_row::{ENTRY, intact_entry};
 use crate::error::Result;
 use crate::model::entry::Entry;
 use crate::model::visibility::Visibility;
@@ -32,7 +32,7 @@ pub(crate) fn matching(
     ))?;
     let mut rows = statement.query((quoted.join(" OR "), groups.first(), groups.last()))?;
     while let Some(row) = rows.next()? {
-        if !visit(read_entry(row)?) {
+        if intact_entry(conn, row)?.is_some_and(|entry| !visit(entry)) {
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! Lists memories: all of them, or those that a partial id matches.
 
-use crate::db::memories::{COLUMNS, read_memory};
+use crate::db::damage;
+use crate::db::memory_row::{COLUMNS, SOURCE, intact_memories, read_memory};
 use crate::error::Result;
 use crate::model::memory::Memory;
 use rusqlite::Connection;
@@ -9,11 +10,10 @@ use rusqlite::Connection;
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        each(read_memory(row)?);
-    }
-    Ok(())
+    damage::each_intact(conn, &mut statement, [], SOURCE, read_memory, |memory| {
+        each(memory);
+        Ok(())
+    })
 }
 
 /// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),
@@ -23,7 +23,6 @@ pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Resu
         "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows =
-        statement.query_map((part, i64::try_from(limit).unwrap_or(i64::MAX)), read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    intact_memories(conn, &mut statement, (part, limit))
 }

@@ -1,13 +1,14 @@
 //! Rows of `memory_log`, the audit log: the operations on each memory and their actors. Contains no
 //! texts of memories.
 
+use crate::db::damage::{self, Source};
 use crate::error::Result;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use loci_proto::memory::Scope;
 use loci_proto::requests::inspect::AuditEntry;
-use rusqlite::{CachedStatement, Connection, OptionalExtension};
-use serde_json::Value;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
+use serde_json::{Map, Value};
 
 /// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,21 +94,32 @@ pub(crate) fn of(
         "SELECT id, operation, details, client, session, group_id, created_at FROM memory_log
          WHERE memory_id = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3",
     )?;
-    let rows =
-        statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok(AuditEntry {
-                id: row.get(0)?,
-                operation: row.get(1)?,
-                details: row
-                    .get::<_, Option<String>>(2)?
-                    .and_then(|text| serde_json::from_str(&text).ok()),
-                client: row.get(3)?,
-                session: row.get(4)?,
-                group: row.get(5)?,
-                at: Timestamp(row.get(6)?).iso(),
-            })
-        })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let read = |row: &Row<'_>| {
+        let details: Option<String> = row.get(2)?;
+        Ok(AuditEntry {
+            id: row.get(0)?,
+            operation: row.get(1)?,
+            details: details.and_then(|text| serde_json::from_str(&text).ok()),
+            client: row.get(3)?,
+            session: row.get(4)?,
+            group: row.get(5)?,
+            at: Timestamp(row.get(6)?).iso(),
+        })
+    };
+    let params = (memory, before, i64::try_from(limit).unwrap_or(i64::MAX));
+    let mut lines = Vec::new();
+    damage::each_intact(
+        conn,
+        &mut statement,
+        params,
+        Source::numbered("log line"),
+        read,
+        |line| {
+            lines.push(line);
+            Ok(())
+        },
+    )?;
+    Ok(lines)
 }
 
 /// Who could see a memory that was deleted permanently.
@@ -122,13 +134,16 @@ pub(crate) struct DeletedFrom {
 /// version has only the caller, who could see it too.
 pub(crate) fn deleted_from(conn: &Connection, memory: &str) -> Result<Option<DeletedFrom>> {
     let mut statement = conn.prepare_cached(
-        "SELECT json_extract(details, '$.scope'), coalesce(json_extract(details, '$.group'), group_id) FROM memory_log
+        "SELECT details, group_id FROM memory_log
          WHERE memory_id = ?1 AND operation = 'delete' ORDER BY id DESC LIMIT 1",
     )?;
     let line = statement.query_row([memory], |row| {
-        let scope: Option<String> = row.get(0)?;
-        let scope = if scope.as_deref() == Some("global") { Scope::Global } else { Scope::Group };
-        let group: Option<String> = row.get(1)?;
+        let text = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
+        let details = text(0).and_then(|text| serde_json::from_str(&text).ok());
+        let details: Map<String, Value> = details.unwrap_or_default();
+        let detail = |name| details.get(name).and_then(Value::as_str);
+        let scope = if detail("scope") == Some("global") { Scope::Global } else { Scope::Group };
+        let group = detail("group").map(str::to_owned).or_else(|| text(1));
         Ok(group.map(|group| DeletedFrom { scope, group }))
     });
     Ok(line.optional()?.flatten())

@@ -1,19 +1,21 @@
-//! Rows of `memories` and `memory_variants`.
+//! Rows of `memories` and `memory_variants`. Damaged rows are recorded and left out of every read.
+//!
+//! Not here: decoding a row (`memory_row`).
 
+use crate::db::damage::{self, DamagedRow, Source};
+use crate::db::memory_row::{
+    COLUMNS, ENTRY, SOURCE, intact_entry, intact_memories, intact_memory, read_damaged, read_entry,
+};
 use crate::db::{SeqRange, vectors};
 use crate::error::Result;
-use crate::model::decay::Anchor;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
-use crate::model::names;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::str::FromStr;
 
 /// The values of a new row.
 pub(crate) struct NewMemory<'a> {
@@ -27,10 +29,6 @@ pub(crate) struct NewMemory<'a> {
     pub hash: &'a [u8],
     pub expires_at: Option<Timestamp>,
 }
-
-/// The columns that [`read_memory`] reads, in its order.
-pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, forgotten_reason, access_count, last_accessed";
 
 /// Inserts a row; returns its sequence number. A trigger updates the keyword index.
 pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
@@ -55,10 +53,34 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
 
 /// Returns the memory with this id, whatever its status.
 pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
+    let found = conn
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
+        .query_row([id.as_str()], |row| intact_memory(conn, row))
+        .optional()?
+        .flatten();
+    let Some(memory) = found.as_ref().filter(|memory| memory.id != *id) else { return Ok(found) };
+    note_other_id(conn, memory.seq, id.as_str());
+    Ok(None)
+}
+
+/// Records a row whose id is not that by which the index of ids led to it.
+pub(crate) fn note_other_id(conn: &Connection, seq: i64, id: &str) {
+    let (place, reason) = (DamagedRow::MEMORY.to_owned(), "id differs from its index".to_owned());
+    damage::note(conn, &DamagedRow { place, row: seq, id: id.to_owned(), reason });
+}
+
+/// Returns a memory as far as it can be decoded, for a person who repairs or removes it.
+pub(crate) fn by_id_even_if_damaged(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
-        .query_row([id.as_str()], read_memory)
-        .optional()?)
+        .query_row([id.as_str()], |row| damage::intact(conn, SOURCE, row, read_damaged))
+        .optional()?
+        .flatten())
+}
+
+/// Returns whether there is a row with this number, damaged or not.
+pub(crate) fn has(conn: &Connection, seq: i64) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM memories WHERE seq = ?1")?.exists([seq])?)
 }
 
 /// Returns the memory with this sequence number.
@@ -67,15 +89,17 @@ pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
 }
 
 /// Reads memories by sequence number with one prepared statement.
-pub(crate) struct MemoryReader<'a>(CachedStatement<'a>);
+pub(crate) struct MemoryReader<'a>(&'a Connection, CachedStatement<'a>);
 
 impl<'a> MemoryReader<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
-        Ok(Self(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?))
+        let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1");
+        Ok(Self(conn, conn.prepare_cached(&sql)?))
     }
 
     pub(crate) fn get(&mut self, seq: i64) -> Result<Option<Memory>> {
-        Ok(self.0.query_row([seq], read_memory).optional()?)
+        let Self(conn, statement) = self;
+        Ok(statement.query_row([seq], |row| intact_memory(conn, row)).optional()?.flatten())
     }
 }
 
@@ -97,8 +121,7 @@ pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"
     ))?;
-    let rows = statement.query_map([hash], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [hash])
 }
 
 /// Returns the sequence numbers of all memories in storage order.
@@ -126,16 +149,13 @@ pub(crate) fn count(conn: &Connection) -> Result<usize> {
 pub(crate) fn entries(
     conn: &Connection,
     seqs: &SeqRange,
-    mut each: impl FnMut(Entry) -> Result<()>,
+    each: impl FnMut(Entry) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories m WHERE m.seq BETWEEN ?1 AND ?2 ORDER BY m.seq"
     ))?;
-    let mut rows = statement.query((seqs.start(), seqs.end()))?;
-    while let Some(row) = rows.next()? {
-        each(read_entry(row)?)?;
-    }
-    Ok(())
+    let range = (seqs.start(), seqs.end());
+    damage::each_intact(conn, &mut statement, range, SOURCE, read_entry, each)
 }
 
 /// Returns the index entry of one memory.
@@ -143,19 +163,17 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
     Ok(entries_of(conn, &[seq])?.pop().and_then(|(_, entry)| entry))
 }
 
-/// Returns the index entries of many memories by sequence number; `None` for deleted ones.
+/// Returns the index entries of many memories by sequence number; `None` for deleted and damaged
+/// ones.
 pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Option<Entry>)>> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?;
-    seqs.iter().map(|seq| Ok((*seq, statement.query_row([seq], read_entry).optional()?))).collect()
+    let mut entry_of = |seq: &i64| {
+        let found = statement.query_row([seq], |row| intact_entry(conn, row)).optional()?;
+        Ok((*seq, found.flatten()))
+    };
+    seqs.iter().map(&mut entry_of).collect()
 }
-
-/// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
-pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
-     CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
-     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
-     coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
-       AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
 /// Updates a memory that was stored again: sets its confidence and its metadata, and counts an
 /// access.
@@ -227,10 +245,17 @@ pub(crate) fn set_status(
 
 /// Returns the variants of a memory, ordered by text.
 pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
-    let mut statement = conn
-        .prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;
-    let rows = statement.query_map([seq], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut statement = conn.prepare_cached(
+        "SELECT content, memory FROM memory_variants WHERE memory = ?1 ORDER BY content",
+    )?;
+    let mut texts = Vec::new();
+    let (source, text) =
+        (Source { row: Some(1), ..Source::numbered("variant") }, |row: &Row<'_>| row.get(0));
+    damage::each_intact(conn, &mut statement, [seq], source, text, |text| {
+        texts.push(text);
+        Ok(())
+    })?;
+    Ok(texts)
 }
 
 /// Returns the memories that this one replaced, oldest first.
@@ -238,8 +263,7 @@ pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"
     ))?;
-    let rows = statement.query_map([id.as_str()], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [id.as_str()])
 }
 
 /// Returns the memories that this one was made from, oldest first.
@@ -248,8 +272,7 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([seq], read_memory)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    intact_memories(conn, &mut statement, [seq])
 }
 
 /// Records that one memory was made from another.
@@ -269,7 +292,8 @@ pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<Mem
                AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
     let id: Option<String> =
         conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
-    Ok(id.and_then(|id| id.parse().ok()))
+    let Some(id) = id.and_then(|id| id.parse().ok()) else { return Ok(None) };
+    Ok(by_id(conn, &id)?.map(|memory| memory.id))
 }
 
 /// Deletes a memory permanently, with its terms, vectors, variants, relations, sources and
@@ -309,66 +333,4 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
         .query_row([seq], |row| row.get(0))
         .optional()?;
     Ok(at.flatten().map(Timestamp))
-}
-
-pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
-    let metadata: String = row.get(13)?;
-    Ok(Memory {
-        seq: row.get(0)?,
-        id: parsed(row, 1)?,
-        kind: parsed(row, 2)?,
-        content: row.get(3)?,
-        group: row.get(4)?,
-        scope: parsed(row, 5)?,
-        status: Status::parse(row.get_ref(6)?.as_str()?).unwrap_or(Status::Forgotten),
-        anchor: anchor(row, 7)?,
-        created_at: Timestamp(row.get(10)?),
-        expires_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
-        superseded_by: row.get(12)?,
-        updated_at: Timestamp(row.get(14)?),
-        forgotten_reason: row.get(15)?,
-        access_count: row.get(16)?,
-        last_accessed: row.get::<_, Option<i64>>(17)?.map(Timestamp),
-        metadata: serde_json::from_str(&metadata).map_err(|e| column_error(13, e.to_string()))?,
-    })
-}
-
-pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    Ok(Entry {
-        seq: row.get(0)?,
-        kind: parsed(row, 1)?,
-        group: row.get(2)?,
-        scope: parsed(row, 3)?,
-        status: Status::parse(row.get_ref(4)?.as_str()?).unwrap_or(Status::Forgotten),
-        anchor: anchor(row, 5)?,
-        expires_at: row.get::<_, Option<i64>>(8)?.map(Timestamp),
-        names: row.get::<_, Option<String>>(9)?.map_or_else(Vec::new, |text| {
-            let metadata: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
-            names::of(&metadata)
-        }),
-        content: row.get(10)?,
-        created_day: Timestamp(row.get(11)?).day(),
-        event_day: row.get_ref(12)?.as_str().ok().and_then(features::day),
-        summary: row.get(13)?,
-        extractive: row.get(14)?,
-    })
-}
-
-/// Reads confidence, its time and `pinned` from three consecutive columns.
-pub(crate) fn anchor(row: &Row<'_>, first: usize) -> rusqlite::Result<Anchor> {
-    let confidence = Confidence::new(row.get(first)?).map_err(|e| column_error(first, e))?;
-    Ok(Anchor { confidence, at: Timestamp(row.get(first + 1)?), pinned: row.get(first + 2)? })
-}
-
-/// Parses the text of a column.
-pub(crate) fn parsed<T: FromStr<Err = String>>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<T> {
-    row.get_ref(column)?.as_str()?.parse().map_err(|e| column_error(column, e))
-}
-
-/// Returns the error for a column with an invalid value.
-pub(crate) fn column_error(column: usize, reason: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into())
 }

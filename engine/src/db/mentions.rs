@@ -1,7 +1,9 @@
 //! Rows of `mentions`: which memories mention an entity. They are derived from the texts.
 
+use crate::db::damage::{self, Source};
+use crate::db::memory_row::check_hash;
 use crate::error::Result;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row, Statement};
 
 /// Deletes the mentions in a memory, and the mentions of it.
 pub(crate) fn clear(conn: &Connection, memory: i64) -> Result<()> {
@@ -43,14 +45,10 @@ pub(crate) fn containing_phrase(
     limit: usize,
 ) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT m.seq, m.content FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
+        "SELECT m.seq, m.id, m.content, m.content_hash FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
     )?;
     // Names contain only letters, digits and spaces, so quoting them cannot fail.
-    let rows = statement
-        .query_map((format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    texts(conn, &mut statement, (format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)))
 }
 
 /// Returns memories whose text contains these characters in sequence, newest first, with their
@@ -61,11 +59,24 @@ pub(crate) fn containing_characters(
     limit: usize,
 ) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT seq, content FROM memories WHERE instr(content, ?1) > 0 ORDER BY seq DESC LIMIT ?2",
+        "SELECT seq, id, content, content_hash FROM memories WHERE instr(content, ?1) > 0 ORDER BY seq DESC LIMIT ?2",
     )?;
-    let rows = statement
-        .query_map((characters, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    texts(conn, &mut statement, (characters, i64::try_from(limit).unwrap_or(i64::MAX)))
+}
+
+fn texts(
+    conn: &Connection,
+    statement: &mut Statement<'_>,
+    params: impl Params,
+) -> Result<Vec<(i64, String)>> {
+    let mut texts = Vec::new();
+    let read = |row: &Row<'_>| {
+        check_hash(row, 2, 3)?;
+        Ok((row.get(0)?, row.get(2)?))
+    };
+    damage::each_intact(conn, statement, params, Source::memories(0, 1), read, |text| {
+        texts.push(text);
+        Ok(())
+    })?;
+    Ok(texts)
 }

@@ -5,10 +5,8 @@
 
 use crate::db::{connection, health};
 use crate::error::Result;
+use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The state that a database file names.
@@ -33,7 +31,7 @@ pub(crate) struct FileState {
 /// # Errors
 /// `Database` if the file alone cannot be read: it is damaged, or its tables are still in the log.
 pub(crate) fn without_log(path: &Path) -> Result<FileState> {
-    state(&immutable(path)?)
+    state(&connection::immutable(path)?)
 }
 
 /// Checks every page of the file alone. Returns `ok` or the first fault.
@@ -41,7 +39,7 @@ pub(crate) fn without_log(path: &Path) -> Result<FileState> {
 /// # Errors
 /// `Database`.
 pub(crate) fn check_without_log(path: &Path) -> Result<String> {
-    Ok(immutable(path)?.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
+    Ok(connection::immutable(path)?.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 
 /// Reads the file as SQLite replays its log. Neither is changed.
@@ -66,31 +64,9 @@ fn replayed(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-fn immutable(path: &Path) -> Result<Connection> {
-    connection::configure_sqlite();
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    let mut uri = "file:".to_owned();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(*byte));
-            }
-            other => {
-                let _ = write!(uri, "%{other:02X}");
-            }
-        }
-    }
-    let conn = Connection::open_with_flags(uri + "?immutable=1", flags)?;
-    conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
-    Ok(conn)
-}
-
 fn state(conn: &Connection) -> Result<FileState> {
     let number = |key| health::number(conn, key);
-    let uuid: String =
-        conn.query_row("SELECT value FROM meta WHERE key = 'database_uuid'", [], |row| row.get(0))?;
+    let uuid = health::meta(conn, "database_uuid")?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let memories: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;
     Ok(FileState {
         uuid,

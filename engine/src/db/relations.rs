@@ -1,5 +1,7 @@
 //! Rows of `entity_relations` and `relation_evidence`, and the rows that depend on a memory.
 
+use crate::db::damage::{self, Source};
+use crate::db::memory_row;
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::model::time::Timestamp;
@@ -71,8 +73,13 @@ pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId
     let mut statement = conn.prepare_cached(
         "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
     )?;
-    let rows = statement.query_map([relation], |row| row.get::<_, String>(0))?;
-    Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(|id| id.parse().ok()).collect())
+    let mut found = Vec::new();
+    let read = |row: &rusqlite::Row<'_>| memory_row::parsed(row, 0);
+    damage::each_intact(conn, &mut statement, [relation], Source::named("evidence"), read, |id| {
+        found.push(id);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Which end of a relation a memory is.
@@ -92,11 +99,20 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<V
         "SELECT r.id, r.predicate, r.confidence, m.seq FROM entity_relations r JOIN memories m ON m.id = r.{other}
          WHERE r.{own} = ?1 AND m.status = 'active' ORDER BY r.created_at, r.id"
     ))?;
-    let rows = statement.query_map([id.as_str()], |row| {
-        let confidence = Confidence::new(row.get(2)?).unwrap_or(Confidence::FULL);
-        Ok(Relation { id: row.get(0)?, predicate: row.get(1)?, confidence, other: row.get(3)? })
+    let mut found = Vec::new();
+    damage::each_intact(conn, &mut statement, [id.as_str()], SOURCE, read, |relation| {
+        found.push(relation);
+        Ok(())
     })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(found)
+}
+
+/// The id is the first column.
+const SOURCE: Source = Source::named("relation");
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Relation> {
+    let confidence = memory_row::confidence(row, 2)?;
+    Ok(Relation { id: row.get(0)?, predicate: row.get(1)?, confidence, other: row.get(3)? })
 }
 
 /// Returns a page of the relations of a memory whose other end is active, in both directions, newest
@@ -116,13 +132,17 @@ pub(crate) fn page(
          ORDER BY r.created_at DESC, r.id DESC LIMIT ?3",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map((id.as_str(), before, limit), |row| {
-        let confidence = Confidence::new(row.get(2)?).unwrap_or(Confidence::FULL);
+    let read_end = |row: &rusqlite::Row<'_>| {
         let end = if row.get(4)? { RelationEnd::Subject } else { RelationEnd::Object };
-        let (id, predicate, other) = (row.get(0)?, row.get(1)?, row.get(3)?);
-        Ok((end, Relation { id, predicate, confidence, other }))
+        Ok((end, read(row)?))
+    };
+    let mut found = Vec::new();
+    let params = (id.as_str(), before, limit);
+    damage::each_intact(conn, &mut statement, params, SOURCE, read_end, |relation| {
+        found.push(relation);
+        Ok(())
     })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(found)
 }
 
 /// Returns whether a relation with this id exists.

@@ -68,10 +68,14 @@ fn count_by(
     let mut counts: BTreeMap<String, u64> =
         values.iter().map(|value| ((*value).to_owned(), 0)).collect();
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([group], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
+    let rows = statement.query_map([group], |row| Ok((row.get(0).ok(), row.get::<_, i64>(1)?)))?;
     for row in rows {
-        let (value, count) = row?;
-        counts.insert(value, count.cast_unsigned());
+        // A damaged row has no valid value.
+        if let (Some(value), count) = row?
+            && let Some(known) = counts.get_mut::<String>(&value)
+        {
+            *known = count.cast_unsigned();
+        }
     }
     Ok(counts)
 }

@@ -3,10 +3,12 @@
 //!
 //! Not here: searching them (`index`, in memory), the rows of the codes (`codes`).
 
+use crate::db::damage::{self, DamagedRow, Source};
+use crate::db::memory_row::{check_hash, column_error};
 use crate::db::{SeqRange, codes};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, Row};
 
 /// Stores the vectors of a memory, one for each chunk of its text, and its sign codes.
 pub(crate) fn insert(
@@ -93,11 +95,38 @@ pub(crate) fn load(
     let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
     let mut vector = Vec::with_capacity(DIMENSIONS);
     while let Some(row) = rows.next()? {
-        vector.clear();
-        vector.extend(to_floats(row.get_ref(1)?.as_blob().unwrap_or_default()));
-        each(row.get(0)?, &vector)?;
+        let read = |row: &Row<'_>| {
+            read_vector(row, 1, &mut vector)?;
+            row.get(0)
+        };
+        if let Some(memory) = damage::intact(conn, SOURCE, row, read)? {
+            each(memory, &vector)?;
+        }
     }
     Ok(())
+}
+
+/// Vectors with the memory's number in the first column.
+const SOURCE: Source = Source::numbered(DamagedRow::VECTOR);
+
+/// The most by which the length of a stored vector, squared, may differ from 1.
+const MAX_LENGTH_ERROR: f32 = 0.01;
+
+/// Reads a vector of the dimension of the model and of length 1.
+fn read_vector(row: &Row<'_>, column: usize, vector: &mut Vec<f32>) -> rusqlite::Result<()> {
+    let bytes = row.get_ref(column)?.as_blob().unwrap_or_default();
+    vector.clear();
+    vector.extend(to_floats(bytes));
+    let length: f32 = vector.iter().map(|value| value * value).sum();
+    if bytes.len() != DIMENSIONS * 4 {
+        return Err(column_error(column, format!("has {} bytes", bytes.len())));
+    }
+    // Also false for a value that is not a number.
+    if (length - 1.0).abs() <= MAX_LENGTH_ERROR {
+        Ok(())
+    } else {
+        Err(column_error(column, "is no vector of length 1"))
+    }
 }
 
 /// Returns the vectors of one memory; none if one of them is not a valid embedding.
@@ -136,17 +165,30 @@ pub(crate) fn without(
     limit: usize,
 ) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT m.seq, m.content FROM memories m
+        "SELECT m.seq, m.id, m.content, m.content_hash FROM memories m
          WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
          ORDER BY m.seq LIMIT ?3",
     )?;
-    let rows = statement
-        .query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    let read = |row: &Row<'_>| {
+        check_hash(row, 2, 3)?;
+        Ok((row.get(0)?, row.get(2)?))
+    };
+    damage::each_intact(
+        conn,
+        &mut statement,
+        (model, after, limit),
+        Source::memories(0, 1),
+        read,
+        |row| {
+            found.push(row);
+            Ok(())
+        },
+    )?;
+    Ok(found)
 }
 
 fn to_bytes(embedding: &Embedding) -> Vec<u8> {
@@ -154,6 +196,5 @@ fn to_bytes(embedding: &Embedding) -> Vec<u8> {
 }
 
 fn to_floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
-    debug_assert_eq!(bytes.len(), DIMENSIONS * 4);
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }

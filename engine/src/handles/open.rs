@@ -7,6 +7,7 @@ use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{Identity, boot_id};
 use crate::database_files::recognition::{Recognition, check_may_create, recognise};
 use crate::database_files::store_files::{Begin, StoreFiles};
+use crate::db::damage::{self, DamagedRows};
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
     vectors,
@@ -67,6 +68,9 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)
         .map(|(nonce, identity)| SnapshotState { nonce, identity });
+    let damaged = Arc::new(DamagedRows::default());
+    damage::record_into(&conn, &damaged)?;
+    damaged.replace(damage::recorded(&conn)?);
     let memories = memories::count(&conn)?;
     let files = begin_files(&conn, &path, &database, &recognition, committed)?;
     let warmup = WarmupProgress::default();
@@ -75,6 +79,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         path,
         _database: database,
         is_read_only: false,
+        damaged,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),

@@ -5,6 +5,7 @@
 
 use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
+use crate::db::damage::{self, DamagedRows};
 use crate::db::{entity_links, groups, health, memories, migrate};
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
@@ -38,12 +39,16 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
     let conn = connection::reader_without_files(&path)?;
     migrate::check(&conn, &path)?;
     migrate::require_current(&conn)?;
+    let damaged = Arc::new(DamagedRows::default());
+    damage::record_into(&conn, &damaged)?;
+    damaged.replace(damage::recorded(&conn)?);
     let warmup = WarmupProgress::default();
     warmup.set_total(memories::count(&conn)?);
     let shared = Arc::new(Shared {
         path,
         _database: Arc::new(database),
         is_read_only: true,
+        damaged,
         erase_pending: AtomicBool::new(false),
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),

@@ -3,6 +3,7 @@
 
 use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
+use crate::db::damage::{self, DamagedRows};
 use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     /// Groups that were merged into others, by id, and the group that each redirects to.
     pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
     pub(crate) warmup: Arc<WarmupProgress>,
+    /// The damaged rows that were found.
+    pub(crate) damaged: Arc<DamagedRows>,
     /// True if hard-deleted memories may still be in the write-ahead log or the index snapshot.
     pub(crate) erase_pending: AtomicBool,
 }
@@ -46,11 +49,13 @@ impl Shared {
     /// # Errors
     /// `Database` if the file cannot be opened.
     pub(crate) fn reader_connection(&self) -> Result<Connection> {
-        if self.is_read_only {
-            connection::reader_without_files(&self.path)
+        let conn = if self.is_read_only {
+            connection::reader_without_files(&self.path)?
         } else {
-            connection::reader(&self.path)
-        }
+            connection::reader(&self.path)?
+        };
+        damage::record_into(&conn, &self.damaged)?;
+        Ok(conn)
     }
 
     /// Returns the index, or `None` while it is being loaded.

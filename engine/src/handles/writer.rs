@@ -4,7 +4,7 @@
 //! warm-up (`open`).
 
 use crate::database_files::store_files::StoreFiles;
-use crate::db::{connection, health, idempotency, memories};
+use crate::db::{health, idempotency, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
@@ -49,10 +49,7 @@ impl Writer {
     /// # Errors
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
-        Ok(Reader {
-            conn: connection::reader(&self.shared.path)?,
-            shared: Arc::clone(&self.shared),
-        })
+        Ok(Reader { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
     }
 
     /// Returns what the start found wrong with the files, one sentence each, for the person.

@@ -4,7 +4,8 @@
 use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::rows::{Image, Row};
-use crate::db::{rows, vectors};
+use crate::db::{repair, rows, vectors};
+use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::maintain;
@@ -14,7 +15,6 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
-use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -54,7 +54,7 @@ impl Writer {
         self.run_idempotent(call, |change| {
             let visibility =
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let memory = find(change, &visibility, request)?;
             if memory.status != Status::Active {
                 let failure = Failure::new(
                     Code::Conflict,
@@ -146,6 +146,26 @@ fn keep_summary_fields(
         metadata.insert("method".to_owned(), json!("edited"));
         metadata.remove("quotes");
     }
+}
+
+/// Returns the memory to change. A damaged one is first written again with the new text.
+fn find(change: &mut Change<'_>, visibility: &Visibility, request: &EditRequest) -> Result<Memory> {
+    let (field, id) = ("memory_id", &request.memory_id);
+    let damaged = match (visibility.find(change.conn, field, id), &request.content) {
+        (Err(error), Some(text)) => {
+            let Ok(found) = visibility.find_even_if_damaged(change.conn, field, id) else {
+                return Err(error);
+            };
+            Memory { content: text.clone(), ..found }
+        }
+        (found, _) => return found,
+    };
+    content::check_text(&damaged.content)?;
+    change.record_before(Row::Memory(damaged.seq))?;
+    repair::write(change.conn, &damaged, &hash(&damaged.content), change.call.now)?;
+    change.touch(damaged.seq);
+    // So that the caller replaces the vectors too.
+    Ok(Memory { content: String::new(), ..damaged })
 }
 
 /// Returns the columns whose values change.

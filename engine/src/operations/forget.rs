@@ -5,7 +5,7 @@ use crate::db::log::{DeletedFrom, Operation};
 use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
-use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
+use crate::db::{click_feedback, idempotency, journal, log, relations, repair, tombstones};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::model::content;
@@ -34,7 +34,7 @@ impl Writer {
             let visibility =
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let id = &request.memory_id;
-            let memory = match visibility.find(change.conn, "memory_id", id) {
+            let memory = match visibility.find_even_if_damaged(change.conn, "memory_id", id) {
                 Ok(memory) => memory,
                 Err(error) => return deleted(change, &visibility, id)?.ok_or(error),
             };
@@ -71,10 +71,12 @@ impl Writer {
                 Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
-                forgotten.push(match visibility.find(change.conn, "memory_ids", id) {
-                    Ok(memory) => hide(change, &memory, request.reason.as_deref())?,
-                    Err(error) => deleted(change, &visibility, id)?.ok_or(error)?,
-                });
+                forgotten.push(
+                    match visibility.find_even_if_damaged(change.conn, "memory_ids", id) {
+                        Ok(memory) => hide(change, &memory, request.reason.as_deref())?,
+                        Err(error) => deleted(change, &visibility, id)?.ok_or(error)?,
+                    },
+                );
             }
             Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
         })
@@ -157,7 +159,11 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
     click_feedback::redact(change.conn, memory.seq)?;
-    memories::delete(change.conn, memory.seq)?;
+    if memories::by_seq(change.conn, memory.seq)?.is_some() {
+        memories::delete(change.conn, memory.seq)?;
+    } else {
+        repair::delete(change.conn, memory.seq)?;
+    }
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     // Tells a later call whether it could have seen the memory.
     let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});

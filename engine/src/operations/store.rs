@@ -10,6 +10,7 @@ use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Equivalence;
+use crate::duplicate::content_hash::hash;
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
@@ -348,12 +349,4 @@ impl StoreWork<'_, '_> {
         self.change.touched.seqs.push(old.seq);
         Ok(())
     }
-}
-
-/// Returns the BLAKE3 hash of the normalised text, cut to 128 bits.
-pub(crate) fn hash(content: &str) -> [u8; 16] {
-    let digest = blake3::hash(duplicate::normalised(content).as_bytes());
-    let mut short = [0; 16];
-    short.copy_from_slice(&digest.as_bytes()[..16]);
-    short
 }

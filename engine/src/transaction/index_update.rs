@@ -3,12 +3,14 @@
 //! The index may lag behind the database for a moment and is never ahead of it. Not here: the
 //! content of an update (`change_set`).
 
-use crate::db::{groups, vectors};
+use crate::db::damage::{DamagedRow, DamagedRows};
+use crate::db::{groups, memories, vectors};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::index::Index;
 use crate::transaction::change_set::IndexUpdate;
 use parking_lot::RwLockWriteGuard;
+use rusqlite::Connection;
 
 /// Memories and vectors applied before waiting readers get the lock: a few milliseconds of work.
 const UPDATES_PER_LOCK: usize = 256;
@@ -43,6 +45,7 @@ impl Writer {
                 *index = Index::default();
             }
             for (seq, entry) in entries {
+                forget_repaired(&self.conn, &self.shared.damaged, seq, entry.is_some())?;
                 match entry {
                     Some(entry) => index.put(entry),
                     None => index.remove(seq),
@@ -79,4 +82,17 @@ impl Writer {
             drop(old);
         }
     }
+}
+
+/// Removes a memory from the damaged rows if it is intact now, or deleted.
+fn forget_repaired(
+    conn: &Connection,
+    damaged: &DamagedRows,
+    seq: i64,
+    is_intact: bool,
+) -> Result<()> {
+    if damaged.has(DamagedRow::MEMORY, seq) && (is_intact || !memories::has(conn, seq)?) {
+        damaged.remove(|row| row.place == DamagedRow::MEMORY && row.row == seq);
+    }
+    Ok(())
 }

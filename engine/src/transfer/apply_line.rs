@@ -6,13 +6,13 @@
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{export_rows, import_rows, relations, tombstones, vectors};
+use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
 };
 use crate::operations::relate;
-use crate::operations::store::hash;
 use crate::transfer::import::{Importer, PendingEncoding};
 use crate::transfer::merge::merge;
 use crate::transfer::record::{
@@ -89,18 +89,19 @@ impl Importer<'_, '_> {
 
     /// Merges a memory of the file with the memory of this store that has the same id.
     fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
+        // The line repairs a memory that is damaged here.
         let local = export_rows::memory_line(self.change.conn, seq)?;
-        let merged = merge(&local, line);
+        let merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
         if merged.content != line.content {
             self.content_differs.insert(seq);
         }
-        if merged == local {
+        if local.as_ref() == Some(&merged) {
             self.reply.unchanged += 1;
             return Ok(());
         }
         self.change.record_before(Row::Memory(seq))?;
         import_rows::update(self.change.conn, &merged, &hash(&merged.content))?;
-        if merged.content != local.content {
+        if local.is_none_or(|local| merged.content != local.content) {
             vectors::delete(self.change.conn, seq)?;
             self.change.touched.vectors.push((seq, DocumentEncoding::default()));
         }

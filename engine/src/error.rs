@@ -31,6 +31,15 @@ pub enum Error {
         /// What was found instead.
         reason: String,
     },
+    /// The database contains objects that loci has not created. A trigger among them could change or
+    /// delete memories.
+    #[error("{path} contains what loci has not created: {objects}; nothing was changed")]
+    ForeignSchema {
+        /// The path of the database.
+        path: PathBuf,
+        /// Type and name of each object.
+        objects: String,
+    },
     /// The file is damaged.
     #[error("{path} is damaged: {what}")]
     Damaged {
@@ -81,6 +90,10 @@ impl From<Error> for Failure {
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
                 .hint("Put the file back, or copy a backup to its place"),
+            Error::ForeignSchema { .. } => Failure::new(Code::StorageFailed, error.to_string())
+                .hint(
+                    "Remove it with sqlite3 (for example DROP TRIGGER NAME), or restore a backup",
+                ),
             Error::File { ref source, .. } => {
                 let fault = match source.kind() {
                     ErrorKind::StorageFull => StorageFault::Full,
@@ -140,6 +153,7 @@ impl Error {
             Self::Refused(_)
             | Self::NewerDatabase { .. }
             | Self::NotOurs { .. }
+            | Self::ForeignSchema { .. }
             | Self::InUse { .. }
             | Self::File { .. } => false,
         }

@@ -29,6 +29,9 @@ pub struct Status {
     pub queues: QueueLengths,
     /// Parts that do not work at the moment, for example `embedding`.
     pub degraded: Vec<String>,
+    /// When the whole store was last checked, ISO 8601, UTC; absent before the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_full_check: Option<String>,
     /// Warnings for the user, in sentences; contains those of `storage`.
     pub warnings: Vec<String>,
     /// The warnings about storage, and lasting notices.
@@ -63,6 +66,8 @@ impl StorageWarning {
 pub enum WarningKind {
     /// The database is damaged.
     Damaged,
+    /// Rows are damaged and left out; everything else is served.
+    DamagedRows,
     /// A write failed.
     WriteFailed,
     /// Three checkpoints in a row failed.
@@ -87,6 +92,7 @@ impl WarningKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Damaged => "damaged",
+            Self::DamagedRows => "damaged_rows",
             Self::WriteFailed => "write_failed",
             Self::CheckpointsFail => "checkpoints_fail",
             Self::Checkpoint => "checkpoint",
@@ -104,6 +110,7 @@ impl WarningKind {
         matches!(
             self,
             Self::Damaged
+                | Self::DamagedRows
                 | Self::WriteFailed
                 | Self::CheckpointsFail
                 | Self::DiskFull

@@ -151,9 +151,9 @@ fn store_raw(home: &TestHome, agent: &mut Agent) -> (Value, Value) {
     agent.call("store_relation", relation).expect("the call succeeds");
     let database = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
     database.busy_timeout(std::time::Duration::from_secs(5)).expect("the option is set");
-    database
-        .execute("UPDATE memories SET content = ?1 || content", [HIDDEN])
-        .expect("the rows are changed");
+    for (id, name) in [(&anna["id"], "Anna"), (&acme["id"], "Acme")] {
+        home.set_stored(id.as_str().expect("it has an id"), "content", &format!("{HIDDEN}{name}"));
+    }
     let metadata = json!({"name": "Anna", "no\u{202E}te": HIDDEN}).to_string();
     database
         .execute("UPDATE memories SET metadata = ?1 WHERE id = ?2", (metadata, anna["id"].as_str()))

@@ -151,6 +151,11 @@ impl TestHome {
         let changed = database
             .execute(&format!("UPDATE memories SET {column} = ?1 WHERE id = ?2"), [text, id]);
         assert_eq!(changed.expect("the statement runs"), 1);
+        if column == "content" {
+            let hash = loci_engine::duplicate::content_hash::hash(text);
+            let sql = "UPDATE memories SET content_hash = ?1 WHERE id = ?2";
+            database.execute(sql, (hash, id)).expect("the hash is that of the text");
+        }
     }
 
     /// Starts an agent's session in the home's project.

@@ -37,7 +37,9 @@ fn home(StoreSize { memories, words }: StoreSize) -> TestHome {
             let words: Vec<String> =
                 (0..words).map(|at| format!("w{}", (number * 31 + at * at * 17) % 9_973)).collect();
             let id = format!("00000000-0000-7000-8000-{number:012x}");
-            row.execute((id, words.join(" "), 1_769_904_000_000_i64, number.to_le_bytes()))
+            let text = words.join(" ");
+            let hash = loci_engine::duplicate::content_hash::hash(&text);
+            row.execute((id, text, 1_769_904_000_000_i64, hash))
                 .expect("the statement runs");
         }
     }

@@ -11,6 +11,7 @@ mod cli_terminal;
 mod concurrent_calls;
 mod concurrent_sessions;
 mod ctl;
+mod damaged_database;
 mod degraded;
 mod disk_faults;
 mod doctor;

@@ -2,11 +2,11 @@
 
 use crate::config::Config;
 use crate::embedding::{MODEL_ID, ModelState};
-use crate::service::{Service, index_warmup};
+use crate::service::{Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{StorageWarning, WarningKind};
 use loci_proto::error::Failure;
-use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding, Verdict};
+use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use std::path::Path;
 
 pub(super) async fn handle(
@@ -18,18 +18,16 @@ pub(super) async fn handle(
     }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
-    findings.extend(check_storage(service));
     let pools = index_warmup::pools_with_index(service).await?;
-    findings.extend(service.read(Reader::examine).await?);
-    findings.push(match pools.writer() {
-        Ok(writer) => writer.run(|writer| writer.examine_words()).await?,
-        Err(_) => Finding::warn(
-            "database",
-            "the keyword index was not checked: the store is read-only",
-            "Run loci doctor again when it can be written",
-        ),
-    });
-    record_damage(service, &findings);
+    if request.fix {
+        let reading = service.clock.read();
+        findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
+        service.set_vectors_missing(true);
+    }
+    let check = full_check::run(service, &pools).await?;
+    findings.extend(check_storage(service));
+    findings.extend(check.findings);
+    findings.push(service.read(Reader::examine_index).await?);
     Ok(DoctorReply { findings, dismissed: None })
 }
 
@@ -44,7 +42,10 @@ async fn dismiss(service: &Service) -> Result<DoctorReply, Failure> {
 /// Returns the warnings about storage as findings.
 fn check_storage(service: &Service) -> Vec<Finding> {
     service.check_disk();
-    let warnings = service.health.warnings();
+    let mut warnings = service.health.warnings();
+    // The findings about the database say it in detail.
+    warnings
+        .retain(|warning| !matches!(warning.kind, WarningKind::Damaged | WarningKind::DamagedRows));
     if warnings.is_empty() {
         return vec![Finding::ok("storage", "the data folder is private and can be written")];
     }
@@ -57,21 +58,6 @@ fn check_storage(service: &Service) -> Vec<Finding> {
         }
     };
     warnings.into_iter().map(finding).collect()
-}
-
-/// Sets the warning about a damaged database if this check found damage, or clears it.
-fn record_damage(service: &Service, findings: &[Finding]) {
-    let is_damage =
-        |finding: &&Finding| finding.part == "database" && finding.verdict == Verdict::Fail;
-    match findings.iter().find(is_damage) {
-        Some(Finding { found, next_step, .. }) => service.health.set(
-            WarningKind::Damaged,
-            &format!("The database is damaged: {found}"),
-            next_step.as_deref().unwrap_or("Run loci doctor"),
-            service.now(),
-        ),
-        None => service.health.clear(WarningKind::Damaged),
-    }
 }
 
 fn check_config(path: &Path) -> Finding {

@@ -84,7 +84,9 @@ impl Opening {
             }
             Err(error) => {
                 let exit = match error {
-                    Error::NewerDatabase { .. } | Error::NotOurs { .. } => Exit::Config,
+                    Error::NewerDatabase { .. }
+                    | Error::NotOurs { .. }
+                    | Error::ForeignSchema { .. } => Exit::Config,
                     Error::InUse { .. } => Exit::AlreadyRunning,
                     _ => Exit::Storage,
                 };
@@ -142,10 +144,16 @@ impl Opening {
             (writer.wants_check(), writer.group_redirects(), writer.warmup());
         let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
         service.health.set_notices(readers[0].notices()?);
+        if let Some(fault) = writer.known_fault()? {
+            service.health.set_damaged(&fault, service.now());
+        }
+        let damaged_rows = writer.damaged_rows();
+        service.health.set_damaged_rows(&damaged_rows.all(), service.now());
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let (readers, reader_threads) = Pool::start("reader", readers);
         Ok((
-            StorePools::new(Ok(writer), readers, group_redirects, loading, needs_check),
+            StorePools::new(Ok(writer), readers, group_redirects, loading, needs_check)
+                .with_damaged_rows(damaged_rows),
             Threads { writer: writer_threads, readers: reader_threads },
         ))
     }
@@ -158,9 +166,12 @@ impl Opening {
         self.service.clock.initialise(store.last_seen(), None);
         let readers = (0..READERS).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
         self.service.health.set_notices(readers[0].notices()?);
+        let damaged_rows = readers[0].damaged_rows();
+        self.service.health.set_damaged_rows(&damaged_rows.all(), self.service.now());
         let (readers, reader_threads) = Pool::start("reader", readers);
         let pools =
-            StorePools::new(Err(failure), readers, store.group_redirects(), store.warmup(), false);
+            StorePools::new(Err(failure), readers, store.group_redirects(), store.warmup(), false)
+                .with_damaged_rows(damaged_rows);
         Ok((pools, Threads { writer: Vec::new(), readers: reader_threads }))
     }
 

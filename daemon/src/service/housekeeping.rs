@@ -7,6 +7,7 @@
 use crate::embedding::{EmbedError, Priority};
 use crate::service::Service;
 use crate::service::disk;
+use crate::service::full_check;
 use crate::service::maintenance_run;
 use crate::service::store_state::StorePools;
 use loci_engine::maintain;
@@ -43,6 +44,10 @@ struct Progress {
     last_failure: String,
     /// When the next checkpoint may run; after a failure not at once.
     next_checkpoint: Instant,
+    /// The state of the damaged rows that the database has.
+    recorded_rows: u64,
+    /// The warning about damage that the database has.
+    recorded_fault: Option<String>,
     /// Row number of the last memory that was checked for a missing vector; 0 at the start of a pass.
     filled_up_to: i64,
 }
@@ -54,6 +59,8 @@ impl Progress {
             last_purge,
             last_failure: String::new(),
             next_checkpoint: Instant::now(),
+            recorded_rows: 0,
+            recorded_fault: None,
             filled_up_to: 0,
         }
     }
@@ -83,9 +90,11 @@ fn report(service: &Service, failure: &Failure, progress: &mut Progress) {
 /// Runs until the daemon drains, then flushes the remaining usage.
 pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
     let Some(pools) = service.writable_pools(&draining).await else { return };
-    if pools.needs_check {
-        tokio::spawn(check_store(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
-    }
+    tokio::spawn(full_check::run_in_background(
+        Arc::clone(&service),
+        Arc::clone(&pools),
+        draining.clone(),
+    ));
     let maintenance = tokio::spawn({
         let (service, draining) = (Arc::clone(&service), draining.clone());
         async move { maintenance_run::run_in_background(&service, draining).await }
@@ -122,22 +131,6 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     }
 }
 
-/// Checks a store that the previous daemon did not close, while calls are served. If it is damaged, the daemon shuts down, and the next
-/// start is refused.
-async fn check_store(service: Arc<Service>, pools: Arc<StorePools>, draining: CancellationToken) {
-    let Ok(Err(error)) = pools.readers.run(|reader| reader.check()).await else { return };
-    let failure = Failure::from(error);
-    service.health.record_failure(&failure, service.now());
-    tracing::error!(%failure, "the store is damaged; shutting down");
-    let reason = failure.to_string();
-    let Ok(writer) = pools.writer() else { return };
-    if let Ok(Err(error)) = writer.run(move |writer| writer.note_damage(&reason)).await {
-        tracing::error!(%error, "the damage could not be recorded in the database");
-    }
-    service.record_damage(failure);
-    draining.cancel();
-}
-
 /// Checks that the files of the store are in place. If the store cannot be trusted any more, the daemon shuts down; the next start judges
 /// the files.
 async fn check_files(service: &Service, pools: &StorePools, draining: &CancellationToken) {
@@ -161,6 +154,7 @@ async fn run_step(
     now: Timestamp,
 ) -> Result<(), Failure> {
     service.flush_or_drop_usage().await?;
+    record_damage(service, pools, progress).await?;
     if service.can_fill_vectors() {
         fill_vectors(service, pools, &mut progress.filled_up_to).await?;
     }
@@ -187,6 +181,36 @@ async fn run_step(
             .run(move |writer| writer.expire_answers(now.plus(-ANSWER_RETENTION)))
             .await??;
     }
+    Ok(())
+}
+
+/// Keeps what was found damaged for the next start, and has vectors that cannot be used computed again.
+async fn record_damage(
+    service: &Service,
+    pools: &StorePools,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let changes = pools.damaged_rows.changes();
+    if progress.recorded_rows != changes {
+        let dropped = pools.writer()?.run(|writer| {
+            writer.record_damaged_rows()?;
+            writer.drop_damaged_vectors()
+        });
+        let dropped = dropped.await??;
+        if dropped > 0 {
+            tracing::warn!(dropped, "vectors that could not be used are computed again");
+            service.set_vectors_missing(true);
+        }
+        progress.recorded_rows = pools.damaged_rows.changes();
+        service.show_damaged_rows(pools);
+        service.request_checkpoint();
+    }
+    let fault = service.health.damage();
+    if let Some(text) = fault.clone().filter(|_| fault != progress.recorded_fault) {
+        pools.writer()?.run(move |writer| writer.note_damage(&text)).await??;
+        service.request_checkpoint();
+    }
+    progress.recorded_fault = fault;
     Ok(())
 }
 

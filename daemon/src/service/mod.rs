@@ -6,6 +6,7 @@
 pub mod disk;
 pub mod encoding;
 pub mod file_modes;
+pub mod full_check;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
@@ -36,7 +37,7 @@ use loci_proto::requests::config::ReloadReply;
 use repeat_limiter::RepeatLimiter;
 use scheduler::MaintenanceScheduler;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use storage_health::StorageHealth;
@@ -86,6 +87,8 @@ pub struct Service {
     /// True once this run has recorded the time in the store.
     moment_recorded: Arc<AtomicBool>,
     damage: OnceLock<Failure>,
+    /// The state of the damaged rows that the warning shows.
+    damaged_rows_shown: AtomicU64,
 }
 
 /// The time of a write, which the first write of a run records in the store.
@@ -136,6 +139,7 @@ impl Service {
             checkpoint_due: AtomicBool::new(false),
             moment_recorded: Arc::default(),
             damage: OnceLock::new(),
+            damaged_rows_shown: AtomicU64::new(0),
         }
     }
 
@@ -191,6 +195,7 @@ impl Service {
         if let Err(failure) = &answer {
             self.health.record_failure(failure, self.now());
         }
+        self.show_damaged_rows(&pools);
         answer
     }
 
@@ -219,8 +224,17 @@ impl Service {
         };
         let written = written.and_then(|done| done.map_err(Failure::from));
         self.health.record_write(&written, self.now());
+        self.show_damaged_rows(&pools);
         self.request_checkpoint();
         written
+    }
+
+    /// Updates the warning about damaged rows if reads have found some, so that the answer says so.
+    pub fn show_damaged_rows(&self, pools: &StorePools) {
+        let changes = pools.damaged_rows.changes();
+        if self.damaged_rows_shown.swap(changes, Ordering::Relaxed) != changes {
+            self.health.set_damaged_rows(&pools.damaged_rows.all(), self.now());
+        }
     }
 
     /// Like [`Service::write`], for a change that a person must be able to make on a full disk: it may use the reserve.

@@ -7,6 +7,7 @@ use crate::service::disk;
 use crate::service::file_modes;
 use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState};
+use loci_engine::model::time::Timestamp;
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{
     IndexStatus, ModelStatus, QueueLengths, Status, StorageWarning, WarningKind,
@@ -76,6 +77,7 @@ impl Service {
             sessions,
             queues: QueueLengths { writer: 0, readers: 0, embedding: self.embedder.pending() },
             degraded: self.degraded().parts,
+            last_full_check: None,
             warnings,
             storage: Vec::new(),
         };
@@ -117,6 +119,9 @@ async fn add_store(status: &mut Status, pools: &StorePools) {
         status
             .warnings
             .push("Maintenance is paused; resume it with loci ctl maintenance resume".to_owned());
+    }
+    if let Ok(Ok(at)) = pools.readers.run(|reader| reader.last_full_check()).await {
+        status.last_full_check = at.map(Timestamp::iso);
     }
     if let Ok(true) = pools.readers.run(|reader| reader.is_erase_pending()).await {
         status.warnings.push(ERASE_PENDING.to_owned());

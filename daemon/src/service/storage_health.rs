@@ -3,6 +3,7 @@
 //! A warning is set when its condition begins and cleared when it ends; each change is one line of the log. Lasting notices come from the
 //! database and stay until `loci doctor --dismiss`. Not here: finding the conditions (`housekeeping`, `disk`, `file_modes`).
 
+use loci_engine::DamagedRow;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::notices::Notice;
 use loci_proto::admin::{StorageWarning, WarningKind};
@@ -13,6 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Number of checkpoints in a row whose failure is a failure of the storage, not a passing one.
 const CHECKPOINT_FAILURES: u32 = 3;
+/// The beginning of the warning about a damaged database.
+const DAMAGED: &str = "The database is damaged: ";
 /// The hint of a failing disk.
 const CHECK_DISK: &str = "Export your memories (loci export), then check the disk";
 
@@ -139,14 +142,38 @@ impl StorageHealth {
                 CHECK_DISK,
                 now,
             ),
-            Some(StorageFault::Damaged) => self.set(
-                WarningKind::Damaged,
-                &format!("The database is damaged: {}", failure.message),
-                "Run loci doctor",
-                now,
-            ),
+            Some(StorageFault::Damaged) => self.set_damaged(&failure.message, now),
             None => {}
         }
+    }
+
+    /// Records that the database is damaged.
+    pub fn set_damaged(&self, fault: &str, now: Timestamp) {
+        let text = format!("{DAMAGED}{fault}");
+        self.set(WarningKind::Damaged, &text, "Run loci doctor", now);
+    }
+
+    /// Returns the fault of a database that is damaged.
+    #[must_use]
+    pub fn damage(&self) -> Option<String> {
+        let state = self.lock();
+        let message = &state.current.get(&WarningKind::Damaged)?.warning.message;
+        Some(message.strip_prefix(DAMAGED).unwrap_or(message).to_owned())
+    }
+
+    /// Records which rows are damaged; none ends the warning.
+    pub fn set_damaged_rows(&self, rows: &[DamagedRow], now: Timestamp) {
+        let Some(first) = rows.first() else { return self.clear(WarningKind::DamagedRows) };
+        let count = rows.len();
+        let text = if count == 1 {
+            format!("1 row is damaged on the disk and left out: {}", first.describe())
+        } else {
+            format!(
+                "{count} rows are damaged on the disk and left out, among them {}",
+                first.describe()
+            )
+        };
+        self.set(WarningKind::DamagedRows, &text, "Run loci doctor, which lists them", now);
     }
 
     /// Records that the disk is full.

@@ -2,7 +2,7 @@
 
 use crate::service::pools::Pool;
 use loci_engine::operations::groups::GroupRedirects;
-use loci_engine::{Reader, WarmupProgress, Writer};
+use loci_engine::{DamagedRows, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
 
@@ -27,8 +27,10 @@ pub struct StorePools {
     pub group_redirects: GroupRedirects,
     /// Progress of the warm-up of the index.
     pub warmup: Arc<WarmupProgress>,
-    /// True if the previous daemon did not close the store, so that it must be checked.
+    /// True if the whole store must be checked: the previous daemon did not close it, or a fault is known.
     pub needs_check: bool,
+    /// The damaged rows that were found.
+    pub damaged_rows: Arc<DamagedRows>,
 }
 
 impl StorePools {
@@ -42,7 +44,14 @@ impl StorePools {
         warmup: Arc<WarmupProgress>,
         needs_check: bool,
     ) -> Self {
-        Self { writer, readers, group_redirects, warmup, needs_check }
+        let damaged_rows = Arc::default();
+        Self { writer, readers, group_redirects, warmup, needs_check, damaged_rows }
+    }
+
+    /// Sets where the store records damaged rows.
+    #[must_use]
+    pub fn with_damaged_rows(self, damaged_rows: Arc<DamagedRows>) -> Self {
+        Self { damaged_rows, ..self }
     }
 
     /// Returns the thread with the only writing connection.

@@ -48,8 +48,10 @@ impl ServiceFixture {
     fn new(writer: Writer, folder: &tempfile::TempDir, embedder: Embedder) -> Self {
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
         let (group_redirects, warmup) = (writer.group_redirects(), writer.warmup());
+        let damaged_rows = writer.damaged_rows();
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
-        let pools = StorePools::new(Ok(writer), readers, group_redirects, warmup, false);
+        let pools = StorePools::new(Ok(writer), readers, group_redirects, warmup, false)
+            .with_damaged_rows(damaged_rows);
         let (store, opened) = watch::channel(StoreState::Open(Arc::new(pools)));
         let variables =
             Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };

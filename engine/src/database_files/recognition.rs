@@ -45,6 +45,8 @@ pub(crate) struct Recognition {
     pub sums_are_valid: bool,
     /// The pages of a log that SQLite will replay.
     pub log_pages: HashSet<u32>,
+    /// Pages have changed on the disk: the store has to be checked before it is served.
+    pub is_damaged: bool,
 }
 
 /// Refuses to create a database where there was one.
@@ -90,6 +92,7 @@ pub(crate) fn recognise(path: &Path, file: &DatabaseFile, now: Timestamp) -> Res
         findings: judgement.findings,
         sums_are_valid: judgement.sums_are_valid,
         log_pages: HashSet::new(),
+        is_damaged: judgement.is_damaged,
     };
     if let (WalFile::Valid(frames), true) = (log, judgement.uses_log) {
         recognition.log_pages = frames.pages;
@@ -136,6 +139,7 @@ impl From<Error> for Fault {
 struct Judgement {
     uses_log: bool,
     sums_are_valid: bool,
+    is_damaged: bool,
     findings: Vec<String>,
 }
 
@@ -164,9 +168,9 @@ impl Case<'_> {
                     && known.file.is_some()
                     && known.file == FileStamp::of(self.path) =>
             {
-                Ok(Judgement { uses_log: true, sums_are_valid: true, findings: Vec::new() })
+                Ok(Judgement { uses_log: true, sums_are_valid: true, ..Judgement::default() })
             }
-            (_, WalFile::Empty) => Ok(self.no_log()),
+            (_, WalFile::Empty) => self.no_log(),
         }
     }
 
@@ -180,16 +184,7 @@ impl Case<'_> {
             PagesMatch::Yes => self.is_same_database(known),
             PagesMatch::Unknown => self.is_next_checkpoint(known),
             PagesMatch::Damaged(pages) if self.is_next_checkpoint(known) => {
-                let finding = format!(
-                    "{} of {} changed since the last checkpoint; run loci doctor",
-                    count(pages, "page"),
-                    name(self.path)
-                );
-                return Ok(Judgement {
-                    uses_log: true,
-                    findings: vec![finding],
-                    ..Judgement::default()
-                });
+                return Ok(self.damaged_pages(pages));
             }
             PagesMatch::Damaged(_) | PagesMatch::No => false,
         };
@@ -203,7 +198,13 @@ impl Case<'_> {
         if frames.committed < known.frames {
             let found = probe::with_log(self.path)?;
             let finding = self.missing(known, &found, "its write-ahead log was cut or damaged");
-            return Ok(Judgement { uses_log: true, sums_are_valid: true, findings: vec![finding] });
+            let findings = vec![finding];
+            return Ok(Judgement {
+                uses_log: true,
+                sums_are_valid: true,
+                findings,
+                ..Judgement::default()
+            });
         }
         Ok(Judgement { uses_log: true, sums_are_valid: true, ..Judgement::default() })
     }
@@ -256,16 +257,45 @@ impl Case<'_> {
         })
     }
 
-    /// There is no log, and none is expected.
-    fn no_log(&self) -> Judgement {
+    /// There is no log, and none is expected. If the file was written since it was closed, its pages
+    /// tell a damaged file from a replaced one.
+    fn no_log(&self) -> Result<Judgement, Fault> {
         // A database of which nothing can be read is refused when it is opened.
         let (Some(known), Ok(file)) = (self.known, probe::without_log(self.path)) else {
-            return Judgement { uses_log: true, ..Judgement::default() };
+            return Ok(Judgement { uses_log: true, ..Judgement::default() });
         };
         let finding = self.difference(known, &file);
+        let has_exact_sums = !known.is_open || known.is_of_this_boot();
         let is_unchanged = known.file.is_some() && known.file == FileStamp::of(self.path);
-        let sums_are_valid = is_unchanged && (!known.is_open || known.is_of_this_boot());
-        Judgement { uses_log: true, sums_are_valid, findings: finding.into_iter().collect() }
+        let is_same_state = file.uuid == known.uuid
+            && file.checkpoints == known.checkpoints
+            && file.last_change == known.last_change;
+        let mut judgement = Judgement {
+            uses_log: true,
+            sums_are_valid: is_unchanged && has_exact_sums,
+            is_damaged: false,
+            findings: finding.into_iter().collect(),
+        };
+        if is_same_state && has_exact_sums && !is_unchanged {
+            match self.compare_pages(&HashSet::new())? {
+                PagesMatch::Yes => judgement.sums_are_valid = true,
+                PagesMatch::Damaged(pages) => return Ok(self.damaged_pages(pages)),
+                PagesMatch::No | PagesMatch::Unknown => {}
+            }
+        }
+        Ok(judgement)
+    }
+
+    /// Some pages are not as they were written. Their checksums stay, so that every check finds them.
+    fn damaged_pages(&self, pages: usize) -> Judgement {
+        let finding = format!(
+            "{} of {} changed on the disk since loci wrote {}. Run loci doctor: it names what is damaged",
+            count(pages, "page"),
+            name(self.path),
+            if pages == 1 { "it" } else { "them" },
+        );
+        let findings = vec![finding];
+        Judgement { uses_log: true, sums_are_valid: true, is_damaged: true, findings }
     }
 
     /// The log cannot be used. The file alone is, if it is whole.
@@ -292,7 +322,7 @@ impl Case<'_> {
         if let Some(known) = self.known {
             findings.extend(self.difference(known, &file));
         }
-        Ok(Judgement { uses_log: false, sums_are_valid: false, findings })
+        Ok(Judgement { findings, ..Judgement::default() })
     }
 
     /// Says how the state that is served differs from the one that was known, if it does.

@@ -161,6 +161,14 @@ impl StoreFiles {
         self.hash_again(pages)
     }
 
+    /// Hashes pages again that are to be kept as they are.
+    ///
+    /// # Errors
+    /// `File`.
+    pub fn sum_again(&mut self, pages: &HashSet<u32>) -> Result<()> {
+        self.hash_again(pages)
+    }
+
     fn hash_again(&mut self, pages: &HashSet<u32>) -> Result<()> {
         let mut update = || {
             self.sums.update(&self.database, pages)?;

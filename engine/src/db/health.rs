@@ -1,12 +1,11 @@
 //! Health of the database file: checks at open, and flags in `meta`.
 //!
-//! If the last daemon did not close the store, its pages are checked: those of a small store before
-//! serving, those of a larger one during serving ([`Check::Due`]), so that start time does not grow
-//! with the store. A fault found during serving is recorded, and the next start checks before
-//! serving.
+//! If the last daemon did not close the store, it is checked: a small store before serving, a larger
+//! one during serving ([`Check::Due`]), so that start time does not grow with the store. A fault
+//! found during serving is recorded: the next start checks before serving, even after a clean stop.
 
 use crate::database_files::wal_path;
-use crate::db::connection;
+use crate::db::{connection, integrity};
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -23,7 +22,8 @@ const MAX_LOG_AT_OPEN: u64 = 4 << 20;
 pub(crate) enum Check {
     /// The store was closed cleanly, or has been checked.
     Done,
-    /// The store was not closed cleanly and is too large to check before serving.
+    /// The whole store has to be checked during serving: it was not closed cleanly and is too large
+    /// to check before, or a fault is known.
     Due,
 }
 
@@ -44,24 +44,32 @@ pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Marks the store as open, and checks it if the last daemon did not close it.
+/// Marks the store as open. Checks it first if the last daemon did not close it, if a fault was found
+/// while it ran, or if `is_suspect`.
 ///
 /// # Errors
-/// `Damaged` if the check finds a fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
+/// `Damaged` if the check finds a fault of a page; nothing was changed then.
+pub(crate) fn begin(conn: &Connection, path: &Path, is_suspect: bool) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
-    let suspect = meta(conn, "damaged")?.is_some();
+    let known_fault = damage(conn)?;
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // The log of a store that was not closed may contain hard-deleted content.
     if unclean || size(&wal_path(path)) > MAX_LOG_AT_OPEN {
         connection::truncate_log(conn)?;
     }
-    let checks_now = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
-    if unclean && checks_now {
-        check(conn, path)?;
-    }
-    if suspect {
-        conn.execute("DELETE FROM meta WHERE key = 'damaged'", [])?;
+    let is_small = size(path) <= MAX_CHECKED_AT_OPEN;
+    let checks_now = known_fault.is_some() || is_suspect || (unclean && is_small);
+    if checks_now {
+        let structure = integrity::structure(conn)?;
+        if let Some(fault) = structure.pages.first() {
+            return Err(Error::Damaged { path: path.to_path_buf(), what: fault.clone() });
+        }
+        if let Some(fault) = structure.faults().next().filter(|_| known_fault.is_none()) {
+            set_damaged(conn, fault)?;
+        }
+        if let Err(fault) = integrity::words(conn) {
+            set_damaged(conn, &format!("the keyword index differs from the texts: {fault}"))?;
+        }
     }
     let tx = conn.unchecked_transaction()?;
     let word = meta(&tx, "index")?;
@@ -69,7 +77,8 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     set_meta(&tx, "open", "1")?;
     add_one(&tx, "generation")?;
     tx.commit()?;
-    Ok(OpenedState { check: if unclean && !checks_now { Check::Due } else { Check::Done }, word })
+    let is_due = (unclean && !checks_now) || known_fault.is_some() || is_suspect;
+    Ok(OpenedState { check: if is_due { Check::Due } else { Check::Done }, word })
 }
 
 /// Records that mentions are still to be extracted: the store is older than the table of mentions,
@@ -89,9 +98,30 @@ pub(crate) fn finish_mention_backfill(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Records a fault that a check found, so that the next start checks before serving.
+/// Records a fault, so that the next start checks before serving. Only a check of the whole store
+/// without a fault removes it.
 pub(crate) fn set_damaged(conn: &Connection, fault: &str) -> Result<()> {
     set_meta(conn, "damaged", fault)
+}
+
+/// Returns the recorded fault.
+pub(crate) fn damage(conn: &Connection) -> Result<Option<String>> {
+    meta(conn, "damaged")
+}
+
+/// Removes the recorded fault.
+pub(crate) fn clear_damage(conn: &Connection) -> Result<()> {
+    remove_meta(conn, "damaged")
+}
+
+/// Returns when the whole store was last checked.
+pub(crate) fn last_full_check(conn: &Connection) -> Result<Option<Timestamp>> {
+    Ok(meta(conn, "last_full_check")?.and_then(|text| text.parse().ok()).map(Timestamp))
+}
+
+/// Records that the whole store was checked.
+pub(crate) fn set_last_full_check(conn: &Connection, now: Timestamp) -> Result<()> {
+    set_meta(conn, "last_full_check", &now.0.to_string())
 }
 
 /// Marks the store as closed. A nonce identifies this state for the index snapshot.

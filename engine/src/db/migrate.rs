@@ -46,6 +46,11 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
+/// Returns the schema version of a file, 0 for a new one.
+pub(crate) fn version(conn: &Connection) -> Result<i64> {
+    Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
 /// Refuses a database that must be migrated before this build can read it.
 ///
 /// # Errors
@@ -97,14 +102,11 @@ fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-fn version(conn: &Connection) -> Result<i64> {
-    Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::connection;
+    use crate::db::expected_schema::Objects;
+    use crate::db::{connection, schema_check};
 
     fn open(path: &Path) -> Result<Connection> {
         new_file(path);
@@ -124,6 +126,27 @@ mod tests {
     #[test]
     fn every_step_has_its_number() {
         assert_eq!(i64::try_from(STEPS.len()), Ok(SCHEMA));
+    }
+
+    /// To write the file again, copy the text of the failure into it.
+    #[test]
+    fn the_expected_schema_is_what_the_migrations_create() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let path = folder.path().join("memory.db");
+        new_file(&path);
+        let mut conn = connection::writer(&path).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        let (mut text, mut before) = (String::new(), Objects::new());
+        for step in 0..SCHEMA {
+            apply(&mut conn, step, Timestamp(0)).expect("the step is applied");
+            text += &schema_check::expected_lines(&conn, &mut before, step + 1);
+            let parts = schema_check::check(&conn, &path, step + 1);
+            assert!(
+                parts.is_ok_and(|parts| parts.is_empty()),
+                "expected_schema.txt must be\n{text}"
+            );
+        }
+        assert_eq!(include_str!("expected_schema.txt"), text);
     }
 
     #[test]

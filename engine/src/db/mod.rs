@@ -13,6 +13,7 @@ pub(crate) mod damage;
 #[cfg(test)]
 pub(crate) mod dump;
 pub(crate) mod entity_links;
+pub(crate) mod expected_schema;
 pub(crate) mod export_rows;
 pub(crate) mod groups;
 pub(crate) mod health;
@@ -34,6 +35,7 @@ pub(crate) mod repair;
 pub(crate) mod rows;
 pub(crate) mod salvage;
 pub(crate) mod scan;
+pub(crate) mod schema_check;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
 pub(crate) mod vectors;

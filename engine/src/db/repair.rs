@@ -18,7 +18,7 @@ fn write_columns(conn: &Connection, memory: &Memory, hash: &[u8], now: Timestamp
     conn.prepare_cached(
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
            pinned = ?9, created_at = ?10, expires_at = ?11, superseded_by = ?12, metadata = ?13, forgotten_reason = ?14,
-           access_count = ?15, last_accessed = ?16, content_hash = ?17, updated_at = ?18 WHERE seq = ?1",
+           access_count = ?15, last_accessed = ?16, content_hash = ?17, updated_at = ?18, status_at = ?18, boosted_at = NULL WHERE seq = ?1",
     )?
     .execute(rusqlite::params![
         seq,

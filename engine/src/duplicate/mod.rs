@@ -11,7 +11,7 @@
 //! any knowledge of the subject of the notes.
 
 mod changes;
-pub(crate) mod content_hash;
+pub mod content_hash;
 mod context_rules;
 mod forms;
 mod lexicon;

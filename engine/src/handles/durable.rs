@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::index::snapshot;
 use crate::model::time::ClockReading;
-use loci_proto::error::Failure;
+use loci_proto::error::{Failure, StorageFault};
 use rusqlite::config::DbConfig;
 use std::sync::atomic::Ordering;
 
@@ -161,10 +161,17 @@ impl Writer {
     /// Marks the store as closed and moves the whole log into the database. A store that cannot be
     /// trusted is left as it is, for the next start to judge.
     pub(crate) fn end(&mut self, nonce: Option<&str>) -> Result<()> {
-        if self.require_trusted().is_err() {
+        if let Err(error) = self.require_trusted() {
+            if let Error::Refused(Failure { fault: Some(StorageFault::Damaged), message, .. }) =
+                &error
+            {
+                // The mark "open" is enough for a small store; a larger one is served before a check.
+                let _ = health::set_damaged(&self.conn, message);
+            }
             self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             return Ok(());
         }
+        self.record_damaged_rows()?;
         health::mark_closed(&self.conn, nonce)?;
         self.count_checkpoint(None, |conn| {
             connection::truncate_log(conn)?;

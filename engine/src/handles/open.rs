@@ -8,9 +8,10 @@ use crate::database_files::identity::{Identity, boot_id};
 use crate::database_files::recognition::{Recognition, check_may_create, recognise};
 use crate::database_files::store_files::{Begin, StoreFiles};
 use crate::db::damage::{self, DamagedRows};
+use crate::db::schema_check::Derived;
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    vectors,
+    schema_check, vectors,
 };
 use crate::error::{Error, Result};
 use crate::handles::settings::Settings;
@@ -21,11 +22,14 @@ use crate::index::snapshot;
 use crate::index::snapshot::SnapshotState;
 use crate::index::snapshot::error::SnapshotError;
 use crate::index::warmup::{Origin, WarmupProgress};
+use crate::model::entry::Entry;
 use crate::model::time::Timestamp;
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -55,18 +59,20 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     // Read before SQLite opens the file, because opening may change it.
     let identity = snapshot::FileIdentity::of(&path);
     let mut conn = connection::writer(&path)?;
-    migrate::check(&conn, &path)?;
+    let missing = check_file(&conn, &path)?;
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;
+    schema_check::rebuild(&conn, migrate::version(&conn)?, &missing)?;
     let schema = migrate::run(&mut conn, now)?;
     if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
         health::request_mention_backfill(&conn)?;
     }
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
-    let health::OpenedState { check, word: nonce } = health::begin(&conn, &path)?;
+    let health::OpenedState { check, word: nonce } =
+        health::begin(&conn, &path, recognition.is_damaged)?;
     let snapshot_state = nonce
         .zip(identity)
-        .filter(|_| schema == migrate::SCHEMA)
+        .filter(|_| schema == migrate::SCHEMA && missing.is_empty())
         .map(|(nonce, identity)| SnapshotState { nonce, identity });
     let damaged = Arc::new(DamagedRows::default());
     damage::record_into(&conn, &damaged)?;
@@ -77,7 +83,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     warmup.set_total(memories);
     let shared = Arc::new(Shared {
         path,
-        _database: database,
+        database,
         is_read_only: false,
         damaged,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
@@ -97,8 +103,23 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         files,
         failure: None,
         is_log_lost: false,
-        findings: recognition.findings,
+        findings: recognition
+            .findings
+            .into_iter()
+            .chain(missing.iter().map(Derived::finding))
+            .collect(),
     })
+}
+
+/// Refuses a file that this build must not change, or that contains what loci has not created;
+/// returns what has to be built again. Until then, nothing is moved from the log into the file.
+fn check_file(conn: &Connection, path: &Path) -> Result<BTreeSet<Derived>> {
+    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    conn.set_db_config(no_checkpoint, true)?;
+    migrate::check(conn, path)?;
+    let missing = schema_check::check(conn, path, migrate::version(conn)?)?;
+    conn.set_db_config(no_checkpoint, false)?;
+    Ok(missing)
 }
 
 /// The files of a store, locked and recognised.
@@ -246,7 +267,8 @@ impl Writer {
 pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
     warmup.restart();
-    let mut encodings = Index::of_slots(&memories::seqs(conn)?);
+    let seqs = memories::seqs(conn)?;
+    let mut encodings = Index::of_slots(&seqs);
     std::thread::scope(|scope| {
         let encodings_thread = scope.spawn(|| {
             let conn = shared.reader_connection()?;
@@ -260,17 +282,28 @@ pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index>
             })?;
             Ok::<_, Error>(encodings)
         });
-        let mut index = Index::default();
+        let (mut index, mut damaged) = (Index::default(), Vec::new());
+        let mut rows = seqs.iter().copied();
+        // Both indexes need the same slots, so a damaged row keeps one until they are put together.
+        let mut hold_slots = |index: &mut Index, next: Option<i64>| {
+            for seq in rows.by_ref().take_while(|seq| Some(*seq) != next) {
+                index.put(Entry::bare(seq));
+                damaged.push(seq);
+            }
+        };
         let entries_read = memories::entries(conn, &ALL_SEQS, |entry| {
+            hold_slots(&mut index, Some(entry.seq));
             index.put(entry);
             warmup.count();
             warmup.check_not_stopped()
         });
+        hold_slots(&mut index, None);
         let encodings = encodings_thread.join().unwrap_or_else(|_| {
             Err(Failure::new(Code::Internal, "loading the index failed: internal error").into())
         });
         entries_read?;
         index.attach_encodings(encodings?);
+        damaged.into_iter().for_each(|seq| index.remove(seq));
         Ok(index)
     })
 }

@@ -6,7 +6,7 @@
 use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
 use crate::db::damage::{self, DamagedRows};
-use crate::db::{entity_links, groups, health, memories, migrate};
+use crate::db::{entity_links, groups, health, memories, migrate, schema_check};
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
 use crate::handles::reader::Reader;
@@ -39,6 +39,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
     let conn = connection::reader_without_files(&path)?;
     migrate::check(&conn, &path)?;
     migrate::require_current(&conn)?;
+    schema_check::check(&conn, &path, migrate::SCHEMA)?;
     let damaged = Arc::new(DamagedRows::default());
     damage::record_into(&conn, &damaged)?;
     damaged.replace(damage::recorded(&conn)?);
@@ -46,7 +47,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
     warmup.set_total(memories::count(&conn)?);
     let shared = Arc::new(Shared {
         path,
-        _database: Arc::new(database),
+        database: Arc::new(database),
         is_read_only: true,
         damaged,
         erase_pending: AtomicBool::new(false),

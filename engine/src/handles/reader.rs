@@ -1,6 +1,5 @@
 //! The read-only handle of a store. Its operations are in `operations`, one file each.
 
-use crate::db::health;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use rusqlite::Connection;
@@ -15,14 +14,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Checks the structure of every page of the database. Takes about one second per 150 MB.
-    ///
-    /// # Errors
-    /// `Damaged` with the first fault, `Database`.
-    pub fn check(&self) -> Result<()> {
-        health::check(&self.fresh_connection()?, &self.shared.path)
-    }
-
     /// Returns whether the text of hard-deleted memories is still in the write-ahead log, because
     /// another reader keeps it from being emptied. A later [`crate::Writer::checkpoint`] empties it.
     #[must_use]

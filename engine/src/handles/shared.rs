@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     /// The path of the database file, with symbolic links resolved.
     pub(crate) path: PathBuf,
     /// The locked file, kept open as long as any connection.
-    pub(crate) _database: Arc<DatabaseFile>,
+    pub(crate) database: Arc<DatabaseFile>,
     /// True if the store was opened without a writer, on a disk that cannot be written.
     pub(crate) is_read_only: bool,
     pub(crate) settings: RwLock<Arc<Settings>>,

@@ -59,7 +59,7 @@ impl Writer {
     }
 
     /// Returns whether the store was not closed properly and has not been checked since:
-    /// [`Reader::check`] is due.
+    /// [`Reader::full_check`] is due.
     #[must_use]
     pub fn wants_check(&self) -> bool {
         self.check == health::Check::Due

@@ -112,7 +112,7 @@ fn calls_that_need_the_whole_index_are_rejected_and_a_store_loads_it_first() {
         .id;
     let mut cold = ColdStore::reopen(test_store).test_store;
     assert!(
-        cold.reader.examine().is_err()
+        cold.reader.examine_index().is_err()
             && cold.reader.plan(T0).is_err()
             && cold.reader.eval_set(1, 1, T0).is_err()
     );
@@ -122,9 +122,7 @@ fn calls_that_need_the_whole_index_are_rejected_and_a_store_loads_it_first() {
         again.deduplicated && again.id == first && cold.reader.shared.warmup.progress().is_none()
     );
     assert!(
-        cold.reader
-            .examine()
-            .expect("the checks run")
+        cold.findings()
             .iter()
             .all(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Ok)
     );

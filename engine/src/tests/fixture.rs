@@ -17,6 +17,7 @@ use crate::transaction::change::CallContext;
 use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
+use loci_proto::requests::doctor::Finding;
 use loci_proto::requests::forget::ForgetReply;
 use loci_proto::requests::inspect::InspectReply;
 use loci_proto::requests::recall::RecallRequest;
@@ -59,6 +60,15 @@ impl TestStore {
             .expect("the store opens");
         let reader = writer.reader().expect("the reader opens");
         Self { folder, writer, reader, now }
+    }
+
+    /// Returns all findings of doctor about the store.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let mut check = self.reader.full_check().expect("the store is checked");
+        let finished = self.writer.finish_full_check(&mut check, self.now);
+        finished.expect("the check is finished");
+        check.findings.push(self.reader.examine_index().expect("the index is compared"));
+        check.findings
     }
 
     /// Stores a text with an optional vector and without sign codes.
@@ -228,6 +238,14 @@ pub(crate) fn between_axes(a: usize, b: usize, cosine: f32) -> Embedding {
     values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
     values[a] += cosine;
     Embedding::new(values).expect("the vector is not zero")
+}
+
+/// Returns a unit vector in which every number differs, and which is far from that of other seeds.
+pub(crate) fn seeded_vector(seed: u64) -> Embedding {
+    let mut bytes = [0; DIMENSIONS * 2];
+    blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
+    let number = |pair: &[u8]| f32::from(i16::from_le_bytes([pair[0], pair[1]])) + 0.5;
+    Embedding::new(bytes.chunks_exact(2).map(number).collect()).expect("the vector is not zero")
 }
 
 /// Returns the sign code of a word: a hash, so that about half of the signs of two words differ.

@@ -2,10 +2,12 @@
 
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
+mod damaged_rows;
 mod dates;
 pub(crate) mod explain;
 pub(crate) mod fallback_search;
 pub(crate) mod fixture;
+mod flipped_bytes;
 mod forget;
 pub(crate) mod graph;
 mod graph_boost;

@@ -99,7 +99,7 @@ fn a_start_loads_the_snapshot_of_the_last_stop_and_answers_the_same() {
     let test_store = reopen(folder);
     assert_eq!((origin(&test_store), index_and_reply(&test_store) == before), (LOADED, true));
     assert!(!snapshot_path(&test_store.folder).exists(), "an open store has no snapshot");
-    let findings = test_store.reader.examine().expect("the checks run");
+    let findings = test_store.findings();
     assert!(
         findings.iter().any(|finding| finding.found.contains(LOADED))
             && findings.iter().all(|f| f.verdict == loci_proto::requests::doctor::Verdict::Ok)
@@ -204,7 +204,7 @@ fn a_folder_in_place_of_the_snapshot_blocks_neither_start_nor_checkpoint() {
 fn an_index_with_a_known_fault_is_not_written_to_a_snapshot() {
     let test_store = small_store();
     test_store.writer.shared.index_mut().set_codes(1, None);
-    let findings = test_store.reader.examine().expect("the checks run");
+    let findings = test_store.findings();
     assert!(
         findings
             .iter()
@@ -214,9 +214,7 @@ fn an_index_with_a_known_fault_is_not_written_to_a_snapshot() {
     assert_eq!(origin(&test_store), "built from the database");
     assert!(
         test_store
-            .reader
-            .examine()
-            .expect("the checks run")
+            .findings()
             .iter()
             .all(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Ok)
     );

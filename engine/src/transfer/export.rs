@@ -3,6 +3,7 @@
 //! Two exports of one store are equal byte for byte. An empty store that imports a file exports the
 //! same file.
 
+use crate::db::damage::{self, DamagedRows};
 use crate::db::export_rows as rows;
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -22,12 +23,15 @@ impl Reader {
         Ok(Self { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
     }
 
-    /// Writes the whole store to `sink`.
+    /// Writes the whole store to `sink`, except damaged rows, which the last line counts.
     ///
     /// # Errors
     /// `Database`, or `storage_failed` if `sink` fails.
     pub fn export(&self, request: &ExportRequest, sink: &mut dyn Write) -> Result<()> {
-        let tx = rows::snapshot(&self.conn)?;
+        // Damaged rows are counted apart from those that were known before.
+        let (conn, damaged) = (self.fresh_connection()?, Arc::new(DamagedRows::default()));
+        damage::record_into(&conn, &damaged)?;
+        let tx = rows::snapshot(&conn)?;
         let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
         let model = request.vectors.then(|| self.shared.settings().model.clone());
         out.write_header(&Header {
@@ -46,7 +50,10 @@ impl Reader {
         rows::log(&tx, |line| out.write_record(&Record::Log(line)))?;
         rows::tombstones(&tx, |line| out.write_record(&Record::Tombstone(line)))?;
         rows::clusters(&tx, |line| out.write_record(&Record::Cluster(line)))?;
-        out.finish()
+        let left_out = damaged.all();
+        let count = left_out.len();
+        left_out.into_iter().for_each(|row| self.shared.damaged.note(row));
+        out.finish(count)
     }
 }
 
@@ -75,8 +82,8 @@ impl ExportWriter<'_> {
         self.write_line(&text)
     }
 
-    fn finish(&mut self) -> Result<()> {
-        let mut text = to_json(&Record::End(EndLine { lines: self.line_count }))?;
+    fn finish(&mut self, left_out: usize) -> Result<()> {
+        let mut text = to_json(&Record::End(EndLine { lines: self.line_count, left_out }))?;
         if self.layout == Layout::Document {
             text.push_str("\n]}");
         }

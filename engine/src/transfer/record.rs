@@ -172,11 +172,19 @@ pub(crate) struct ClusterLine {
 pub(crate) struct EndLine {
     /// The number of lines before this one, including the header.
     pub lines: usize,
+    /// The number of damaged rows that were left out.
+    #[serde(default, skip_serializing_if = "is_none_left_out")]
+    pub left_out: usize,
 }
 
 /// Returns an id as a number, which needs less memory than its text.
 pub(crate) fn id_number(id: &MemoryId) -> u128 {
     uuid::Uuid::try_parse(id.as_str()).map_or(0, |id| id.as_u128())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_left_out(count: &usize) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -19,6 +19,9 @@ pub struct DoctorRequest {
     /// Remove the lasting notices instead of checking anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dismiss: bool,
+    /// Build again what is derived from the memories, and keep damaged pages as they are; then check.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fix: bool,
 }
 
 /// Severity of a finding.
@@ -36,7 +39,7 @@ pub enum Verdict {
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The part that was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`.
+    /// The part that was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`; `repair` for what `fix` has done.
     pub part: String,
     /// Its severity.
     pub verdict: Verdict,

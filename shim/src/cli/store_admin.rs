@@ -66,6 +66,9 @@ pub struct Doctor {
     /// Remove the lasting notices, which you have read.
     #[arg(long)]
     pub dismiss: bool,
+    /// Build again what is derived from the memories, keep damaged pages as they are, then check.
+    #[arg(long, conflicts_with = "dismiss")]
+    pub fix: bool,
     /// Print the findings as JSON.
     #[arg(long)]
     pub json: bool,

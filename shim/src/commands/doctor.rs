@@ -32,7 +32,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     }
     let mut findings = Vec::new();
     match client.wait_until_ready().await {
-        Ok(()) => check_with_daemon(&client, &mut findings).await,
+        Ok(()) => check_with_daemon(&client, args.fix, &mut findings).await,
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
     findings.push(check_disk(&client.paths.home));
@@ -48,7 +48,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
 
 /// Removes the lasting notices.
 async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
-    let raw = client.call_raw("doctor", &DoctorRequest { dismiss: true }).await?;
+    let raw = client.call_raw("doctor", &DoctorRequest { dismiss: true, fix: false }).await?;
     if json {
         print_line(raw.as_str())?;
     } else {
@@ -62,7 +62,7 @@ async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
+async fn check_with_daemon(client: &VerbClient, fix: bool, findings: &mut Vec<Finding>) {
     match status::fetch(&client.paths).await {
         Ok(status) if status.version == loci_proto::VERSION => {
             findings.push(Finding::ok(
@@ -84,7 +84,8 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
     findings
         .extend([&client.paths.socket, &client.paths.admin_socket].map(|path| check_socket(path)));
     let daemon_findings = async {
-        client.call_streamed("/long/doctor", &DoctorRequest::default()).await?.read_all().await
+        let request = DoctorRequest { dismiss: false, fix };
+        client.call_streamed("/long/doctor", &request).await?.read_all().await
     };
     match daemon_findings.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {

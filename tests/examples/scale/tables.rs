@@ -18,12 +18,8 @@ pub fn open(path: &Path) -> Result<Connection, Anything> {
 /// Stores notes as `store` does, without the duplicate gate.
 pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
     let conn = open(path)?;
-    // With the default chunk size of `vec0`, since the comparison is with its usual setup.
-    let create_table =
-        "CREATE VIRTUAL TABLE memories_vec USING vec0(embedding float[384] distance_metric=cosine)";
-    conn.execute_batch(&format!(
-        "PRAGMA synchronous = OFF; BEGIN; DROP TABLE memories_vec; {create_table}"
-    ))?;
+    // The table of vectors stays as loci makes it: another one would be built again.
+    conn.execute_batch("PRAGMA synchronous = OFF; BEGIN")?;
     {
         let mut memory = conn.prepare(
             "INSERT INTO memories(seq, id, type, content, scope, confidence_at, created_at, updated_at, content_hash, status_at)
@@ -39,7 +35,7 @@ pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
         for number in 0..notes.len() {
             let (seq, note) = (i64::try_from(number)? + 1, notes.note(number));
             let id = format!("00000000-0000-7000-8000-{seq:012x}");
-            let hash = [seq.to_le_bytes(), seq.to_be_bytes()].concat();
+            let hash = loci_engine::duplicate::content_hash::hash(&note.text);
             memory.execute((seq, id, &note.text, NOW.0 - 86_400_000, hash))?;
             chunk.execute((seq, MODEL))?;
             vector.execute((

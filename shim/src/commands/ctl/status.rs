@@ -63,6 +63,9 @@ fn status_text(status: &Status) -> String {
             queues.writer, queues.readers, queues.embedding
         ),
     );
+    if let Some(at) = &status.last_full_check {
+        row("checked", at.clone());
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {

@@ -3,8 +3,8 @@
 use crate::cli::store_admin::Export;
 use crate::client::call::VerbClient;
 use crate::client::stream::StreamedAnswer;
-use crate::output::Problem;
 use crate::output::progress::Progress;
+use crate::output::{Problem, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use std::fs::File;
@@ -22,29 +22,52 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
     let answer = VerbClient::of_process()?
         .call_streamed("/export", &ExportRequest { layout, vectors: args.vectors })
         .await?;
-    match file {
+    let end = match file {
         None => {
             let mut out = io::stdout().lock();
-            copy(answer, &mut out, None).await?;
+            let end = copy(answer, &mut out, None).await?;
             out.flush()?;
+            end
         }
         Some(file) => write_file(answer, &file, args.force).await?,
+    };
+    match left_out(&end) {
+        0 => {}
+        1 => print_note("Note:", "1 damaged row was left out. Run loci doctor"),
+        count => {
+            print_note("Note:", &format!("{count} damaged rows were left out. Run loci doctor"))
+        }
     }
     Ok(Exit::Ok.into())
 }
 
+/// Bytes of the end of an export that contain its last line.
+const END_BYTES: usize = 256;
+
+/// Returns how many rows the last line of an export says were left out.
+fn left_out(end: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(end);
+    let digits = text.rsplit_once("\"left_out\":").map(|(_, rest)| rest);
+    let digits = digits.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    digits.flatten().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// Writes the export to `out`; returns the last bytes of it.
 async fn copy(
     mut answer: StreamedAnswer,
     out: &mut impl Write,
     mut progress: Option<Progress>,
-) -> Result<(), Problem> {
+) -> Result<Vec<u8>, Problem> {
+    let mut end = Vec::new();
     while let Some(chunk) = answer.next_chunk().await? {
         out.write_all(&chunk)?;
+        end.extend_from_slice(&chunk);
+        end.drain(..end.len().saturating_sub(END_BYTES));
         if let Some(progress) = &mut progress {
             progress.add(chunk.len());
         }
     }
-    Ok(())
+    Ok(end)
 }
 
 /// Returns the path if it does not exist, or `force` allows to replace the file.
@@ -67,7 +90,7 @@ fn check_target(path: &Path, force: bool) -> Result<PathBuf, Problem> {
     }
 }
 
-async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<(), Problem> {
+async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<Vec<u8>, Problem> {
     let write_error = |error: &io::Error| {
         Problem::new(format!("Cannot write {}", path.display()))
             .because(error)
@@ -80,7 +103,7 @@ async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<
         .prefix(".loci-export-")
         .tempfile_in(folder)
         .map_err(|e| write_error(&e))?;
-    copy(answer, &mut temporary, Some(Progress::new("Written", None))).await.map_err(
+    let end = copy(answer, &mut temporary, Some(Progress::new("Written", None))).await.map_err(
         |problem| problem.hint(format!("No partial file was left at {}", path.display())),
     )?;
     temporary.as_file().sync_all().map_err(|e| write_error(&e))?;
@@ -88,5 +111,5 @@ async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<
     persisted.map_err(|e| write_error(&e.error))?;
     // Also sync the directory entry; a failure is not reported, because the data itself is synced.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
+    Ok(end)
 }

@@ -1,0 +1,321 @@
+//! Bytes of the database file are changed one at a time, while the store is closed: no answer is
+//! changed without a finding, and one bad row does not take the store away.
+
+use crate::db::{connection, integrity};
+use crate::error::Error;
+use crate::handles::open::open;
+use crate::handles::settings::Settings;
+use crate::tests::fixture::{TestStore, document_encoding, named, parse, seeded_vector};
+use loci_proto::requests::doctor::{Finding, Verdict};
+use loci_proto::requests::export::ExportRequest;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Bytes at any position; afterwards bytes that are not zero.
+const FLIPS: [usize; 2] = [150, 100];
+const MEMORIES: usize = 200;
+const PAGE: usize = 4096;
+
+/// The files of a closed store, and what it answered before.
+struct Sound {
+    folder: tempfile::TempDir,
+    files: Vec<(PathBuf, Vec<u8>, SystemTime)>,
+    answers: BTreeMap<String, String>,
+    /// What each page in use holds.
+    owners: BTreeMap<usize, String>,
+}
+
+/// Memories of all types with vectors, codes, metadata and relations, and some free pages.
+fn sound() -> Sound {
+    let mut store = TestStore::new();
+    let kinds = ["episodic", "semantic", "procedural", "entity"];
+    let mut entities: Vec<String> = Vec::new();
+    for number in 0..MEMORIES + 60 {
+        let kind = kinds[number % 4];
+        let text = format!(
+            "Note {number}: the {} of drawer {} is kept by person {}",
+            ["key", "map", "ledger", "lamp", "saw"][number % 5],
+            number * 7,
+            number % 13
+        );
+        let name = format!("Person {number}");
+        let metadata =
+            if kind == "entity" { json!({"name": name}) } else { json!({"shelf": number}) };
+        let arguments = json!({"content": text, "type": kind, "metadata": metadata});
+        let encoding = document_encoding(&text, seeded_vector(number as u64));
+        let id = store.store_encoded("a", arguments, &encoding).id.to_string();
+        if number >= MEMORIES {
+            let gone = json!({"memory_id": id, "hard_delete": true});
+            store.forget("a", gone).expect("the memory is deleted");
+        } else if kind == "entity" {
+            if let Some(other) = entities.last() {
+                let relation = json!({"subject_id": id, "predicate": "knows", "object_id": other});
+                store.relate("a", relation).expect("the relation is stored");
+            }
+            entities.push(id);
+        }
+    }
+    let mut export = Vec::new();
+    store.reader.export(&ExportRequest::default(), &mut export).expect("is exported");
+    let ids = ids_of(&export);
+    let answers = answers(&store, &ids).expect("the sound store answers");
+    let path = store.folder.path().join("memory.db");
+    let TestStore { folder, writer, reader, .. } = store;
+    drop(reader);
+    writer.close().expect("the store closes");
+    let owners = owners(&path);
+    let files = ["", "-identity", "-sums"].map(|suffix| {
+        let path = PathBuf::from(format!("{}{suffix}", path.display()));
+        let modified = fs::metadata(&path).and_then(|found| found.modified());
+        (path.clone(), fs::read(&path).expect("is readable"), modified.expect("has a time"))
+    });
+    Sound { folder, files: files.into(), answers, owners }
+}
+
+fn ids_of(export: &[u8]) -> Vec<String> {
+    let lines = export.split(|byte| *byte == b'\n');
+    let records = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let memories = records.filter(|record| record["kind"] == "memory");
+    memories.filter_map(|record| record["id"].as_str().map(str::to_owned)).collect()
+}
+
+/// Returns what each page in use holds.
+fn owners(path: &Path) -> BTreeMap<usize, String> {
+    let conn = connection::immutable(path).expect("the file opens");
+    let pages = fs::metadata(path).expect("it exists").len() as usize / PAGE;
+    let all: Vec<u32> = (1..=pages as u32).collect();
+    let owners = integrity::owners(&conn, &all).expect("it is whole").into_iter();
+    let mut owners: BTreeMap<usize, String> =
+        owners.map(|(page, name)| (page as usize, name)).collect();
+    owners.extend((2..=pages).step_by(PAGE / 5 + 1).map(|page| (page, "page map".to_owned())));
+    owners
+}
+
+/// Every answer of the store about these memories, by what was asked.
+fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>, Error> {
+    let (group, now) = (named("a"), store.now);
+    let mut answers = BTreeMap::new();
+    for ids in ids.chunks(10) {
+        let request = json!({"ids": ids, "token_budget": 100_000, "dry_run": true});
+        let prepared = crate::operations::recall::prepare(parse(request))?;
+        let context = crate::operations::recall::RecallContext {
+            group: &group,
+            encoding: None,
+            now,
+            fusion: None,
+            degraded: &loci_proto::degraded::Degraded::default(),
+        };
+        for found in store.reader.recall(&prepared, context)?.reply.results {
+            answers.insert(format!("recall {}", found.id), text(&found));
+        }
+    }
+    for id in ids {
+        let request = parse(json!({"memory_id": id, "include_log": true}));
+        if let Ok(found) = store.reader.inspect(&request, &group, now) {
+            answers.insert(format!("inspect {id}"), text(&found));
+        }
+    }
+    let list = parse(json!({"all_groups": true, "status": "all", "limit": 1000}));
+    for memory in store.reader.list(&list, &group, now)?.memories {
+        answers.insert(format!("list {}", memory.id), text(&memory));
+    }
+    let mut export = Vec::new();
+    store.reader.export(&ExportRequest::default(), &mut export)?;
+    let export = String::from_utf8_lossy(&export).into_owned();
+    for (number, line) in
+        export.lines().filter(|line| !line.contains("\"kind\":\"end\"")).enumerate()
+    {
+        answers.insert(format!("export {line}"), number.to_string().replace(char::is_numeric, ""));
+    }
+    Ok(answers)
+}
+
+fn text(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("it is encoded")
+}
+
+impl Sound {
+    /// Writes the files as they were left, with one byte changed. If it is silent, the time of the
+    /// file stays, as if the disk had changed the byte.
+    fn flip(&self, at: usize, mask: u8, is_silent: bool) {
+        for suffix in ["-wal", "-shm", "-index"] {
+            let _ = fs::remove_file(format!("{}{suffix}", self.files[0].0.display()));
+        }
+        for (path, bytes, modified) in &self.files {
+            fs::write(path, bytes).expect("is written");
+            let file = File::options().write(true).open(path).expect("opens");
+            file.set_modified(*modified).expect("the time is set");
+        }
+        let (path, bytes, modified) = &self.files[0];
+        let file = File::options().write(true).open(path).expect("opens");
+        std::os::unix::fs::FileExt::write_all_at(&file, &[bytes[at] ^ mask], at as u64)
+            .expect("the byte is changed");
+        let time =
+            if is_silent { *modified } else { *modified + std::time::Duration::from_secs(9) };
+        file.set_modified(time).expect("the time is set");
+    }
+
+    /// Opens the store as it is, and answers everything.
+    fn examine(&self, ids: &[String]) -> Outcome {
+        let now = crate::tests::fixture::T0;
+        let writer = match open(&self.files[0].0, Settings::for_model("test"), now) {
+            Ok(writer) => writer,
+            Err(error) => return Outcome::Refused(error),
+        };
+        let said_at_start = !writer.findings().is_empty();
+        let reader = writer.reader().expect("a reader opens");
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = TestStore { folder, writer, reader, now };
+        let answers = answers(&store, ids);
+        let mut findings = Vec::new();
+        let check = store.reader.full_check().and_then(|mut check| {
+            let finished = store.writer.finish_full_check(&mut check, now);
+            findings.append(&mut check.findings);
+            finished
+        });
+        if let Err(fault) = check {
+            findings.push(Finding::fail("database", fault.to_string(), "Restore a backup"));
+        }
+        Outcome::Served { answers, findings, said_at_start }
+    }
+}
+
+enum Outcome {
+    Refused(Error),
+    Served {
+        answers: Result<BTreeMap<String, String>, Error>,
+        findings: Vec<Finding>,
+        said_at_start: bool,
+    },
+}
+
+/// Counts of one part of the file.
+#[derive(Default)]
+struct Line {
+    flips: usize,
+    refused: usize,
+    reported: usize,
+    unharmed: usize,
+    lost: usize,
+}
+
+/// A generator of numbers that are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+fn part(owner: Option<&String>) -> &'static str {
+    match owner.map(String::as_str) {
+        None => "free pages",
+        Some("memories") => "memories",
+        Some(name)
+            if name.starts_with("memories_vec")
+                || name == "word_codes"
+                || name == "memory_pieces" =>
+        {
+            "vectors"
+        }
+        Some(name) if name.starts_with("memories_fts") => "keyword index",
+        Some(name) if name.starts_with("idx_") || name.starts_with("sqlite_autoindex") => "indexes",
+        Some(_) => "other tables",
+    }
+}
+
+#[test]
+fn no_changed_byte_changes_an_answer_unseen() {
+    let sound = sound();
+    let bytes = &sound.files[0].1;
+    let ids: Vec<String> = sound
+        .answers
+        .keys()
+        .filter_map(|asked| asked.strip_prefix("recall ").map(str::to_owned))
+        .collect();
+    assert_eq!(ids.len(), MEMORIES);
+    let mut numbers = Numbers(0x10C1_5EED);
+    let mut table: BTreeMap<&str, Line> = BTreeMap::new();
+    for flip in 0..FLIPS.iter().sum() {
+        let is_any = flip < FLIPS[0];
+        let at = std::iter::repeat_with(|| numbers.below(bytes.len()))
+            .find(|at| is_any || bytes[*at] != 0)
+            .expect("the file has such bytes");
+        let (mask, is_silent) = (1 << numbers.below(8), numbers.below(2) == 0);
+        sound.flip(at, mask, is_silent);
+        let page = at / PAGE + 1;
+        let owner = sound.owners.get(&page);
+        let line = table.entry(part(owner)).or_default();
+        line.flips += 1;
+        let place = format!("byte {at} ^ {mask}, page {page} ({owner:?}), silent: {is_silent}");
+        match sound.examine(&ids) {
+            Outcome::Refused(error) => {
+                assert!(is_about_the_file(&error), "{place}: {error}");
+                line.refused += 1;
+            }
+            Outcome::Served { answers, findings, said_at_start } => {
+                let faults: Vec<&str> = findings
+                    .iter()
+                    .filter(|finding| finding.verdict == Verdict::Fail)
+                    .map(|finding| finding.found.as_str())
+                    .collect();
+                let is_reported = !faults.is_empty();
+                assert_eq!(is_reported, owner.is_some(), "{place}: {findings:?}");
+                let counts_free =
+                    findings.iter().any(|finding| finding.found.contains("free page differs"));
+                assert_eq!(counts_free, owner.is_none(), "{place}: {findings:?}");
+                assert!(said_at_start || is_silent, "{place}: the start says nothing");
+                line.reported += usize::from(is_reported);
+                match answers {
+                    Ok(answers) if answers == sound.answers => line.unharmed += 1,
+                    Ok(answers) => {
+                        line.lost += usize::from(!is_reported);
+                        assert_no_other_text(&sound.answers, &answers, &place);
+                    }
+                    Err(error) => assert!(is_about_the_file(&error), "{place}: {error}"),
+                }
+            }
+        }
+    }
+    println!("| part | flips | start refused | reported | all answers unchanged | lost |");
+    for (part, Line { flips, refused, reported, unharmed, lost }) in &table {
+        println!("| {part} | {flips} | {refused} | {reported} | {unharmed} | {lost} |");
+    }
+    assert!(table.values().all(|line| line.lost == 0));
+    drop(sound.folder);
+}
+
+/// Returns whether an error names the database as damaged, rather than one of its values.
+fn is_about_the_file(error: &Error) -> bool {
+    match error {
+        Error::Damaged { .. }
+        | Error::NotOurs { .. }
+        | Error::NewerDatabase { .. }
+        | Error::ForeignSchema { .. } => true,
+        Error::Database(fault) => fault.sqlite_error().is_some(),
+        _ => false,
+    }
+}
+
+/// Fails if a memory is given out with a text that it never had.
+fn assert_no_other_text(
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+    place: &str,
+) {
+    let content = |answer: &String| {
+        serde_json::from_str::<Value>(answer).expect("is JSON")["content"].clone()
+    };
+    for (asked, answer) in after.iter().filter(|(asked, _)| asked.starts_with("recall ")) {
+        if let Some(known) = before.get(asked) {
+            assert_eq!(content(answer), content(known), "{place}: {asked}");
+        }
+    }
+}

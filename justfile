@@ -38,6 +38,10 @@ clients:
 torture kills="2000":
     LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture
 
+# Changes this many bytes of a database one at a time, and prints what came of them.
+flips count="500":
+    LOCI_FLIPS={{count}} cargo test --release --locked -p loci-engine -- flipped_bytes --nocapture
+
 # Runs MCP's conformance suite.
 conformance *scenario:
     tests/clients/conformance.sh {{scenario}}

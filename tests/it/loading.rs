@@ -39,8 +39,7 @@ fn home(StoreSize { memories, words }: StoreSize) -> TestHome {
             let id = format!("00000000-0000-7000-8000-{number:012x}");
             let text = words.join(" ");
             let hash = loci_engine::duplicate::content_hash::hash(&text);
-            row.execute((id, text, 1_769_904_000_000_i64, hash))
-                .expect("the statement runs");
+            row.execute((id, text, 1_769_904_000_000_i64, hash)).expect("the statement runs");
         }
     }
     conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("the statements run");

@@ -43,7 +43,7 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
         .prepare_cached("SELECT id, query, memory, group_id FROM known_answers ORDER BY id DESC")?;
     let read = |row: &Row<'_>| Ok((row.get(1)?, row.get(2)?, row.get::<_, String>(3)?));
     let (source, mut answers) = (Source::numbered("query"), Vec::new());
-    damage::each_intact(conn, &mut statement, [], source, read, |(query, seq, id)| {
+    damage::reading(conn, source).each(&mut statement, [], read, |(query, seq, id)| {
         answers.push(FeedbackRow { query, seq, group: group(conn, &id)? });
         Ok(())
     })?;

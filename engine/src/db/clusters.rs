@@ -94,7 +94,7 @@ pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
         "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
     ))?;
     let mut episodes = Vec::new();
-    damage::each_intact(conn, &mut statement, [], SOURCE, episode, |episode| {
+    damage::reading(conn, SOURCE).each(&mut statement, [], episode, |episode| {
         episodes.push(episode);
         Ok(())
     })?;
@@ -105,7 +105,7 @@ pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
     Ok(conn
         .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
-        .query_row([seq], |row| damage::intact(conn, SOURCE, row, episode))
+        .query_row([seq], |row| damage::reading(conn, SOURCE).row(row, episode))
         .optional()?
         .flatten())
 }

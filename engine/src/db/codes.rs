@@ -66,7 +66,7 @@ pub(crate) fn load(
         Ok((row.get(0)?, unpack(bytes)))
     };
     let range = (model, seqs.start(), seqs.end());
-    damage::each_intact(conn, &mut statement, range, SOURCE, read, |(seq, codes)| each(seq, codes))
+    damage::reading(conn, SOURCE).each(&mut statement, range, read, |(seq, codes)| each(seq, codes))
 }
 
 fn unpack(bytes: &[u8]) -> Vec<SignCode> {

@@ -190,41 +190,53 @@ impl Source {
     }
 }
 
-/// Returns a row, or `None` after it was recorded as damaged.
-pub(crate) fn intact<T>(
-    conn: &Connection,
+/// Reads rows of one kind, and records those that are damaged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    conn: &'a Connection,
     source: Source,
-    row: &Row<'_>,
-    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Option<T>> {
-    match read(row) {
-        Ok(value) => Ok(Some(value)),
-        Err(fault) => match reason(row, &fault) {
-            Some(reason) => {
-                note(conn, &source.of(row, reason));
-                Ok(None)
-            }
-            None => Err(fault),
-        },
-    }
 }
 
-/// Passes the rows of a query to `each`, except the damaged ones, which it records.
-pub(crate) fn each_intact<T>(
-    conn: &Connection,
-    statement: &mut Statement<'_>,
-    params: impl Params,
-    source: Source,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-    mut each: impl FnMut(T) -> Result<()>,
-) -> Result<()> {
-    let mut rows = statement.query(params)?;
-    while let Some(row) = rows.next()? {
-        if let Some(value) = intact(conn, source, row, &read)? {
-            each(value)?;
+/// Returns the reading of rows of this kind.
+pub(crate) fn reading(conn: &Connection, source: Source) -> Reading<'_> {
+    Reading { conn, source }
+}
+
+impl Reading<'_> {
+    /// Returns a row, or `None` after it was recorded as damaged.
+    pub(crate) fn row<T>(
+        self,
+        row: &Row<'_>,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        match read(row) {
+            Ok(value) => Ok(Some(value)),
+            Err(fault) => match reason(row, &fault) {
+                Some(reason) => {
+                    note(self.conn, &self.source.of(row, reason));
+                    Ok(None)
+                }
+                None => Err(fault),
+            },
         }
     }
-    Ok(())
+
+    /// Passes the rows of a query to `each`, except the damaged ones.
+    pub(crate) fn each<T>(
+        self,
+        statement: &mut Statement<'_>,
+        params: impl Params,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+        mut each: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let mut rows = statement.query(params)?;
+        while let Some(row) = rows.next()? {
+            if let Some(value) = self.row(row, &read)? {
+                each(value)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns what is wrong with a row; `None` for a fault of the database or of the statement.

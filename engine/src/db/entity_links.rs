@@ -64,7 +64,7 @@ fn links(conn: &Connection, sql: &str) -> Result<Vec<EntityLink>> {
         Ok(EntityLink { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
     };
     let mut found = Vec::new();
-    damage::each_intact(conn, &mut statement, [], Source::numbered("mention"), read, |link| {
+    damage::reading(conn, Source::numbered("mention")).each(&mut statement, [], read, |link| {
         found.push(link);
         Ok(())
     })?;

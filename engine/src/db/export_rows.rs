@@ -37,7 +37,7 @@ fn for_each<T>(
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     pass: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    damage::each_intact(conn, &mut conn.prepare(query.sql)?, [], query.source, read, pass)
+    damage::reading(conn, query.source).each(&mut conn.prepare(query.sql)?, [], read, pass)
 }
 
 /// Passes the groups, ordered by id, each with its aliases in order.
@@ -88,7 +88,7 @@ pub(crate) fn memories(
 pub(crate) fn memory_line(conn: &Connection, seq: i64) -> Result<Option<MemoryLine>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE seq = ?1"))?
-        .query_row([seq], |row| damage::intact(conn, MEMORY_SOURCE, row, read_memory_line))?)
+        .query_row([seq], |row| damage::reading(conn, MEMORY_SOURCE).row(row, read_memory_line))?)
 }
 
 fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
@@ -161,7 +161,7 @@ pub(crate) fn vectors(
         Ok(VectorLine { memory: parsed(row, 0)?, chunk: row.get(1)?, numbers, codes })
     };
     let source = Source::named(DamagedRow::VECTOR);
-    damage::each_intact(conn, &mut conn.prepare(sql)?, [model], source, read, pass)
+    damage::reading(conn, source).each(&mut conn.prepare(sql)?, [model], read, pass)
 }
 
 /// Passes the relations, oldest first, each with its evidence.
@@ -187,7 +187,7 @@ pub(crate) fn relations(
     for_each(conn, Query::named(sql, "relation"), read, |mut line| {
         let (of, evidence) = (Source::named("evidence"), &mut line.evidence);
         let read = |row: &Row<'_>| parsed(row, 0);
-        damage::each_intact(conn, &mut select_evidence, [&line.id], of, read, |memory| {
+        damage::reading(conn, of).each(&mut select_evidence, [&line.id], read, |memory| {
             evidence.push(memory);
             Ok(())
         })?;

@@ -46,7 +46,7 @@ pub(crate) fn find(
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
              LIMIT 1",
         )?
-        .query_row([name.as_str()], |row| damage::intact(conn, SOURCE, row, read))
+        .query_row([name.as_str()], |row| damage::reading(conn, SOURCE).row(row, read))
         .optional()?
         .flatten();
     let own = own.filter(|own| own.name == name.as_str());
@@ -57,7 +57,7 @@ pub(crate) fn find(
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT id, name FROM groups WHERE id = ?1")?
-        .query_row([id], |row| damage::intact(conn, SOURCE, row, read))
+        .query_row([id], |row| damage::reading(conn, SOURCE).row(row, read))
         .optional()?
         .flatten()
         .map(|group| group.name))
@@ -87,7 +87,7 @@ pub(crate) struct GroupRow {
 pub(crate) fn all(conn: &Connection) -> Result<Vec<GroupRow>> {
     let mut statement = conn.prepare_cached("SELECT id, name FROM groups ORDER BY name, id")?;
     let mut groups = Vec::new();
-    damage::each_intact(conn, &mut statement, [], SOURCE, read, |group| {
+    damage::reading(conn, SOURCE).each(&mut statement, [], read, |group| {
         groups.extend(one(conn, &group.id)?);
         Ok(())
     })?;
@@ -134,7 +134,7 @@ pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group
         |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? }));
     let mut redirects = HashMap::new();
     let source = Source::named("alias");
-    damage::each_intact(conn, &mut statement, [], source, read, |(alias, group)| {
+    damage::reading(conn, source).each(&mut statement, [], read, |(alias, group)| {
         redirects.insert(alias, group);
         Ok(())
     })?;

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
-    damage::each_intact(conn, &mut statement, [], SOURCE, read_memory, |memory| {
+    damage::reading(conn, SOURCE).each(&mut statement, [], read_memory, |memory| {
         each(memory);
         Ok(())
     })

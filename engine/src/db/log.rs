@@ -108,11 +108,9 @@ pub(crate) fn of(
     };
     let params = (memory, before, i64::try_from(limit).unwrap_or(i64::MAX));
     let mut lines = Vec::new();
-    damage::each_intact(
-        conn,
+    damage::reading(conn, Source::numbered("log line")).each(
         &mut statement,
         params,
-        Source::numbered("log line"),
         read,
         |line| {
             lines.push(line);

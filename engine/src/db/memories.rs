@@ -73,7 +73,7 @@ pub(crate) fn note_other_id(conn: &Connection, seq: i64, id: &str) {
 pub(crate) fn by_id_even_if_damaged(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
-        .query_row([id.as_str()], |row| damage::intact(conn, SOURCE, row, read_damaged))
+        .query_row([id.as_str()], |row| damage::reading(conn, SOURCE).row(row, read_damaged))
         .optional()?
         .flatten())
 }
@@ -155,7 +155,7 @@ pub(crate) fn entries(
         "SELECT {ENTRY} FROM memories m WHERE m.seq BETWEEN ?1 AND ?2 ORDER BY m.seq"
     ))?;
     let range = (seqs.start(), seqs.end());
-    damage::each_intact(conn, &mut statement, range, SOURCE, read_entry, each)
+    damage::reading(conn, SOURCE).each(&mut statement, range, read_entry, each)
 }
 
 /// Returns the index entry of one memory.
@@ -251,7 +251,7 @@ pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let (source, text) =
         (Source { row: Some(1), ..Source::numbered("variant") }, |row: &Row<'_>| row.get(0));
-    damage::each_intact(conn, &mut statement, [seq], source, text, |text| {
+    damage::reading(conn, source).each(&mut statement, [seq], text, |text| {
         texts.push(text);
         Ok(())
     })?;

@@ -32,7 +32,7 @@ pub(crate) const SOURCE: Source = Source::memories(0, 1);
 
 /// Returns the memory of a row; `None` after the row was recorded as damaged.
 pub(crate) fn intact_memory(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<Memory>> {
-    damage::intact(conn, SOURCE, row, read_memory)
+    damage::reading(conn, SOURCE).row(row, read_memory)
 }
 
 /// Returns the memories of a query that selects [`COLUMNS`], without the damaged ones.
@@ -42,7 +42,7 @@ pub(crate) fn intact_memories(
     params: impl Params,
 ) -> Result<Vec<Memory>> {
     let mut found = Vec::new();
-    damage::each_intact(conn, statement, params, SOURCE, read_memory, |memory| {
+    damage::reading(conn, SOURCE).each(statement, params, read_memory, |memory| {
         found.push(memory);
         Ok(())
     })?;
@@ -51,7 +51,7 @@ pub(crate) fn intact_memories(
 
 /// Returns the entry of a row; `None` after the row was recorded as damaged.
 pub(crate) fn intact_entry(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
-    damage::intact(conn, SOURCE, row, read_entry)
+    damage::reading(conn, SOURCE).row(row, read_entry)
 }
 
 /// Decodes a row, and compares the text with its hash.

@@ -74,7 +74,7 @@ fn texts(
         check_hash(row, 2, 3)?;
         Ok((row.get(0)?, row.get(2)?))
     };
-    damage::each_intact(conn, statement, params, Source::memories(0, 1), read, |text| {
+    damage::reading(conn, Source::memories(0, 1)).each(statement, params, read, |text| {
         texts.push(text);
         Ok(())
     })?;

@@ -75,10 +75,15 @@ pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId
     )?;
     let mut found = Vec::new();
     let read = |row: &rusqlite::Row<'_>| memory_row::parsed(row, 0);
-    damage::each_intact(conn, &mut statement, [relation], Source::named("evidence"), read, |id| {
-        found.push(id);
-        Ok(())
-    })?;
+    damage::reading(conn, Source::named("evidence")).each(
+        &mut statement,
+        [relation],
+        read,
+        |id| {
+            found.push(id);
+            Ok(())
+        },
+    )?;
     Ok(found)
 }
 
@@ -100,7 +105,7 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<V
          WHERE r.{own} = ?1 AND m.status = 'active' ORDER BY r.created_at, r.id"
     ))?;
     let mut found = Vec::new();
-    damage::each_intact(conn, &mut statement, [id.as_str()], SOURCE, read, |relation| {
+    damage::reading(conn, SOURCE).each(&mut statement, [id.as_str()], read, |relation| {
         found.push(relation);
         Ok(())
     })?;
@@ -138,7 +143,7 @@ pub(crate) fn page(
     };
     let mut found = Vec::new();
     let params = (id.as_str(), before, limit);
-    damage::each_intact(conn, &mut statement, params, SOURCE, read_end, |relation| {
+    damage::reading(conn, SOURCE).each(&mut statement, params, read_end, |relation| {
         found.push(relation);
         Ok(())
     })?;

@@ -99,7 +99,7 @@ pub(crate) fn load(
             read_vector(row, 1, &mut vector)?;
             row.get(0)
         };
-        if let Some(memory) = damage::intact(conn, SOURCE, row, read)? {
+        if let Some(memory) = damage::reading(conn, SOURCE).row(row, read)? {
             each(memory, &vector)?;
         }
     }
@@ -177,11 +177,9 @@ pub(crate) fn without(
         check_hash(row, 2, 3)?;
         Ok((row.get(0)?, row.get(2)?))
     };
-    damage::each_intact(
-        conn,
+    damage::reading(conn, Source::memories(0, 1)).each(
         &mut statement,
         (model, after, limit),
-        Source::memories(0, 1),
         read,
         |row| {
             found.push(row);

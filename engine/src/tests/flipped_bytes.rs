@@ -5,7 +5,7 @@ use crate::db::{connection, integrity};
 use crate::error::Error;
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
-use crate::tests::fixture::{TestStore, document_encoding, named, parse, seeded_vector};
+use crate::tests::fixture::{T0, TestStore, document_encoding, named, parse, seeded_vector};
 use loci_proto::requests::doctor::{Finding, Verdict};
 use loci_proto::requests::export::ExportRequest;
 use serde_json::{Value, json};
@@ -14,8 +14,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes at any position; afterwards bytes that are not zero.
-const FLIPS: [usize; 2] = [150, 100];
+/// Number of changed bytes; the variable is read when the test is compiled (`just flips`). Two of
+/// five are bytes that are not zero, the others are anywhere in the file.
+const FLIPS: Option<&str> = option_env!("LOCI_FLIPS");
+const DEFAULT_FLIPS: usize = 200;
 const MEMORIES: usize = 200;
 const PAGE: usize = 4096;
 
@@ -28,9 +30,19 @@ struct Sound {
     owners: BTreeMap<usize, String>,
 }
 
+/// A store on a file system in memory where there is one: every opening waits for the disk.
+fn store_in_memory() -> TestStore {
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let folder = folder.expect("a folder");
+    let path = folder.path().join("memory.db");
+    let writer = open(&path, Settings::for_model("test"), T0).expect("the store opens");
+    let reader = writer.reader().expect("a reader opens");
+    TestStore { folder, writer, reader, now: T0 }
+}
+
 /// Memories of all types with vectors, codes, metadata and relations, and some free pages.
 fn sound() -> Sound {
-    let mut store = TestStore::new();
+    let mut store = store_in_memory();
     let kinds = ["episodic", "semantic", "procedural", "entity"];
     let mut entities: Vec<String> = Vec::new();
     for number in 0..MEMORIES + 60 {
@@ -41,11 +53,13 @@ fn sound() -> Sound {
             number * 7,
             number % 13
         );
+        let encoding = document_encoding(&text, seeded_vector(number as u64));
+        // The long texts leave free pages when they are deleted.
+        let text = if number < MEMORIES { text } else { text + &" and more".repeat(600) };
         let name = format!("Person {number}");
         let metadata =
             if kind == "entity" { json!({"name": name}) } else { json!({"shelf": number}) };
         let arguments = json!({"content": text, "type": kind, "metadata": metadata});
-        let encoding = document_encoding(&text, seeded_vector(number as u64));
         let id = store.store_encoded("a", arguments, &encoding).id.to_string();
         if number >= MEMORIES {
             let gone = json!({"memory_id": id, "hard_delete": true});
@@ -160,7 +174,7 @@ impl Sound {
 
     /// Opens the store as it is, and answers everything.
     fn examine(&self, ids: &[String]) -> Outcome {
-        let now = crate::tests::fixture::T0;
+        let now = T0;
         let writer = match open(&self.files[0].0, Settings::for_model("test"), now) {
             Ok(writer) => writer,
             Err(error) => return Outcome::Refused(error),
@@ -231,20 +245,53 @@ fn part(owner: Option<&String>) -> &'static str {
     }
 }
 
+/// Judges what came of one changed byte in a page that holds `owner`.
+fn judge(line: &mut Line, sound: &Sound, outcome: Outcome, flip: &Flip<'_>) {
+    let Flip { owner, is_silent, place } = flip;
+    line.flips += 1;
+    let (answers, findings, said_at_start) = match outcome {
+        Outcome::Refused(error) => {
+            assert!(is_about_the_file(&error), "{place}: {error}");
+            line.refused += 1;
+            return;
+        }
+        Outcome::Served { answers, findings, said_at_start } => (answers, findings, said_at_start),
+    };
+    let is_reported = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
+    assert_eq!(is_reported, owner.is_some(), "{place}: {findings:?}");
+    let counts_free = findings.iter().any(|finding| finding.found.contains("free page differs"));
+    assert_eq!(counts_free, owner.is_none(), "{place}: {findings:?}");
+    assert!(said_at_start || *is_silent, "{place}: the start says nothing");
+    line.reported += usize::from(is_reported);
+    match answers {
+        Ok(answers) if answers == sound.answers => line.unharmed += 1,
+        Ok(answers) => {
+            line.lost += usize::from(!is_reported);
+            assert_no_other_text(&sound.answers, &answers, place);
+        }
+        Err(error) => assert!(is_about_the_file(&error), "{place}: {error}"),
+    }
+}
+
+/// A changed byte.
+struct Flip<'a> {
+    owner: Option<&'a String>,
+    is_silent: bool,
+    place: String,
+}
+
 #[test]
 fn no_changed_byte_changes_an_answer_unseen() {
     let sound = sound();
     let bytes = &sound.files[0].1;
-    let ids: Vec<String> = sound
-        .answers
-        .keys()
-        .filter_map(|asked| asked.strip_prefix("recall ").map(str::to_owned))
-        .collect();
+    let asked = sound.answers.keys().filter_map(|asked| asked.strip_prefix("recall "));
+    let ids: Vec<String> = asked.map(str::to_owned).collect();
     assert_eq!(ids.len(), MEMORIES);
+    let flips = FLIPS.map_or(DEFAULT_FLIPS, |count| count.parse().expect("it is a number"));
     let mut numbers = Numbers(0x10C1_5EED);
     let mut table: BTreeMap<&str, Line> = BTreeMap::new();
-    for flip in 0..FLIPS.iter().sum() {
-        let is_any = flip < FLIPS[0];
+    for flip in 0..flips {
+        let is_any = flip % 5 < 3;
         let at = std::iter::repeat_with(|| numbers.below(bytes.len()))
             .find(|at| is_any || bytes[*at] != 0)
             .expect("the file has such bytes");
@@ -252,39 +299,11 @@ fn no_changed_byte_changes_an_answer_unseen() {
         sound.flip(at, mask, is_silent);
         let page = at / PAGE + 1;
         let owner = sound.owners.get(&page);
-        let line = table.entry(part(owner)).or_default();
-        line.flips += 1;
         let place = format!("byte {at} ^ {mask}, page {page} ({owner:?}), silent: {is_silent}");
-        match sound.examine(&ids) {
-            Outcome::Refused(error) => {
-                assert!(is_about_the_file(&error), "{place}: {error}");
-                line.refused += 1;
-            }
-            Outcome::Served { answers, findings, said_at_start } => {
-                let faults: Vec<&str> = findings
-                    .iter()
-                    .filter(|finding| finding.verdict == Verdict::Fail)
-                    .map(|finding| finding.found.as_str())
-                    .collect();
-                let is_reported = !faults.is_empty();
-                assert_eq!(is_reported, owner.is_some(), "{place}: {findings:?}");
-                let counts_free =
-                    findings.iter().any(|finding| finding.found.contains("free page differs"));
-                assert_eq!(counts_free, owner.is_none(), "{place}: {findings:?}");
-                assert!(said_at_start || is_silent, "{place}: the start says nothing");
-                line.reported += usize::from(is_reported);
-                match answers {
-                    Ok(answers) if answers == sound.answers => line.unharmed += 1,
-                    Ok(answers) => {
-                        line.lost += usize::from(!is_reported);
-                        assert_no_other_text(&sound.answers, &answers, &place);
-                    }
-                    Err(error) => assert!(is_about_the_file(&error), "{place}: {error}"),
-                }
-            }
-        }
+        let line = table.entry(part(owner)).or_default();
+        judge(line, &sound, sound.examine(&ids), &Flip { owner, is_silent, place });
     }
-    println!("| part | flips | start refused | reported | all answers unchanged | lost |");
+    println!("| part | changed bytes | start refused | reported | all answers unchanged | lost |");
     for (part, Line { flips, refused, reported, unharmed, lost }) in &table {
         println!("| {part} | {flips} | {refused} | {reported} | {unharmed} | {lost} |");
     }

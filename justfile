@@ -40,7 +40,7 @@ torture kills="2000":
 
 # Changes this many bytes of a database one at a time, and prints what came of them.
 flips count="500":
-    LOCI_FLIPS={{count}} cargo test --release --locked -p loci-engine -- flipped_bytes --nocapture
+    FLIPPED_BYTES={{count}} cargo test --release --locked -p loci-engine -- flipped_bytes --nocapture
 
 # Runs MCP's conformance suite.
 conformance *scenario:

@@ -91,9 +91,7 @@ impl From<Error> for Failure {
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
                 .hint("Put the file back, or copy a backup to its place"),
             Error::ForeignSchema { .. } => Failure::new(Code::StorageFailed, error.to_string())
-                .hint(
-                    "Remove it with sqlite3 (for example DROP TRIGGER NAME), or restore a backup",
-                ),
+                .hint("Remove it with another program for SQLite, or restore a backup"),
             Error::File { ref source, .. } => {
                 let fault = match source.kind() {
                     ErrorKind::StorageFull => StorageFault::Full,

@@ -155,9 +155,10 @@ fn foreign_objects_in_the_schema_refuse_the_start_by_name() {
     for (create, name, remove) in objects {
         execute(&home, create);
         let before = fs::read(&path).expect("the database is readable");
-        let output = home.loci(&["stats"]);
+        let output = home.command("locid").output().expect("the daemon runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(name), "{name}: {output:?}");
+        assert_eq!(output.status.code(), Some(78), "{name}: {said}");
+        assert!(said.contains(name), "{name}: {said}");
         assert!(fs::read(&path).expect("the database is readable") == before, "{name}: untouched");
         execute(&home, remove);
     }

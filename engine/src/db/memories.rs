@@ -53,8 +53,11 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
 
 /// Returns the memory with this id, whatever its status.
 pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
+    // Looked up by the number, SQLite reads the id of the row and not that of the index.
     let found = conn
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM memories WHERE seq = (SELECT seq FROM memories WHERE id = ?1)"
+        ))?
         .query_row([id.as_str()], |row| intact_memory(conn, row))
         .optional()?
         .flatten();

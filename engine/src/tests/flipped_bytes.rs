@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 /// Number of changed bytes; the variable is read when the test is compiled (`just flips`). Two of
 /// five are bytes that are not zero, the others are anywhere in the file.
-const FLIPS: Option<&str> = option_env!("LOCI_FLIPS");
+const FLIPS: Option<&str> = option_env!("FLIPPED_BYTES");
 const DEFAULT_FLIPS: usize = 200;
 const MEMORIES: usize = 200;
 const PAGE: usize = 4096;

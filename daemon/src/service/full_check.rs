@@ -32,17 +32,14 @@ pub async fn run(service: &Service, pools: &StorePools) -> Result<FullCheck, Fai
         Failure::new(Code::Internal, format!("the check of the database failed: {fault}"))
     })?;
     let (mut check, now) = (check?, service.now());
-    let check = match pools.writer() {
-        Ok(writer) => {
-            let finish = move |writer: &mut loci_engine::Writer| {
-                writer.finish_full_check(&mut check, now).map(|()| check)
-            };
-            writer.run(finish).await??
-        }
-        Err(_) => {
-            reader.finish_full_check(&mut check)?;
-            check
-        }
+    let check = if let Ok(writer) = pools.writer() {
+        let finish = move |writer: &mut loci_engine::Writer| {
+            writer.finish_full_check(&mut check, now).map(|()| check)
+        };
+        writer.run(finish).await??
+    } else {
+        reader.finish_full_check(&mut check)?;
+        check
     };
     match check.fault() {
         Some(fault) => service.health.set_damaged(fault, now),

@@ -31,12 +31,11 @@ pub(crate) fn of(version: i64) -> Objects {
         if since.parse().is_ok_and(|since: i64| since > version) {
             break;
         }
-        match kind {
-            "gone" => drop(objects.remove(name)),
-            _ => {
-                let object = Object { kind: kind.to_owned(), sql: sql.to_owned() };
-                objects.insert(name.to_owned(), object);
-            }
+        if kind == "gone" {
+            objects.remove(name);
+        } else {
+            let object = Object { kind: kind.to_owned(), sql: sql.to_owned() };
+            objects.insert(name.to_owned(), object);
         }
     }
     objects

@@ -18,6 +18,7 @@ pub(crate) fn snapshot(conn: &Connection) -> Result<rusqlite::Transaction<'_>> {
 }
 
 /// A query, and what its rows are.
+#[derive(Clone, Copy)]
 struct Query<'a> {
     sql: &'a str,
     source: Source,

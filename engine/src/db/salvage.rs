@@ -38,34 +38,50 @@ pub fn salvage(path: &Path) -> Result<Salvage> {
     damage::record_into(&conn, &damaged)?;
     let mut found = Salvage::default();
     found.read_table("projects", |records| {
-        export_rows::groups(&conn, |line| keep(records, Record::Group(line)))
+        export_rows::groups(&conn, |line| {
+            records.push(Record::Group(line));
+            Ok(())
+        })
     });
     found.read_memories(&conn, &damaged);
     found.read_table("variants", |records| {
-        export_rows::variants(&conn, |line| keep(records, Record::Variant(line)))
+        export_rows::variants(&conn, |line| {
+            records.push(Record::Variant(line));
+            Ok(())
+        })
     });
     found.read_table("sources", |records| {
-        export_rows::sources(&conn, |line| keep(records, Record::Source(line)))
+        export_rows::sources(&conn, |line| {
+            records.push(Record::Source(line));
+            Ok(())
+        })
     });
     found.read_table("relations", |records| {
-        export_rows::relations(&conn, |line| keep(records, Record::Relation(line)))
+        export_rows::relations(&conn, |line| {
+            records.push(Record::Relation(line));
+            Ok(())
+        })
     });
     found.read_table("the log", |records| {
-        export_rows::log(&conn, |line| keep(records, Record::Log(line)))
+        export_rows::log(&conn, |line| {
+            records.push(Record::Log(line));
+            Ok(())
+        })
     });
     found.read_table("tombstones", |records| {
-        export_rows::tombstones(&conn, |line| keep(records, Record::Tombstone(line)))
+        export_rows::tombstones(&conn, |line| {
+            records.push(Record::Tombstone(line));
+            Ok(())
+        })
     });
     found.read_table("clusters", |records| {
-        export_rows::clusters(&conn, |line| keep(records, Record::Cluster(line)))
+        export_rows::clusters(&conn, |line| {
+            records.push(Record::Cluster(line));
+            Ok(())
+        })
     });
     found.damaged = damaged.all();
     Ok(found)
-}
-
-fn keep(records: &mut Vec<Record>, record: Record) -> Result<()> {
-    records.push(record);
-    Ok(())
 }
 
 impl Salvage {

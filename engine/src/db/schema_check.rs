@@ -173,7 +173,7 @@ pub(crate) fn rebuild(conn: &Connection, version: i64, parts: &BTreeSet<Derived>
                 health::request_mention_backfill(&tx)?;
             }
             Derived::Index(name) => {
-                tx.execute_batch(&format!("DROP INDEX IF EXISTS \"{name}\""))?
+                tx.execute_batch(&format!("DROP INDEX IF EXISTS \"{name}\""))?;
             }
             Derived::Trigger(_) => fills_keywords = true,
         }

@@ -303,7 +303,9 @@ pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index>
         });
         entries_read?;
         index.attach_encodings(encodings?);
-        damaged.into_iter().for_each(|seq| index.remove(seq));
+        for seq in damaged {
+            index.remove(seq);
+        }
         Ok(index)
     })
 }

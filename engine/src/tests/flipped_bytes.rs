@@ -99,8 +99,8 @@ fn ids_of(export: &[u8]) -> Vec<String> {
 /// Returns what each page in use holds.
 fn owners(path: &Path) -> BTreeMap<usize, String> {
     let conn = connection::immutable(path).expect("the file opens");
-    let pages = fs::metadata(path).expect("it exists").len() as usize / PAGE;
-    let all: Vec<u32> = (1..=pages as u32).collect();
+    let pages = fs::read(path).expect("it is readable").len() / PAGE;
+    let all: Vec<u32> = (1..=pages).filter_map(|page| u32::try_from(page).ok()).collect();
     let owners = integrity::owners(&conn, &all).expect("it is whole").into_iter();
     let mut owners: BTreeMap<usize, String> =
         owners.map(|(page, name)| (page as usize, name)).collect();
@@ -224,7 +224,7 @@ impl Numbers {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
+        usize::try_from(self.0 % limit as u64).expect("it is below the limit")
     }
 }
 

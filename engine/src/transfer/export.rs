@@ -52,7 +52,9 @@ impl Reader {
         rows::clusters(&tx, |line| out.write_record(&Record::Cluster(line)))?;
         let left_out = damaged.all();
         let count = left_out.len();
-        left_out.into_iter().for_each(|row| self.shared.damaged.note(row));
+        for row in left_out {
+            self.shared.damaged.note(row);
+        }
         out.finish(count)
     }
 }

@@ -156,6 +156,7 @@ mod tests {
             ],
             queues: QueueLengths { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
+            last_full_check: None,
             warnings: vec!["The disk is nearly full".to_owned()],
             storage: Vec::new(),
         }

@@ -35,7 +35,7 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
         0 => {}
         1 => print_note("Note:", "1 damaged row was left out. Run loci doctor"),
         count => {
-            print_note("Note:", &format!("{count} damaged rows were left out. Run loci doctor"))
+            print_note("Note:", &format!("{count} damaged rows were left out. Run loci doctor"));
         }
     }
     Ok(Exit::Ok.into())

@@ -50,8 +50,13 @@ impl PageSums {
     pub fn open(database: &Path, page_size: u32) -> io::Result<Option<Self>> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        let file = match options.open(with_suffix(database, "-sums")) {
+        let path = with_suffix(database, "-sums");
+        let file = match options.open(&path) {
             Ok(file) => file,
+            // They can still be compared.
+            Err(fault) if fault.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                options.write(false).open(&path)?
+            }
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(fault) => return Err(fault),
         };

@@ -145,7 +145,13 @@ impl Writer {
                 FIX_HINT,
             ),
         });
-        match check.fault() {
+        // On a full disk the findings are shown all the same, and the next check records them.
+        let _ = self.record_full_check(check.fault(), now);
+        Ok(())
+    }
+
+    fn record_full_check(&self, fault: Option<&str>, now: Timestamp) -> Result<()> {
+        match fault {
             Some(fault) => health::set_damaged(&self.conn, fault)?,
             None => health::clear_damage(&self.conn)?,
         }

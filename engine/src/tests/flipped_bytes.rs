@@ -44,7 +44,7 @@ fn store_in_memory() -> TestStore {
 fn sound() -> Sound {
     let mut store = store_in_memory();
     let kinds = ["episodic", "semantic", "procedural", "entity"];
-    let mut entities: Vec<String> = Vec::new();
+    let (mut entities, mut deleted): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for number in 0..MEMORIES + 60 {
         let kind = kinds[number % 4];
         let text = format!(
@@ -62,8 +62,7 @@ fn sound() -> Sound {
         let arguments = json!({"content": text, "type": kind, "metadata": metadata});
         let id = store.store_encoded("a", arguments, &encoding).id.to_string();
         if number >= MEMORIES {
-            let gone = json!({"memory_id": id, "hard_delete": true});
-            store.forget("a", gone).expect("the memory is deleted");
+            deleted.push(id);
         } else if kind == "entity" {
             if let Some(other) = entities.last() {
                 let relation = json!({"subject_id": id, "predicate": "knows", "object_id": other});
@@ -71,6 +70,10 @@ fn sound() -> Sound {
             }
             entities.push(id);
         }
+    }
+    for id in deleted {
+        let gone = json!({"memory_id": id, "hard_delete": true});
+        store.forget("a", gone).expect("the memory is deleted");
     }
     let mut export = Vec::new();
     store.reader.export(&ExportRequest::default(), &mut export).expect("is exported");
@@ -258,7 +261,9 @@ fn judge(line: &mut Line, sound: &Sound, outcome: Outcome, flip: &Flip<'_>) {
         Outcome::Served { answers, findings, said_at_start } => (answers, findings, said_at_start),
     };
     let is_reported = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
-    assert_eq!(is_reported, owner.is_some(), "{place}: {findings:?}");
+    // Of the free pages, those with the list of the others matter.
+    let is_free_list = findings.iter().any(|finding| finding.found.contains("Freelist"));
+    assert_eq!(is_reported, owner.is_some() || is_free_list, "{place}: {findings:?}");
     let counts_free = findings.iter().any(|finding| finding.found.contains("free page differs"));
     assert_eq!(counts_free, owner.is_none(), "{place}: {findings:?}");
     assert!(said_at_start || *is_silent, "{place}: the start says nothing");

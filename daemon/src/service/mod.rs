@@ -9,6 +9,7 @@ pub mod file_modes;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
+pub mod open_sockets;
 pub mod pools;
 pub mod repeat_limiter;
 pub mod scheduler;

@@ -12,7 +12,6 @@ CPU is that of the process from start to end. Store and recall are measured with
 import argparse
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -79,7 +78,7 @@ class Build:
             wall = (time.perf_counter() - began) * 1000
         if counted != size:
             raise RuntimeError(f"{self.loci} has {counted} memories, not {size}")
-        locid.send_signal(signal.SIGTERM)
+        _succeed(home.run("ctl", "stop"))
         _, status, used = os.wait4(locid.pid, 0)
         locid.returncode = os.waitstatus_to_exitcode(status)
         if locid.returncode != 0:

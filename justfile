@@ -15,6 +15,16 @@ lint:
     cargo clippy --release --all-targets --locked -- -D warnings
     if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: dependencies were not checked"; fi
 
+# Collects a release in a folder: binaries, bill of materials, checksums.
+release folder="target/dist":
+    cargo build --release --locked
+    release/checksums.sh target/release {{folder}}
+
+# Compares start, store and recall of two builds in turns; `old` is a folder with loci and locid.
+against old *flags:
+    cargo build --release --locked
+    python3 bench/against.py --old {{old}} --new target/release {{flags}}
+
 # Formats the code.
 fmt:
     cargo fmt

@@ -18,6 +18,7 @@ rm -f "$LOCI_SKIPPED"
 
 step cargo fmt --check
 step cargo clippy --release --all-targets --locked -- -D warnings
+step release/dependencies.sh
 step cargo build --release --locked
 step target/release/loci model download
 step tests/durations.py cargo test --release --locked

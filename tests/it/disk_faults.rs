@@ -70,6 +70,7 @@ fn after_a_failed_sync_the_daemon_acknowledges_nothing() {
     assert!(failed.is_err(), "{failed:?}");
     // The disk works again, but what SQLite takes for written may be lost.
     fs::remove_file(&flag).expect("the flag is removed");
+    wait_until("the daemon ends", || !home.loci(&["ctl", "status"]).status.success());
     assert_eq!(daemon.wait().expect("the daemon ends").code(), Some(70));
     agent.store("semantic", "Stored by the next daemon");
     let found = agent.recall("stored");

@@ -1,7 +1,10 @@
 //! `loci doctor`: a healthy installation, and each fault that it can find.
 
 use crate::home::TestHome;
+use crate::wire::Daemon;
 use serde_json::Value;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 
 /// Returns the exit code, and the findings as `part verdict`.
@@ -25,7 +28,7 @@ fn doctor_finds_nothing_wrong_in_a_healthy_installation() {
     agent.store_all("semantic", ["One fact", "Another thing", "A third one"]);
     let (code, findings) = doctor(&home);
     assert_eq!(code, Some(0), "{findings:?}");
-    for part in ["daemon", "socket", "config", "model", "database", "index", "disk"] {
+    for part in ["daemon", "socket", "config", "model", "network", "database", "index", "disk"] {
         assert!(!found(&findings, part, "ok").is_empty(), "{part}: {findings:?}");
     }
     assert!(findings.iter().all(|finding| finding["verdict"] != "fail"), "{findings:?}");
@@ -122,4 +125,23 @@ fn private(path: &std::path::Path) {
             .expect("the folder can be listed")
             .for_each(|entry| private(&entry.expect("the entry can be read").path()));
     }
+}
+
+#[test]
+fn an_internet_socket_that_the_daemon_was_started_with_is_found() {
+    let home = TestHome::without_model();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the socket binds");
+    let mut command = home.command_at("/bin/sh".as_ref());
+    command.args(["-c", "exec 9<&0 0</dev/null; exec \"$0\""]);
+    command.arg(crate::home::binaries().join("locid")).stdin(OwnedFd::from(listener));
+    let mut daemon = Daemon::start(&home, &mut command);
+    drop(command);
+    let (code, findings) = doctor(&home);
+    let network = found(&findings, "network", "fail");
+    assert_eq!((code, network.len()), (Some(1), 1), "{findings:?}");
+    assert!(network[0].contains("not local are open: 9 (Inet)"), "{network:?}");
+    // A daemon that loci starts inherits nothing.
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    daemon.wait_for_exit();
+    assert!(found(&doctor(&home).1, "network", "ok")[0].starts_with("no internet socket is open"));
 }

@@ -136,104 +136,184 @@ fn a_copy_put_back_over_a_crashed_store_is_served() {
     assert_eq!(quarantined(&home), ["memory.db", "memory.db-wal", "report.txt"]);
 }
 
-#[test]
-fn a_log_of_another_database_is_not_replayed() {
+/// Puts the log of another database beside a store whose daemon was killed, or stopped.
+fn replay_of_another_log(is_clean: bool) {
     let foreign = TestHome::without_model();
     store_notes(&mut foreign.session(), "Foreign", 5);
     kill_daemon(&foreign);
     let log = fs::read(Files::of(&foreign).log).expect("the log is readable");
-    for is_clean in [false, true] {
-        let home = crashed();
-        if is_clean {
-            assert_eq!(notes(&home, "Late"), 5);
-            assert!(home.loci(&["ctl", "stop"]).status.success());
-        }
-        fs::write(Files::of(&home).log, &log).expect("the log is replaced");
-        assert_eq!(notes(&home, "Foreign"), 0, "clean: {is_clean}");
-        assert_eq!(notes(&home, "Early"), 10, "clean: {is_clean}");
-        assert_eq!(notes(&home, "Late"), if is_clean { 5 } else { 0 });
-        let said = warnings(&home);
-        assert!(said.contains("belongs to another"), "{said}");
-        assert!(is_clean || said.contains("5 acknowledged changes"), "{said}");
-    }
-}
-
-#[test]
-fn an_emptied_or_missing_database_is_not_replaced_by_an_empty_store() {
-    for is_missing in [false, true] {
-        let home = TestHome::without_model();
-        let mut agent = home.session();
-        store_notes(&mut agent, "Kept", 4);
+    let home = crashed();
+    if is_clean {
+        assert_eq!(notes(&home, "Late"), 5);
         assert!(home.loci(&["ctl", "stop"]).status.success());
-        let database = Files::of(&home).database;
-        let whole = fs::read(&database).expect("the database is readable");
-        if is_missing {
-            fs::remove_file(&database).expect("the database is removed");
-        } else {
-            fs::write(&database, "").expect("the database is emptied");
-        }
-        let said = refused_start(&home);
-        assert!(said.contains("it had 4 memories"), "{said}");
-        assert_eq!(database.exists(), !is_missing, "nothing was created");
-        fs::write(&database, whole).expect("the database is put back");
-        assert_eq!(notes(&home, "Kept"), 4);
-        assert_eq!(warnings(&home), "[]");
     }
+    fs::write(Files::of(&home).log, &log).expect("the log is replaced");
+    assert_eq!((notes(&home, "Foreign"), notes(&home, "Early")), (0, 10));
+    assert_eq!(notes(&home, "Late"), if is_clean { 5 } else { 0 });
+    let said = warnings(&home);
+    assert!(said.contains("belongs to another"), "{said}");
+    assert!(is_clean || said.contains("5 acknowledged changes"), "{said}");
 }
 
 #[test]
-fn a_missing_damaged_or_cut_log_is_reported_with_the_number_of_missing_changes() {
-    for damage in ["removed", "garbage", "cut"] {
-        let home = crashed();
-        let log = Files::of(&home).log;
-        let bytes = fs::read(&log).expect("the log is readable");
-        match damage {
-            "removed" => fs::remove_file(&log).expect("the log is removed"),
-            "garbage" => fs::write(&log, vec![7; bytes.len()]).expect("the log is overwritten"),
-            _ => fs::write(&log, &bytes[..bytes.len() / 3]).expect("the log is cut"),
-        }
-        let said = warnings(&home);
-        assert!(said.contains("acknowledged change"), "{damage}: {said}");
-        assert_eq!(notes(&home, "Early"), 10, "{damage}");
-        let mut agent = home.session();
-        agent.store("semantic", "Stores go on");
-        assert_eq!(agent.recall("stores go on").len(), 1);
-    }
+fn a_log_of_another_database_is_not_replayed_after_a_crash() {
+    replay_of_another_log(false);
 }
 
 #[test]
-fn nothing_is_acknowledged_into_a_database_that_is_gone() {
-    for way in ["removed", "moved", "replaced"] {
-        let home = TestHome::without_model();
-        let mut agent = home.session();
-        store_notes(&mut agent, "Kept", 5);
-        let database = Files::of(&home).database;
-        let (aside, other) = (home.path("aside.db"), other_database("Other", 3));
-        match way {
-            "removed" => fs::remove_file(&database).expect("the database is removed"),
-            "moved" => fs::rename(&database, &aside).expect("the database is moved"),
-            _ => {
-                fs::rename(&database, &aside).expect("the database is moved");
-                fs::write(&database, other).expect("another takes its place");
-            }
-        }
-        let stored = agent.call("store_memory", json_note());
-        let acknowledged = usize::from(stored.is_ok());
-        assert!(stored.is_err() || way == "replaced", "{way}: {stored:?}");
-        if way == "replaced" {
-            // The daemon was started again and serves what was put there.
-            wait_until("the other database is served", || notes(&home, "Other") == 3);
-            assert_eq!(notes(&home, "Lost"), acknowledged);
-            let said = warnings(&home);
-            assert!(said.contains("Another database was put in the place"), "{said}");
-        } else {
-            wait_until("the start is refused", || !home.loci(&["ctl", "start"]).status.success());
-            let said = refused_start(&home);
-            assert!(said.contains("is missing"), "{way}: {said}");
-        }
-        let kept = quarantined_database(&home);
-        assert!(kept >= 5, "{way}: the rescue copy has {kept} memories");
-    }
+fn a_log_of_another_database_is_not_replayed_after_a_clean_stop() {
+    replay_of_another_log(true);
+}
+
+/// Empties or removes the database of a stopped daemon; the start must be refused, and the database
+/// be served when it is put back.
+fn start_without_the_database(damage: impl Fn(&Path) -> std::io::Result<()>) {
+    let home = TestHome::without_model();
+    store_notes(&mut home.session(), "Kept", 4);
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let database = Files::of(&home).database;
+    let whole = fs::read(&database).expect("the database is readable");
+    damage(&database).expect("the database is damaged");
+    let is_there = database.exists();
+    let said = refused_start(&home);
+    assert!(said.contains("it had 4 memories"), "{said}");
+    assert_eq!(database.exists(), is_there, "nothing was created");
+    fs::write(&database, whole).expect("the database is put back");
+    assert_eq!(notes(&home, "Kept"), 4);
+    assert_eq!(warnings(&home), "[]");
+}
+
+#[test]
+fn an_emptied_database_is_not_taken_for_a_new_store() {
+    start_without_the_database(|database| fs::write(database, ""));
+}
+
+#[test]
+fn a_missing_database_is_not_replaced_by_an_empty_store() {
+    start_without_the_database(|database| fs::remove_file(database));
+}
+
+/// Damages the log of a killed daemon; what is missing must be said.
+fn start_with_a_damaged_log(damage: impl Fn(&Path, &[u8]) -> std::io::Result<()>) {
+    let home = crashed();
+    let log = Files::of(&home).log;
+    let bytes = fs::read(&log).expect("the log is readable");
+    damage(&log, &bytes).expect("the log is damaged");
+    let said = warnings(&home);
+    assert!(said.contains("acknowledged change"), "{said}");
+    assert_eq!(notes(&home, "Early"), 10);
+    assert!(notes(&home, "Late") < 5);
+    let mut agent = home.session();
+    agent.store("semantic", "Stores go on");
+    assert_eq!(agent.recall("stores go on").len(), 1);
+}
+
+#[test]
+fn a_removed_log_is_reported_with_the_number_of_missing_changes() {
+    start_with_a_damaged_log(|log, _| fs::remove_file(log));
+}
+
+#[test]
+fn a_log_of_garbage_is_reported_with_the_number_of_missing_changes() {
+    start_with_a_damaged_log(|log, bytes| fs::write(log, vec![7; bytes.len()]));
+}
+
+#[test]
+fn a_cut_log_is_reported_with_the_number_of_missing_changes() {
+    start_with_a_damaged_log(|log, bytes| fs::write(log, &bytes[..bytes.len() / 3]));
+}
+
+#[test]
+fn a_log_with_a_changed_bit_is_reported_with_the_number_of_missing_changes() {
+    start_with_a_damaged_log(|log, bytes| {
+        let mut changed = bytes.to_vec();
+        // In the middle of the frames with the salts of the header; older frames follow them.
+        let frame = 24 + 4096;
+        let frames = bytes[32..].chunks(frame);
+        let current = frames.take_while(|frame| frame[8..16] == bytes[16..24]).count();
+        changed[32 + frame * (current / 2) + 100] ^= 1;
+        fs::write(log, changed)
+    });
+}
+
+/// A session that has stored five notes, after which the database was taken away.
+fn after_losing_the_database(take: impl Fn(&TestHome, &Path)) -> (TestHome, Agent) {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    store_notes(&mut agent, "Kept", 5);
+    take(&home, &Files::of(&home).database);
+    (home, agent)
+}
+
+/// The store must be refused, as must the next start, and a copy be in the quarantine.
+fn assert_store_is_refused(home: &TestHome, agent: &mut Agent) {
+    let stored = agent.call("store_memory", json_note());
+    assert!(stored.is_err(), "{stored:?}");
+    wait_until("the start is refused", || !home.loci(&["ctl", "start"]).status.success());
+    let said = refused_start(home);
+    assert!(said.contains("is missing"), "{said}");
+    let kept = quarantined_database(home);
+    assert!(kept >= 5, "the rescue copy has {kept} memories");
+}
+
+#[test]
+fn nothing_is_acknowledged_into_a_removed_database() {
+    let (home, mut agent) = after_losing_the_database(|_, database| {
+        fs::remove_file(database).expect("the database is removed");
+    });
+    assert_store_is_refused(&home, &mut agent);
+}
+
+#[test]
+fn nothing_is_acknowledged_into_a_moved_database() {
+    let (home, mut agent) = after_losing_the_database(|home, database| {
+        fs::rename(database, home.path("aside.db")).expect("the database is moved");
+    });
+    assert_store_is_refused(&home, &mut agent);
+}
+
+#[test]
+fn nothing_is_acknowledged_into_a_moved_folder() {
+    let (home, mut agent) = after_losing_the_database(|home, _| {
+        fs::rename(home.path(".loci"), home.path("aside")).expect("the folder is moved");
+    });
+    let stored = agent.call("store_memory", json_note());
+    assert!(stored.is_err(), "{stored:?}");
+    let kept = memories_without_log(&home.path("aside/memory.db"));
+    assert!(kept.is_some(), "the moved database is as it was");
+}
+
+#[test]
+fn nothing_is_lost_without_a_word_in_a_replaced_database() {
+    let (home, mut agent) = after_losing_the_database(|home, database| {
+        let other = other_database("Other", 3);
+        fs::rename(database, home.path("aside.db")).expect("the database is moved");
+        fs::write(database, other).expect("another takes its place");
+    });
+    let acknowledged = usize::from(agent.call("store_memory", json_note()).is_ok());
+    // The daemon was started again and serves what was put there.
+    wait_until("the other database is served", || notes(&home, "Other") == 3);
+    assert_eq!(notes(&home, "Lost"), acknowledged);
+    let said = warnings(&home);
+    assert!(said.contains("Another database was put in the place"), "{said}");
+    let kept = quarantined_database(&home);
+    assert!(kept >= 5, "the rescue copy has {kept} memories");
+}
+
+#[test]
+fn a_database_replaced_before_a_kill_keeps_its_content_and_the_old_log_is_kept_aside() {
+    let other = other_database("Other", 40);
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    let (new, files) = (home.path("new.db"), Files::of(&home));
+    fs::write(&new, other).expect("the other database is written");
+    store_notes(&mut agent, "Kept", 6);
+    fs::rename(&new, &files.database).expect("it takes the place");
+    kill_daemon(&home);
+    assert_eq!((notes(&home, "Other"), notes(&home, "Kept")), (40, 0));
+    let said = warnings(&home);
+    assert!(said.contains("Another database was put in the place of memory.db"), "{said}");
+    assert_eq!(quarantined(&home), ["memory.db", "memory.db-wal", "report.txt"]);
 }
 
 /// The arguments of a store that must not be lost without a word.
@@ -251,29 +331,36 @@ fn quarantined_database(home: &TestHome) -> i64 {
     folders.filter_map(|entry| count(entry.expect("is read").path())).max().unwrap_or(0)
 }
 
+/// Damages the database under the daemon; it must shut down, the next start be refused, and a copy
+/// that is put back be served.
+fn damage_under_the_daemon(damage: impl Fn(&Path, u64) -> std::io::Result<()>) {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    store_notes(&mut agent, "Kept", 5);
+    let (database, whole) = (Files::of(&home).database, home.path("whole.db"));
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    fs::copy(&database, &whole).expect("the database is copied");
+    assert_eq!(notes(&home, "Kept"), 5);
+    let length = fs::metadata(&database).expect("the database exists").len();
+    damage(&database, length).expect("the database is damaged");
+    let pid = home.path("run/loci/locid.lock");
+    let pid = fs::read_to_string(pid).expect("the daemon runs").trim().to_owned();
+    wait_until("the daemon shuts down", || !PathBuf::from(format!("/proc/{pid}/exe")).exists());
+    assert!(!refused_start(&home).is_empty());
+    fs::copy(&whole, &database).expect("the copy is put back");
+    assert_eq!(notes(&home, "Kept"), 5);
+}
+
 #[test]
-fn a_database_that_is_cut_or_overwritten_under_the_daemon_is_not_served() {
-    for way in ["cut", "overwritten"] {
-        let home = TestHome::without_model();
-        let mut agent = home.session();
-        store_notes(&mut agent, "Kept", 5);
-        let (database, whole) = (Files::of(&home).database, home.path("whole.db"));
-        assert!(home.loci(&["ctl", "stop"]).status.success());
-        fs::copy(&database, &whole).expect("the database is copied");
-        assert_eq!(notes(&home, "Kept"), 5);
-        let length = fs::metadata(&database).expect("the database exists").len();
-        match way {
-            "cut" => fs::write(&database, "").expect("the database is cut"),
-            _ => fs::write(&database, vec![0x55; usize::try_from(length).expect("is small")])
-                .expect("the database is overwritten"),
-        }
-        let pid = home.path("run/loci/locid.lock");
-        let pid = fs::read_to_string(pid).expect("the daemon runs").trim().to_owned();
-        wait_until("the daemon shuts down", || !PathBuf::from(format!("/proc/{pid}/exe")).exists());
-        assert!(!refused_start(&home).is_empty());
-        fs::copy(&whole, &database).expect("the copy is put back");
-        assert_eq!(notes(&home, "Kept"), 5, "{way}");
-    }
+fn a_database_that_is_cut_under_the_daemon_is_not_served() {
+    damage_under_the_daemon(|database, _| fs::write(database, ""));
+}
+
+#[test]
+fn a_database_that_is_overwritten_under_the_daemon_is_not_served() {
+    damage_under_the_daemon(|database, length| {
+        fs::write(database, vec![0x55; usize::try_from(length).expect("it is small")])
+    });
 }
 
 #[test]
@@ -287,28 +374,64 @@ fn a_log_that_is_removed_under_the_daemon_costs_nothing() {
     assert_eq!((notes(&home, "Kept"), notes(&home, "More")), (5, 5));
 }
 
-#[test]
-fn a_database_has_one_daemon_whatever_its_name() {
-    let home = TestHome::without_model();
+/// Starts a second daemon on the database under another name, with a socket folder of its own; the
+/// first must go on alone.
+fn assert_second_daemon_is_refused(home: &TestHome, program: &str, prepare: impl Fn(&Path)) {
     let mut agent = home.session();
     store_notes(&mut agent, "Kept", 3);
-    let files = Files::of(&home);
-    let (link, runtime) = (home.path("link.db"), home.path("run2"));
-    fs::hard_link(&files.database, &link).expect("the link is created");
+    let runtime = home.path("run2");
     fs::create_dir(&runtime).expect("the folder is created");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     fs::set_permissions(&runtime, mode).expect("the mode is set");
-    let mut second = home.command("locid");
-    second.env("LOCI_DB", &link).env("XDG_RUNTIME_DIR", &runtime);
-    assert_eq!(second.status().expect("locid runs").code(), Some(75), "a hard link");
-    for lock in [".loci/memory.db.lock", "run/loci/locid.lock"] {
-        fs::remove_file(home.path(lock)).expect("the lock file is removed");
+    let other_name = home.path("other.db");
+    prepare(&other_name);
+    let mut second = home.command_at("sh".as_ref());
+    second.args(["-c", program]).arg(crate::home::binaries().join("locid"));
+    if other_name.exists() {
+        second.env("LOCI_DB", &other_name);
     }
-    let mut second = home.command("locid");
     second.env("XDG_RUNTIME_DIR", &runtime);
-    assert_eq!(second.status().expect("locid runs").code(), Some(75), "removed lock files");
+    assert_eq!(second.status().expect("locid runs").code(), Some(75));
     store_notes(&mut agent, "More", 3);
-    assert_eq!(memories(&home), Some(6));
+    assert_eq!(memories(home), Some(6));
+}
+
+#[test]
+fn a_hard_linked_database_has_one_daemon() {
+    let home = TestHome::without_model();
+    let database = Files::of(&home).database;
+    assert_second_daemon_is_refused(&home, "timeout 20 \"$0\"", |other_name| {
+        fs::hard_link(&database, other_name).expect("the link is created");
+    });
+}
+
+#[test]
+fn a_bind_mounted_database_has_one_daemon() {
+    let home = TestHome::without_model();
+    let mount = "mount --bind \"$HOME/.loci/memory.db\" \"$LOCI_DB\"";
+    let unshare = format!(
+        "exec unshare --map-root-user --mount -- sh -c '{mount} && exec timeout 20 \"$0\"' \"$0\""
+    );
+    let mut probe = home.command_at("unshare".as_ref());
+    probe.args(["--map-root-user", "--mount", "--", "true"]);
+    if !probe.status().is_ok_and(|status| status.success()) {
+        crate::skipped::skip("this user may have no namespaces: nothing was mounted");
+        return;
+    }
+    assert_second_daemon_is_refused(&home, &unshare, |other_name| {
+        fs::write(other_name, "").expect("the mount point is created");
+    });
+}
+
+#[test]
+fn a_database_has_one_daemon_without_its_lock_files() {
+    let home = TestHome::without_model();
+    let locks = [".loci/memory.db.lock", "run/loci/locid.lock"].map(|path| home.path(path));
+    assert_second_daemon_is_refused(&home, "timeout 20 \"$0\"", |_| {
+        for lock in &locks {
+            fs::remove_file(lock).expect("the lock file is removed");
+        }
+    });
 }
 
 #[test]

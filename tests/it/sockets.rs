@@ -4,10 +4,11 @@ use crate::home::{Agent, TestHome};
 use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Returns a home whose socket folder exists already.
@@ -239,4 +240,43 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
     assert!(output.contains(r#""ok":true"#), "the probe itself works: {output}");
     set_mode(&home.path("run/loci"), 0o700);
     drop(Peer::accepted(&home));
+}
+
+/// A Perl program that listens, and prints for each peer how many bytes it sent.
+const LISTEN: &str = r#"
+    $| = 1;
+    my $listener = IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => $ARGV[0], Listen => 9) or die "no socket: $!";
+    print "listens\n";
+    while (my $peer = $listener->accept) {
+        my $received = 0;
+        while (my $length = sysread($peer, my $part, 4096)) { $received += $length }
+        print "$received\n";
+    }
+"#;
+
+#[test]
+fn a_socket_of_another_user_gets_no_byte() {
+    let home = home();
+    for (name, mode) in [("", 0o755), ("run", 0o755), ("run/loci", 0o777)] {
+        set_mode(&home.path(name), mode);
+    }
+    let mut listener = Command::new("setpriv");
+    listener.args(["--reuid=65534", "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", LISTEN]);
+    listener.arg(home.path("run/loci/locid.sock")).current_dir("/").stdout(Stdio::piped());
+    if !nix::unistd::geteuid().is_root() {
+        crate::skipped::skip("not root: nobody else could listen");
+        return;
+    }
+    let mut listener = listener.spawn().expect("setpriv runs");
+    let mut lines = BufReader::new(listener.stdout.take().expect("the output is a pipe")).lines();
+    let mut next = || lines.next().expect("there is a line").expect("the line can be read");
+    assert_eq!(next(), "listens");
+    set_mode(&home.path("run/loci"), 0o700);
+    let refused = home.session().call("memory_stats", json!({})).expect_err("the call fails");
+    assert!(refused.contains("another user (uid 65534) serves locid's socket"), "{refused}");
+    for _ in 0..2 {
+        assert_eq!(next(), "0", "the shim closed the connection without a byte");
+    }
+    listener.kill().and_then(|()| listener.wait()).expect("the process ends");
+    fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
 }

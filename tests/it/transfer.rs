@@ -254,3 +254,47 @@ fn an_import_is_one_act_that_sessions_see_at_once() {
         "log lines of the import are not exported"
     );
 }
+
+#[test]
+fn an_export_that_fails_leaves_no_file_and_one_in_an_open_folder_is_private() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    for number in 0..20 {
+        agent.store("semantic", &format!("Entry {number} {}", "of some length ".repeat(100)));
+    }
+    let folder = home.path("open");
+    std::fs::create_dir(&folder).expect("the folder is created");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755))
+        .expect("the mode is set");
+    // A limit of the file size, which fails like a full disk.
+    let script = "trap '' XFSZ; exec prlimit --fsize=10000 \"$0\" export --output \"$1\"";
+    let mut limited = home.command_at("sh".as_ref());
+    limited.args(["-c", script]).arg(crate::home::binaries().join("loci"));
+    let failed = limited.arg(folder.join("all.jsonl")).output().expect("the command runs");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert!(text(&failed.stderr).contains("File too large"), "{}", text(&failed.stderr));
+    assert_eq!(std::fs::read_dir(&folder).expect("it can be listed").count(), 0, "no part is left");
+    let file = folder.join("all.jsonl");
+    let done = home.loci(&["export", "--output", file.to_str().expect("the path is UTF-8")]);
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(file.metadata().expect("it exists").permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn three_imports_at_once_add_each_memory_once() {
+    let (old, new) = (TestHome::without_model(), TestHome::without_model());
+    fill(&old);
+    let file = new.path("m.jsonl");
+    std::fs::write(&file, export(&old, &[])).expect("the file is written");
+    let path = file.to_str().expect("the path is UTF-8");
+    let added: u64 = std::thread::scope(|scope| {
+        let imports: Vec<_> = (0..3).map(|_| scope.spawn(|| import(&new, path, &[]))).collect();
+        let report = |import: std::thread::ScopedJoinHandle<'_, Result<Value, String>>| {
+            let report = import.join().expect("the thread does not panic");
+            report.expect("the import succeeds")["added"].as_u64().expect("a number")
+        };
+        imports.into_iter().map(report).sum()
+    });
+    assert_eq!(added, 6);
+    assert_eq!(export(&new, &[]), export(&old, &[]));
+}

@@ -17,11 +17,16 @@ fn unpack(packed: &[u8], to: &Path) {
     std::fs::write(to, bytes).expect("the file is written");
 }
 
+/// Returns a home with the model and that database, in its group.
+pub fn home_with_schema_1() -> TestHome {
+    let home = TestHome::new().with("LOCI_GROUP", "shop");
+    unpack(SCHEMA_1, &home.path(".loci/memory.db"));
+    home
+}
+
 #[test]
 fn a_database_of_schema_1_is_migrated_without_loss() {
-    let home = TestHome::new().with("LOCI_GROUP", "shop");
-    let path = home.path(".loci/memory.db");
-    unpack(SCHEMA_1, &path);
+    let home = home_with_schema_1();
     let mut agent = home.session();
     let stats = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(

@@ -8,15 +8,20 @@
 mod code;
 mod configuration;
 mod cycles;
+mod dependencies;
 mod hosts;
 mod layers;
 mod migrations;
 mod names;
+mod network;
 mod plist;
+mod proofs;
 mod references;
 mod repository;
 mod rust;
 mod scripts;
+#[path = "../it/skipped.rs"]
+mod skipped;
 mod units;
 mod vocabulary;
 

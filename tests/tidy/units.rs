@@ -13,11 +13,13 @@ use std::process::Command;
 
 const UNIT: &str = "systemd/locid.service";
 const SOCKET: &str = "systemd/locid.socket";
+/// A drop-in file with the restrictions that need a user name space.
+const DROP_IN: &str = "systemd/locid-namespaces.conf";
 const AGENT: &str = "launchd/dev.loci.locid.plist";
 const BINARY: &str = "%h/.cargo/bin/locid";
 
 /// Settings that the service unit must have: section, key, value.
-const REQUIRED: [(&str, &str, &str); 14] = [
+const REQUIRED: [(&str, &str, &str); 16] = [
     ("Service", "ExecStart", BINARY),
     ("Service", "Restart", "on-failure"),
     ("Service", "SuccessExitStatus", "75"),
@@ -26,9 +28,11 @@ const REQUIRED: [(&str, &str, &str); 14] = [
     ("Service", "UMask", "0077"),
     ("Service", "LimitCORE", "0"),
     ("Service", "NoNewPrivileges", "yes"),
+    ("Service", "MemoryDenyWriteExecute", "yes"),
     ("Service", "RestrictAddressFamilies", "AF_UNIX"),
     ("Service", "RestrictNamespaces", "yes"),
     ("Service", "SystemCallFilter", "@system-service"),
+    ("Service", "SystemCallFilter", "~@privileged"),
     ("Service", "SystemCallErrorNumber", "EPERM"),
     ("Unit", "Requires", "locid.socket"),
     ("Install", "Also", "locid.socket"),
@@ -40,9 +44,11 @@ const SOCKET_REQUIRED: [(&str, &str, &str); 4] = [
     ("Socket", "DirectoryMode", "0700"),
     ("Install", "WantedBy", "sockets.target"),
 ];
-/// Maximum exposure that `systemd-analyze security` may report, in tenths. The rest of its score
+/// Maximum exposure that `systemd-analyze security` may report for the unit, in tenths. The rest of its score
 /// comes from capabilities, which a user service does not have, and from user name spaces.
 const EXPOSURE: u32 = 60;
+/// The same for the unit with its drop-in file.
+const EXPOSURE_WITH_DROP_IN: u32 = 30;
 /// Prefixes of settings that need a user name space. Where user name spaces are disabled, a unit
 /// with such a setting does not start.
 const NAME_SPACE_SETTINGS: [&str; 7] = [
@@ -142,14 +148,46 @@ fn the_socket_unit_listens_where_shims_connect() {
     assert_rule(rule, &socket_faults(&unit));
 }
 
+/// The unit with the settings of the drop-in file.
+fn with_drop_in(unit: &str, drop_in: &str) -> String {
+    let settings = drop_in.replace("[Service]\n", "");
+    unit.replace("[Install]", &format!("{settings}\n[Install]"))
+}
+
+fn drop_in_faults(drop_in: &str) -> Vec<String> {
+    let settings = match settings(drop_in) {
+        Ok(settings) => settings,
+        Err(reason) => return vec![format!("{DROP_IN}: {reason}")],
+    };
+    let needs_none = settings.iter().filter(|(section, key, _)| {
+        section != "Service" || !NAME_SPACE_SETTINGS.iter().any(|start| key.starts_with(start))
+    });
+    let needs_none = needs_none.map(|(section, key, _)| format!("{DROP_IN}: [{section}] {key}"));
+    let written = |key: &str| {
+        settings.iter().filter(|(_, k, _)| k == key).map(|(.., v)| v.as_str()).collect::<Vec<_>>()
+    };
+    let has_data = written("ReadWritePaths") == ["%h/.loci"];
+    let data = (!has_data).then(|| format!("{DROP_IN}: the data folder cannot be written"));
+    needs_none.chain(data).collect()
+}
+
+#[test]
+fn the_drop_in_has_the_settings_that_need_name_spaces() {
+    let drop_in = read(DROP_IN);
+    assert_eq!(drop_in_faults(&drop_in.replace("%h/.loci", "%h")).len(), 1);
+    assert_eq!(drop_in_faults(&format!("{drop_in}\nUMask=0077\n")).len(), 1);
+    let rule = "The drop-in file has only settings of the service that need name spaces; the others belong to the unit. The data folder stays writable.";
+    assert_rule(rule, &drop_in_faults(&drop_in));
+}
+
 /// Whether the exposure that `systemd-analyze security` reports is at most `EXPOSURE`, and its last
 /// line of output. `None` without systemd.
-fn exposure_check(name: &str, unit: &str) -> Option<(bool, String)> {
+fn exposure_check(name: &str, unit: &str, most: u32) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
     fs::create_dir_all(&folder).expect("the folder is created");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, "/bin/true")).expect("the unit is written");
-    let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={EXPOSURE}")];
+    let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={most}")];
     let output = Command::new("systemd-analyze").args(arguments).arg(&path).output().ok()?;
     let text = [output.stdout, output.stderr]
         .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
@@ -160,18 +198,25 @@ fn exposure_check(name: &str, unit: &str) -> Option<(bool, String)> {
 #[test]
 fn systemd_rates_the_exposure_of_the_service_as_acceptable() {
     let unit = read(UNIT);
-    let Some((passes, report)) = exposure_check("closed", &unit) else {
-        println!("systemd-analyze is not installed: the hardening was parsed, not rated");
-        return;
-    };
-    println!("{report}");
-    assert_rule(
-        "`systemd-analyze security` reports at most EXPOSURE of tests/tidy/units.rs.",
-        &if passes { vec![] } else { vec![report] },
-    );
-    let (passes, report) = exposure_check("opened", &unit.replace("NoNewPrivileges=yes", ""))
-        .expect("systemd-analyze is installed");
-    assert!(!passes, "a weaker unit passes too: {report}");
+    let stricter = with_drop_in(&unit, &read(DROP_IN));
+    for (name, unit, setting, most) in [
+        ("unit", &unit, "NoNewPrivileges=yes", EXPOSURE),
+        ("drop-in", &stricter, "PrivateNetwork=yes", EXPOSURE_WITH_DROP_IN),
+    ] {
+        let Some((passes, report)) = exposure_check(&format!("{name}-closed"), unit, most) else {
+            crate::skipped::skip("no systemd-analyze: the hardening was parsed, not rated");
+            return;
+        };
+        println!("{name}: {report}");
+        assert_rule(
+            "`systemd-analyze security` reports at most EXPOSURE or EXPOSURE_WITH_DROP_IN of tests/tidy/units.rs.",
+            &if passes { vec![] } else { vec![format!("{name}: {report}")] },
+        );
+        let weaker = unit.replace(setting, "");
+        let (passes, report) = exposure_check(&format!("{name}-opened"), &weaker, most)
+            .expect("systemd-analyze is installed");
+        assert!(!passes, "{name}: a weaker unit passes too: {report}");
+    }
 }
 
 /// The faults that `systemd-analyze verify` reports, one a line, for a unit whose binary exists.
@@ -204,12 +249,14 @@ fn verify_unit(name: &str, unit: &str) -> Option<String> {
 fn systemd_verifies_the_unit() {
     let unit = read(UNIT);
     let Some(report) = verify_unit("good", &unit) else {
-        println!("systemd-analyze is not installed: the unit was parsed, not verified");
+        crate::skipped::skip("no systemd-analyze: the unit was parsed, not verified");
         return;
     };
+    let stricter = verify_unit("drop-in", &with_drop_in(&unit, &read(DROP_IN)))
+        .expect("systemd-analyze is installed");
     assert_rule(
-        "`systemd-analyze verify --user` reports no fault in the service unit.",
-        &report.lines().map(str::to_owned).collect::<Vec<_>>(),
+        "`systemd-analyze verify --user` reports no fault in the service unit, alone and with its drop-in file.",
+        &report.lines().chain(stricter.lines()).map(str::to_owned).collect::<Vec<_>>(),
     );
     let misspelt = verify_unit("misspelt", &unit.replace("RestartSec=", "RestrtSec="))
         .expect("systemd-analyze is installed");

@@ -1,12 +1,14 @@
-//! `doctor`: checks the configuration, the model, the database and the index.
+//! `doctor`: checks the configuration, the model, the open sockets, the database and the index.
 
 use crate::config::Config;
 use crate::embedding::{MODEL_ID, ModelState};
+use crate::service::open_sockets::OpenSockets;
 use crate::service::{Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{StorageWarning, WarningKind};
 use loci_proto::error::Failure;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
+use std::io;
 use std::path::Path;
 
 pub(super) async fn handle(
@@ -18,6 +20,7 @@ pub(super) async fn handle(
     }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
+    findings.push(check_network(OpenSockets::of_process()));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
         let reading = service.clock.read();
@@ -37,6 +40,26 @@ async fn dismiss(service: &Service) -> Result<DoctorReply, Failure> {
     let dismissed = pools.writer()?.run(|writer| writer.dismiss_notices()).await??;
     service.health.set_notices(Vec::new());
     Ok(DoctorReply { findings: Vec::new(), dismissed: Some(dismissed) })
+}
+
+/// Checks that the daemon can reach no other machine at the moment.
+fn check_network(sockets: io::Result<OpenSockets>) -> Finding {
+    match sockets {
+        Ok(sockets) if sockets.other.is_empty() => {
+            let local = sockets.local;
+            Finding::ok("network", format!("no internet socket is open; {local} local sockets"))
+        }
+        Ok(sockets) => Finding::fail(
+            "network",
+            format!("sockets that are not local are open: {}", sockets.other.join(", ")),
+            "Run loci ctl restart in a terminal: the program that started the daemon passed them on",
+        ),
+        Err(error) => Finding::warn(
+            "network",
+            format!("the open sockets cannot be listed: {error}"),
+            "Make /proc readable, then run loci doctor again",
+        ),
+    }
 }
 
 /// Returns the warnings about storage as findings.

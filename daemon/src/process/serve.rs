@@ -63,6 +63,7 @@ async fn serve(
     effective: EffectiveConfig,
     inherited: Option<UnixListener>,
 ) -> Result<(), StartupError> {
+    keep_signals_from_ending_the_process();
     let config = effective.config();
     let config_error = |failure| StartupError::new(Exit::Config, failure);
     let db = options::database(paths, &config).map_err(config_error)?;
@@ -191,6 +192,12 @@ async fn wait_for_stop(draining: &CancellationToken) {
         _ = int.recv() => {}
         () = draining.cancelled() => {}
     }
+}
+
+/// Handles SIGHUP and SIGUSR1 from now on, whose default is to end the process. Until it serves, they have no effect.
+fn keep_signals_from_ending_the_process() {
+    // The handlers stay when the streams are dropped. A failure leaves the default, as before.
+    let _ = (signal(SignalKind::hangup()), signal(SignalKind::user_defined1()));
 }
 
 /// Reloads the configuration at each SIGHUP. Ignores SIGUSR1, which would otherwise end the process.

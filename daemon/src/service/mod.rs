@@ -10,6 +10,7 @@ pub mod full_check;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
+pub mod open_sockets;
 pub mod pools;
 pub mod repeat_limiter;
 pub mod scheduler;

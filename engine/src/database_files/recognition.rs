@@ -13,6 +13,7 @@
 //! | the log belongs to the file | both are used |
 //! | the log belongs to something else, or is damaged | it is put aside, the file is used |
 //! | the file is another database, or an older state | it is used, and a notice is added |
+//! | no identity, and neither file nor log has a memory: the first start was interrupted | both are used |
 
 use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{self, FileStamp, Identity, StoredIdentity};
@@ -79,11 +80,13 @@ pub(crate) fn recognise(path: &Path, file: &DatabaseFile, now: Timestamp) -> Res
     let failed = |source| Error::File { path: path.to_path_buf(), source };
     let log =
         wal_file::read(path).map_err(|source| Error::File { path: wal_path(path), source })?;
-    let known = match identity::read(path) {
+    let stored = identity::read(path);
+    let may_be_unfinished = matches!(stored, StoredIdentity::Missing);
+    let known = match stored {
         StoredIdentity::Known(known) => Some(known),
         StoredIdentity::Missing | StoredIdentity::Unreadable => None,
     };
-    let case = Case { path, file, known: known.as_ref() };
+    let case = Case { path, file, known: known.as_ref(), may_be_unfinished };
     let judgement = case.judge(&log).map_err(|fault| match fault {
         Fault::File(source) => failed(source),
         Fault::Engine(error) => error,
@@ -148,6 +151,8 @@ struct Case<'a> {
     path: &'a Path,
     file: &'a DatabaseFile,
     known: Option<&'a Identity>,
+    /// Whether no identity was ever written, as in a first start that was interrupted.
+    may_be_unfinished: bool,
 }
 
 impl Case<'_> {
@@ -238,6 +243,9 @@ impl Case<'_> {
     /// It is not known whether the log belongs to the file: the machine was restarted, the files
     /// were copied from elsewhere, or one of them was replaced.
     fn unknown_log(&self, frames: &WalFrames) -> Result<Judgement, Fault> {
+        if self.may_be_unfinished && probe::has_no_memory(self.path).unwrap_or(false) {
+            return Ok(Judgement { uses_log: true, ..Judgement::default() });
+        }
         let (file, replayed) = (probe::without_log(self.path), probe::with_log(self.path));
         let belongs = match (&file, &replayed) {
             (Ok(file), Ok(replayed)) => continues(file, replayed, frames),

@@ -58,6 +58,31 @@ pub(crate) fn check_with_log(path: &Path) -> Result<String> {
     Ok(replayed(path)?.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 
+/// Returns whether neither the file alone nor the file with its log has a memory or an id: the first
+/// migration of a new database was interrupted. Neither is changed.
+///
+/// # Errors
+/// `Database` if one of the two cannot be read.
+pub(crate) fn has_no_memory(path: &Path) -> Result<bool> {
+    for conn in [connection::immutable(path)?, replayed(path)?] {
+        let count_of = |table| count_of_table(&conn, table);
+        if count_of("memories")? > 0 || count_of("meta")? > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the number of rows of a table, which is 0 if it does not exist.
+fn count_of_table(conn: &Connection, table: &str) -> Result<i64> {
+    let exists = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    let tables: i64 = conn.query_row(exists, [table], |row| row.get(0))?;
+    if tables == 0 {
+        return Ok(0);
+    }
+    Ok(conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?)
+}
+
 fn replayed(path: &Path) -> Result<Connection> {
     let conn = connection::reader(path)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

@@ -39,7 +39,8 @@ pub enum Verdict {
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The part that was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`; `repair` for what `fix` has done.
+    /// The part that was checked: `daemon`, `socket`, `config`, `model`, `network`, `storage`, `database`,
+    /// `index`, `disk`; `repair` for what `fix` has done.
     pub part: String,
     /// Its severity.
     pub verdict: Verdict,

@@ -1,0 +1,60 @@
+//! Network code is confined to the download of the model.
+//!
+//! Not here: what the running processes do (`it::silence`).
+
+use crate::assert_rule;
+use crate::repository::sources;
+use crate::rust::Source;
+use std::collections::BTreeSet;
+
+/// The folder that may contain network code.
+const DOWNLOAD: &str = "daemon/src/embedding/fetch/";
+/// Names by which a program reaches the network.
+const NAMES: [&str; 12] = [
+    "std::net",
+    "tokio::net::Tcp",
+    "tokio::net::Udp",
+    "tokio::net::lookup_host",
+    "TcpStream",
+    "TcpListener",
+    "TcpSocket",
+    "UdpSocket",
+    "ToSocketAddrs",
+    "SocketAddrV",
+    "ureq",
+    "AF_INET",
+];
+
+fn network_code(source: &Source) -> Vec<String> {
+    let product = ["proto/src/", "engine/src/", "daemon/src/", "shim/src/"];
+    let is_product = product.iter().any(|folder| source.path.starts_with(folder));
+    if !is_product || source.path.starts_with(DOWNLOAD) {
+        return Vec::new();
+    }
+    let lines = source.product_lines_with(&NAMES);
+    let lines: BTreeSet<usize> = lines.into_iter().collect();
+    lines.into_iter().map(|line| format!("{}:{line}: network code", source.path)).collect()
+}
+
+#[test]
+fn only_the_download_of_the_model_contains_network_code() {
+    for code in [
+        "use std::net::TcpStream;",
+        "let agent = ureq::Agent::new();",
+        "tokio::net::TcpSocket::new_v4()",
+    ] {
+        assert_eq!(network_code(&Source::new("shim/src/a.rs", code)).len(), 1, "{code}");
+        assert!(network_code(&Source::new("daemon/src/embedding/fetch/a.rs", code)).is_empty());
+        assert!(network_code(&Source::new("tests/it/a.rs", code)).is_empty());
+    }
+    let local = "use tokio::net::UnixStream; // not a TcpStream";
+    assert!(network_code(&Source::new("shim/src/a.rs", local)).is_empty());
+    let sources = sources();
+    assert!(
+        sources.iter().any(|source| source.path.starts_with(DOWNLOAD)
+            && !source.product_lines_with(&["ureq"]).is_empty()),
+        "the download is where this rule says"
+    );
+    let rule = "Only daemon/src/embedding/fetch contains network code: nothing else may leave the machine (docs/security-model.md).";
+    assert_rule(rule, &sources.iter().flat_map(network_code).collect::<Vec<_>>());
+}

@@ -81,6 +81,10 @@ impl SteppedSource {
 }
 
 impl EncoderSource for SteppedSource {
+    fn id(&self) -> Option<Arc<str>> {
+        Some("stepped".into())
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
@@ -102,6 +106,10 @@ struct SteppedEncoder {
 }
 
 impl Encoder for SteppedEncoder {
+    fn id(&self) -> Arc<str> {
+        "stepped".into()
+    }
+
     /// Returns one chunk per line, filled with the line's number, and so long that no two chunks fit into one batch.
     fn chunks(&self, text: &str, _: TextKind) -> Result<Vec<Chunk>, String> {
         text.lines()

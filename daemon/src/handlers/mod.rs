@@ -20,6 +20,7 @@ mod maintenance;
 mod pin;
 mod purge_backups;
 mod recall;
+mod reembed;
 mod relate;
 mod reset;
 mod restore;
@@ -103,6 +104,7 @@ async fn call_verb(
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
         Request::Scan(request) => json(&scan::handle(service, caller, request).await?),
+        Request::Reembed(request) => json(&reembed::handle(service, request).await?),
         Request::Doctor(request) => json(&doctor::handle(service, request).await?),
     }
 }

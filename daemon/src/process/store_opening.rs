@@ -6,7 +6,7 @@ use crate::process::startup::StartupError;
 use crate::service::Service;
 use crate::service::disk;
 use crate::service::pools::Pool;
-use crate::service::store_state::{StorePools, StoreState, read_only_failure};
+use crate::service::store_state::{StorePools, StoreState, StoreViews, read_only_failure};
 use loci_engine::error::Error;
 use loci_engine::{ReadOnlyStore, Reader, Settings, Writer, open_cold, open_read_only};
 use loci_proto::error::{Code, Exit, Failure, StorageFault};
@@ -138,14 +138,18 @@ impl Opening {
             writer.add_notice(finding, service.now())?;
         }
         service.clock.initialise(writer.last_seen()?, writer.suspected()?);
-        let (needs_check, group_redirects, loading) =
-            (writer.wants_check(), writer.group_redirects(), writer.warmup());
+        let needs_check = writer.wants_check();
+        let views = StoreViews {
+            group_redirects: writer.group_redirects(),
+            sets: writer.active_sets(),
+            warmup: writer.warmup(),
+        };
         let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
         service.health.set_notices(readers[0].notices()?);
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let (readers, reader_threads) = Pool::start("reader", readers);
         Ok((
-            StorePools::new(Ok(writer), readers, group_redirects, loading, needs_check),
+            StorePools::new(Ok(writer), readers, views, needs_check),
             Threads { writer: writer_threads, readers: reader_threads },
         ))
     }
@@ -159,8 +163,12 @@ impl Opening {
         let readers = (0..READERS).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
         self.service.health.set_notices(readers[0].notices()?);
         let (readers, reader_threads) = Pool::start("reader", readers);
-        let pools =
-            StorePools::new(Err(failure), readers, store.group_redirects(), store.warmup(), false);
+        let views = StoreViews {
+            group_redirects: store.group_redirects(),
+            sets: store.active_sets(),
+            warmup: store.warmup(),
+        };
+        let pools = StorePools::new(Err(failure), readers, views, false);
         Ok((pools, Threads { writer: Vec::new(), readers: reader_threads }))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::service::pools::Pool;
 use loci_engine::operations::groups::GroupRedirects;
-use loci_engine::{Reader, WarmupProgress, Writer};
+use loci_engine::{ActiveSets, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
 
@@ -25,10 +25,23 @@ pub struct StorePools {
     pub readers: Pool<Reader>,
     /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
+    /// The vector sets in use.
+    pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
     pub warmup: Arc<WarmupProgress>,
     /// True if the previous daemon did not close the store, so that it must be checked.
     pub needs_check: bool,
+}
+
+/// What can be read of a store without a connection.
+#[derive(Debug)]
+pub struct StoreViews {
+    /// The redirects of groups that were merged into others.
+    pub group_redirects: GroupRedirects,
+    /// The vector sets in use.
+    pub sets: ActiveSets,
+    /// Progress of the warm-up of the index.
+    pub warmup: Arc<WarmupProgress>,
 }
 
 impl StorePools {
@@ -38,11 +51,11 @@ impl StorePools {
     pub fn new(
         writer: Result<Pool<Writer>, Failure>,
         readers: Pool<Reader>,
-        group_redirects: GroupRedirects,
-        warmup: Arc<WarmupProgress>,
+        views: StoreViews,
         needs_check: bool,
     ) -> Self {
-        Self { writer, readers, group_redirects, warmup, needs_check }
+        let StoreViews { group_redirects, sets, warmup } = views;
+        Self { writer, readers, group_redirects, sets, warmup, needs_check }
     }
 
     /// Returns the thread with the only writing connection.

@@ -132,10 +132,10 @@ pub(crate) fn sources(conn: &Connection, pass: impl FnMut(SourceLine) -> Result<
     for_each(conn, sql, read, pass)
 }
 
-/// Passes the vectors of a model. The first line of each memory also has its sign codes.
+/// Passes the vectors of a set. The first line of each memory also has its sign codes.
 pub(crate) fn vectors(
     conn: &Connection,
-    model: &str,
+    set: &str,
     mut pass: impl FnMut(VectorLine) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare(
@@ -143,7 +143,7 @@ pub(crate) fn vectors(
          JOIN memories_vec v ON v.rowid = p.id LEFT JOIN word_codes c ON c.memory = p.memory AND c.model = p.model AND p.piece = 0
          WHERE p.model = ?1 ORDER BY p.memory, p.piece",
     )?;
-    let mut rows = statement.query([model])?;
+    let mut rows = statement.query([set])?;
     while let Some(row) = rows.next()? {
         let base64 = |bytes: &[u8]| Base64Bytes(Some(bytes.to_vec()));
         let numbers = base64(row.get_ref(2)?.as_blob().unwrap_or_default());

@@ -18,10 +18,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003_word_codes.sql"),
     include_str!("migrations/0004_known_answers.sql"),
     include_str!("migrations/0005_small_chunks.sql"),
+    include_str!("migrations/0006_vector_sets.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 5;
+pub(crate) const SCHEMA: i64 = 6;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;
@@ -180,6 +181,50 @@ mod tests {
             "the temporary table is dropped"
         );
         assert_eq!(crate::db::dump::free_pages(&conn), 0, "free pages are released");
+    }
+
+    #[test]
+    fn the_migration_to_vector_sets_keeps_codes_and_the_model_of_the_vectors() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let path = folder.path().join("memory.db");
+        new_file(&path);
+        let mut conn = connection::writer(&path).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        (0..5).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
+        for seq in 1..=3_i64 {
+            conn.execute(
+                "INSERT INTO memories(seq, id, type, content, confidence_at, created_at, updated_at, content_hash)
+                 VALUES (?1, ?1, 'semantic', 'text', 0, 0, 0, x'00')",
+                [seq],
+            )
+            .expect("the memory is stored");
+            conn.execute(
+                "INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, 0, iif(?1 = 2, 'rare', 'usual'))",
+                [seq],
+            )
+            .expect("the chunk is stored");
+            conn.execute(
+                "INSERT INTO word_codes(memory, model, codes) VALUES (?1, 'usual', ?2)",
+                (seq, vec![7_u8; 48]),
+            )
+            .expect("the codes are stored");
+        }
+        run(&mut conn, Timestamp(0)).expect("the database is migrated");
+        let rows = |sql: &str| -> Vec<String> {
+            let mut statement = conn.prepare(sql).expect("the statement is valid");
+            let rows = statement.query_map([], |row| row.get(0)).expect("the rows are read");
+            rows.collect::<Result<_, _>>().expect("the rows are read")
+        };
+        assert_eq!(
+            rows("SELECT name || ' ' || model || ' ' || state FROM vector_sets ORDER BY name"),
+            ["rare rare retired", "usual usual active"]
+        );
+        assert_eq!(
+            rows("SELECT memory || ' ' || model || ' ' || length(codes) FROM word_codes"),
+            ["1 usual 48", "2 usual 48", "3 usual 48"]
+        );
+        conn.execute("DELETE FROM memories WHERE seq = 1", []).expect("the memory is deleted");
+        assert_eq!(rows("SELECT memory || '' FROM word_codes"), ["2", "3"], "as its codes are");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(crate) mod rows;
 pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
+pub(crate) mod vector_sets;
 pub(crate) mod vectors;
 
 /// A range of sequence numbers of memories, both ends included.

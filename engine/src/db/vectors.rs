@@ -1,21 +1,22 @@
 //! Rows of `memory_pieces` and `memories_vec`: the durable vectors, stored together with the sign
-//! codes.
+//! codes. The column `model` has the name of the vector set.
 //!
-//! Not here: searching them (`index`, in memory), the rows of the codes (`codes`).
+//! Not here: searching them (`index`, in memory), the rows of the codes (`codes`) and of the sets
+//! (`vector_sets`).
 
 use crate::db::{SeqRange, codes};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection};
 
-/// Stores the vectors of a memory, one for each chunk of its text, and its sign codes.
+/// Stores the vectors of a memory in a set, one for each chunk of its text, and its sign codes.
 pub(crate) fn insert(
     conn: &Connection,
     memory: i64,
-    model: &str,
+    set: &str,
     encoding: &DocumentEncoding,
 ) -> Result<()> {
-    VectorWriter::new(conn)?.insert(memory, model, encoding)
+    VectorWriter::new(conn)?.insert(memory, set, encoding)
 }
 
 /// Stores vectors and sign codes of many memories. Its prepared statements are looked up once.
@@ -40,49 +41,130 @@ impl<'a> VectorWriter<'a> {
     pub(crate) fn insert(
         &mut self,
         memory: i64,
-        model: &str,
+        set: &str,
         encoding: &DocumentEncoding,
     ) -> Result<()> {
         for (number, vector) in encoding.vectors.iter().enumerate() {
             let number = i64::try_from(number).unwrap_or(i64::MAX);
-            let id = self.chunk.insert((memory, number, model))?;
+            let id = self.chunk.insert((memory, number, set))?;
             self.vector.execute((id, to_bytes(vector)))?;
         }
         encoding
             .words
             .as_ref()
-            .map_or(Ok(()), |words| codes::put(&mut self.codes, memory, model, words))
+            .map_or(Ok(()), |words| codes::put(&mut self.codes, memory, set, words))
     }
 }
 
-/// Deletes the vectors and codes of a memory, of any model.
+/// Deletes the vectors and codes of a memory, in every set.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     let mut delete_chunks =
         conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
     let chunks: Vec<i64> =
         delete_chunks.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    // One by one: with `IN`, vec0 scans all vectors.
+    delete_rows(conn, &chunks)?;
+    codes::delete(conn, memory)
+}
+
+/// Deletes the vectors and codes of a memory in one set.
+pub(crate) fn delete_in(conn: &Connection, memory: i64, set: &str) -> Result<()> {
+    let mut delete_chunks = conn.prepare_cached(
+        "DELETE FROM memory_pieces WHERE memory = ?1 AND model = ?2 RETURNING id",
+    )?;
+    let chunks: Vec<i64> =
+        delete_chunks.query_map((memory, set), |row| row.get(0))?.collect::<Result<_, _>>()?;
+    delete_rows(conn, &chunks)?;
+    codes::delete_in(conn, memory, set)
+}
+
+/// Deletes vectors one by one: with `IN`, vec0 scans all vectors.
+fn delete_rows(conn: &Connection, chunks: &[i64]) -> Result<()> {
     let mut delete_vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
     for chunk in chunks {
         delete_vector.execute([chunk])?;
     }
-    codes::delete(conn, memory)
+    Ok(())
+}
+
+/// Returns whether a set has no vectors.
+pub(crate) fn is_empty(conn: &Connection, set: &str) -> Result<bool> {
+    Ok(!conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE model = ?1")?.exists([set])?)
+}
+
+/// Returns at most `limit` memories after `after` that have vectors in a set, oldest first.
+pub(crate) fn memories_in(
+    conn: &Connection,
+    set: &str,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT memory FROM memory_pieces WHERE memory > ?2 AND model = ?1
+         ORDER BY memory LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((set, after, limit), |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Number of memories that a recall may find, and how many of them are in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EncodedCount {
+    pub encoded: u64,
+    pub all: u64,
+}
+
+/// Counts the memories that a recall may find, and those of them that have vectors in a set.
+pub(crate) fn count(conn: &Connection, set: &str) -> Result<EncodedCount> {
+    let mut statement = conn.prepare_cached(
+        "SELECT count(*), count(p.id) FROM memories m
+         LEFT JOIN memory_pieces p ON p.memory = m.seq AND p.model = ?1 AND p.piece = 0
+         WHERE m.status IN ('active', 'compacted')",
+    )?;
+    let read = |row: &rusqlite::Row<'_>| {
+        let count = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+        Ok(EncodedCount { all: count(0)?, encoded: count(1)? })
+    };
+    Ok(statement.query_row([set], read)?)
+}
+
+/// Deletes all vectors if the table has not the dimension of this build; returns the dimension that
+/// it had. The memories are then without vectors, and are encoded again.
+pub(crate) fn recreate_if_unusable(conn: &Connection) -> Result<Option<usize>> {
+    let sql = table_sql(conn)?;
+    let dimension = sql
+        .split_once("float[")
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .and_then(|(number, _)| number.trim().parse().ok())
+        .unwrap_or(0);
+    if dimension == DIMENSIONS {
+        return Ok(None);
+    }
+    let tx = conn.unchecked_transaction()?;
+    tx.execute_batch(&format!(
+        "DELETE FROM memory_pieces; DELETE FROM word_codes; DROP TABLE memories_vec;
+         CREATE VIRTUAL TABLE memories_vec USING vec0(embedding float[{DIMENSIONS}] distance_metric=cosine, chunk_size=64);"
+    ))?;
+    tx.commit()?;
+    Ok(Some(dimension))
+}
+
+fn table_sql(conn: &Connection) -> Result<String> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'";
+    Ok(conn.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
 /// vectors for each.
 pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
-    let create_table: String =
-        conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
-            row.get(0)
-        })?;
+    let create_table = table_sql(conn)?;
     Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {create_table}"))?)
 }
 
-/// Passes the vectors of these memories by a model to `each`, ordered by memory and chunk.
+/// Passes the vectors of these memories in a set to `each`, ordered by memory and chunk.
 pub(crate) fn load(
     conn: &Connection,
-    model: &str,
+    set: &str,
     seqs: &SeqRange,
     mut each: impl FnMut(i64, &[f32]) -> Result<()>,
 ) -> Result<()> {
@@ -90,7 +172,7 @@ pub(crate) fn load(
         "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id
          WHERE p.model = ?1 AND p.memory BETWEEN ?2 AND ?3 ORDER BY p.memory, p.piece",
     )?;
-    let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
+    let mut rows = statement.query((set, seqs.start(), seqs.end()))?;
     let mut vector = Vec::with_capacity(DIMENSIONS);
     while let Some(row) = rows.next()? {
         vector.clear();
@@ -101,37 +183,37 @@ pub(crate) fn load(
 }
 
 /// Returns the vectors of one memory; none if one of them is not a valid embedding.
-fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
+fn of(conn: &Connection, memory: i64, set: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
     )?;
-    let rows = statement.query_map((memory, model), |row| {
+    let rows = statement.query_map((memory, set), |row| {
         Ok(to_floats(row.get_ref(0)?.as_blob().unwrap_or_default()).collect())
     })?;
     let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
 }
 
-/// Returns the encoding of one memory by a model.
-pub(crate) fn encoding(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
+/// Returns the encoding of one memory in a set.
+pub(crate) fn encoding(conn: &Connection, memory: i64, set: &str) -> Result<DocumentEncoding> {
     Ok(DocumentEncoding {
-        vectors: of(conn, memory, model)?,
-        words: codes::of(conn, memory, model)?,
+        vectors: of(conn, memory, set)?,
+        words: codes::of(conn, memory, set)?,
     })
 }
 
-/// Returns whether a memory has vectors of this model.
-pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
+/// Returns whether a memory has vectors in a set.
+pub(crate) fn has(conn: &Connection, memory: i64, set: &str) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?
-        .exists((memory, model))?)
+        .exists((memory, set))?)
 }
 
 /// Returns sequence number and text of at most `limit` memories after `after` that a recall may
-/// find and that have no vector or no codes of this model, oldest first.
+/// find and that have no vector or no codes in a set, oldest first.
 pub(crate) fn without(
     conn: &Connection,
-    model: &str,
+    set: &str,
     after: i64,
     limit: usize,
 ) -> Result<Vec<(i64, String)>> {
@@ -143,7 +225,7 @@ pub(crate) fn without(
          ORDER BY m.seq LIMIT ?3",
     )?;
     let rows = statement
-        .query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+        .query_map((set, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -156,4 +238,34 @@ fn to_bytes(embedding: &Embedding) -> Vec<u8> {
 fn to_floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
     debug_assert_eq!(bytes.len(), DIMENSIONS * 4);
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+/// What is stored of vectors: for tests.
+#[cfg(test)]
+pub(crate) mod stored {
+    use super::*;
+
+    /// Number of vectors in `memories_vec`, of chunks, and of rows of codes; of one memory, or all.
+    pub(crate) fn rows(conn: &Connection, memory: Option<i64>) -> [i64; 3] {
+        let count = |sql: &str| {
+            conn.query_row(sql, [memory], |row| row.get(0)).expect("the rows are counted")
+        };
+        [
+            count(
+                "SELECT count(*) FROM memories_vec v WHERE ?1 IS NULL OR v.rowid IN (SELECT id FROM memory_pieces WHERE memory = ?1)",
+            ),
+            count("SELECT count(*) FROM memory_pieces WHERE ?1 IS NULL OR memory = ?1"),
+            count("SELECT count(*) FROM word_codes WHERE ?1 IS NULL OR memory = ?1"),
+        ]
+    }
+
+    /// Replaces the table of vectors by one of another dimension, with a vector for each chunk.
+    pub(crate) fn set_dimension(conn: &Connection, dimension: usize) {
+        conn.execute_batch(&format!(
+            "DROP TABLE memories_vec; CREATE VIRTUAL TABLE memories_vec USING vec0(embedding float[{dimension}]);
+             INSERT INTO memories_vec(rowid, embedding) SELECT id, zeroblob({}) FROM memory_pieces;",
+            dimension * 4
+        ))
+        .expect("the table is replaced");
+    }
 }

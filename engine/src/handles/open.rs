@@ -9,7 +9,7 @@ use crate::database_files::recognition::{Recognition, check_may_create, recognis
 use crate::database_files::store_files::{Begin, StoreFiles};
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    vectors,
+    vector_sets, vectors,
 };
 use crate::error::{Error, Result};
 use crate::handles::settings::Settings;
@@ -20,6 +20,7 @@ use crate::index::snapshot;
 use crate::index::snapshot::SnapshotState;
 use crate::index::snapshot::error::SnapshotError;
 use crate::index::warmup::{Origin, WarmupProgress};
+use crate::model::encoding::DIMENSIONS;
 use crate::model::time::Timestamp;
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -67,6 +68,8 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)
         .map(|(nonce, identity)| SnapshotState { nonce, identity });
+    let unusable_dimension = vectors::recreate_if_unusable(&conn)?;
+    let sets = vector_sets::open(&conn, &settings.model, now)?;
     let memories = memories::count(&conn)?;
     let files = begin_files(&conn, &path, &database, &recognition, committed)?;
     let warmup = WarmupProgress::default();
@@ -77,11 +80,16 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         is_read_only: false,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
+        sets: RwLock::new(Arc::new(sets)),
         index: RwLock::default(),
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
         erase_pending: AtomicBool::new(false),
     });
+    let mut findings = recognition.findings;
+    findings.extend(unusable_dimension.map(|found| {
+        format!("The vectors had {found} numbers instead of {DIMENSIONS}; they were deleted, and all memories are being encoded again")
+    }));
     Ok(Writer {
         conn,
         shared,
@@ -92,7 +100,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         files,
         failure: None,
         is_log_lost: false,
-        findings: recognition.findings,
+        findings,
     })
 }
 
@@ -213,7 +221,7 @@ impl Writer {
             None if snapshot::path(path).exists() => SnapshotError::Stale,
             None => SnapshotError::Missing,
             Some(state) => {
-                match snapshot::read(path, &state, &self.shared.settings().model, warmup)? {
+                match snapshot::read(path, &state, &self.shared.sets().active, warmup)? {
                     Ok(index) if index.size().memories == memories::count(&self.conn)? => {
                         let _ = snapshot::remove(path);
                         return Ok((index, Origin::Snapshot));
@@ -239,20 +247,13 @@ impl Writer {
 /// Builds the index without the links from the database. Texts and vectors are read in parallel on
 /// two connections: nothing is written before the index is ready, so both see the same state.
 pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
-    let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
+    let (warmup, set) = (&shared.warmup, shared.sets().active.clone());
     warmup.restart();
     let mut encodings = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {
         let encodings_thread = scope.spawn(|| {
             let conn = shared.reader_connection()?;
-            vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
-                encodings.push_vector(seq, vector);
-                warmup.check_not_stopped()
-            })?;
-            codes::load(&conn, &model, &ALL_SEQS, |seq, sign_codes| {
-                encodings.set_codes(seq, Some(&sign_codes));
-                warmup.check_not_stopped()
-            })?;
+            load_encodings(&conn, &set.name, warmup, &mut encodings)?;
             Ok::<_, Error>(encodings)
         });
         let mut index = Index::default();
@@ -265,7 +266,24 @@ pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index>
             Err(Failure::new(Code::Internal, "loading the index failed: internal error").into())
         });
         entries_read?;
-        index.attach_encodings(encodings?);
+        drop(index.swap_encodings(set.clone(), encodings?));
         Ok(index)
+    })
+}
+
+/// Loads the vectors and sign codes of a set.
+pub(crate) fn load_encodings(
+    conn: &Connection,
+    set: &str,
+    warmup: &WarmupProgress,
+    into: &mut Index,
+) -> Result<()> {
+    vectors::load(conn, set, &ALL_SEQS, |seq, vector| {
+        into.push_vector(seq, vector);
+        warmup.check_not_stopped()
+    })?;
+    codes::load(conn, set, &ALL_SEQS, |seq, sign_codes| {
+        into.set_codes(seq, Some(&sign_codes));
+        warmup.check_not_stopped()
     })
 }

@@ -18,7 +18,7 @@ use crate::maintain::compact::Summary;
 use crate::maintain::plan::due_clusters;
 use crate::maintain::steps::{Cluster, Member};
 use crate::model::content;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -117,7 +117,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &CompactRequest,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<CompactReply> {
         let text = summary_text(request)?.unwrap_or_default();
         let key = request.cluster.clone().unwrap_or_default();
@@ -129,7 +129,7 @@ impl Writer {
                 .into_iter()
                 .find(|open| open.cluster.key == key)
                 .ok_or_else(|| cluster_not_found(&key))?;
-            let summary = Summary { text: &text, encoding, method: "agent", quoted: &[] };
+            let summary = Summary { text: &text, encodings, method: "agent", quoted: &[] };
             let (id, act) = match &replaces {
                 None => compact::replace(change, &cluster, summary)?,
                 Some(old) => supersede(change, &cluster, old, summary)?,

@@ -19,7 +19,7 @@ use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::Timestamp;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
@@ -52,7 +52,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
-    pub encoding: &'a DocumentEncoding,
+    pub encodings: &'a TextEncodings,
     /// `extractive` or `agent`.
     pub method: &'a str,
     /// Ids of the memories that its lines quote, in order.
@@ -108,7 +108,7 @@ impl Writer {
         call: &CallContext,
         cluster: &Cluster,
         draft: &Draft,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<StepReport> {
         let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
@@ -121,7 +121,7 @@ impl Writer {
                 return Ok(report);
             }
             let summary =
-                Summary { text: &written.text, encoding, method: "extractive", quoted: &quoted };
+                Summary { text: &written.text, encodings, method: "extractive", quoted: &quoted };
             let (id, journal) = replace(change, cluster, summary)?;
             Ok(StepReport { made: Some(id), journal, ..report })
         })
@@ -201,7 +201,7 @@ fn insert(
         hash: &hash(summary.text),
         expires_at: None,
     };
-    let seq = change.insert(&new, summary.encoding)?;
+    let seq = change.insert(&new, summary.encodings)?;
     let details =
         json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;

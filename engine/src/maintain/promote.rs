@@ -18,7 +18,7 @@ use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::maintain::sources::{add_source, mean_confidence};
 use crate::maintain::steps::{Member, Promotion, digest};
-use crate::model::encoding::Embedding;
+use crate::model::encoding::{Embedding, ModelEncoding, TextEncodings};
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -386,6 +386,16 @@ fn still_promotable(change: &Change<'_>, promotion: &Promotion) -> Result<bool> 
     }
 }
 
+/// Returns the encodings of a memory in every set in use.
+fn encodings_of(change: &Change<'_>, seq: i64) -> Result<TextEncodings> {
+    let sets = change.shared.sets();
+    let encoded = sets.in_use().map(|set| {
+        let encoding = vectors::encoding(change.conn, seq, &set.name)?;
+        Ok(ModelEncoding { model: set.model.as_str().into(), encoding })
+    });
+    encoded.collect()
+}
+
 /// Inserts the fact. Its confidence is the mean of its episodes: repetition does not make it
 /// certain.
 fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, MemoryId)> {
@@ -394,7 +404,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         .map(|memory| memory.content)
         .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let encoding = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
+    let encodings = encodings_of(change, central.seq)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> =
         promotion.members.iter().take(MAX_NAMED_SOURCES).map(|member| member.id.as_str()).collect();
@@ -411,7 +421,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         hash: &hash(&content),
         expires_at: None,
     };
-    let seq = change.insert(&new, &encoding)?;
+    let seq = change.insert(&new, &encodings)?;
     change.log(
         Operation::Create,
         &id,

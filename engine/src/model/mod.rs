@@ -11,4 +11,5 @@ pub(crate) mod names;
 pub mod sign_code;
 pub(crate) mod status;
 pub mod time;
+pub mod vector_set;
 pub(crate) mod visibility;

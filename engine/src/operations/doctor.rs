@@ -1,7 +1,7 @@
 //! `doctor`: checks the database for faults, and compares the index with the database.
 
 use crate::db::{
-    ALL_SEQS, SeqRange, codes, entity_links, export_rows, integrity, memories, vectors,
+    ALL_SEQS, SeqRange, codes, entity_links, export_rows, integrity, memories, vector_sets, vectors,
 };
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -94,13 +94,17 @@ impl Reader {
         &self,
         mut compare: impl FnMut(&mut Comparison<'_>) -> Result<()>,
     ) -> Result<Option<String>> {
-        let model = self.shared.settings().model.clone();
         let mut fault = None;
         for _ in 0..MAX_ATTEMPTS {
             self.shared.wait_for_index_update();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
-            let mut comparison = Comparison { conn, model: &model, index, fault: None };
+            let set = vector_sets::in_use(conn)?.active;
+            let mut comparison = Comparison { conn, set: &set.name, index, fault: None };
+            comparison.expect(*index.vector_set() == set, || {
+                let indexed = &index.vector_set().name;
+                format!("the index has the vectors of {indexed}, the active set is {}", set.name)
+            });
             compare(&mut comparison)?;
             fault = comparison.fault;
             if fault.is_none() {
@@ -123,7 +127,7 @@ struct ComparedRows {
 /// A comparison of index and database that keeps the first difference.
 struct Comparison<'a> {
     conn: &'a Connection,
-    model: &'a str,
+    set: &'a str,
     index: &'a Index,
     fault: Option<String>,
 }
@@ -188,7 +192,7 @@ impl Comparison<'_> {
         encodings: &mut BTreeMap<i64, StoredEncoding>,
         digest: &mut blake3::Hasher,
     ) -> Result<()> {
-        vectors::load(self.conn, self.model, seqs, |seq, vector| {
+        vectors::load(self.conn, self.set, seqs, |seq, vector| {
             let chunk = &mut encodings.entry(seq).or_default().chunks;
             let indexed = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *chunk));
             self.expect(indexed.is_some_and(|row| row.is_of(vector)), || {
@@ -207,7 +211,7 @@ impl Comparison<'_> {
         seqs: &SeqRange,
         encodings: &mut BTreeMap<i64, StoredEncoding>,
     ) -> Result<()> {
-        codes::load(self.conn, self.model, seqs, |seq, codes| {
+        codes::load(self.conn, self.set, seqs, |seq, codes| {
             encodings.entry(seq).or_default().has_codes = true;
             let indexed = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
             self.expect(indexed == Some(&codes), || differing_codes(seq));

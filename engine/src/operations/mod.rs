@@ -12,6 +12,7 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub mod notices;
 pub mod recall;
+pub mod reembed;
 pub(crate) mod relate;
 pub(crate) mod restore;
 pub(crate) mod scan;

@@ -12,7 +12,7 @@ use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -65,8 +65,8 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. If `encoding` is empty, the daemon computes it later, and recalls find the
-    /// memory only by its words until then.
+    /// Stores a memory. If `encodings` has none of the active set, the daemon computes it later, and
+    /// recalls find the memory only by its words until then.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
@@ -74,11 +74,11 @@ impl Writer {
         &mut self,
         call: &CallContext,
         draft: &Draft,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<StoreReply> {
         self.run_idempotent(call, |change| {
             let scope = draft.request.effective_scope();
-            let mut work = StoreWork { change, request: &draft.request, encoding, scope };
+            let mut work = StoreWork { change, request: &draft.request, encodings, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
@@ -92,7 +92,7 @@ impl Writer {
 struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
-    encoding: &'a DocumentEncoding,
+    encodings: &'a TextEncodings,
     scope: Scope,
 }
 
@@ -235,8 +235,11 @@ impl StoreWork<'_, '_> {
     /// threshold. The latter are the same fact only if they have the same words. Empty if the new
     /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
-        let [vector] = self.encoding.vectors.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
+        let encoding = self.encodings.by(&index.vector_set().model);
+        let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
+            return Vec::new();
+        };
         let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
@@ -301,7 +304,7 @@ impl StoreWork<'_, '_> {
             hash: &hash(&self.request.content),
             expires_at: self.expires_at()?,
         };
-        let seq = self.change.insert(&new, self.encoding)?;
+        let seq = self.change.insert(&new, self.encodings)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
         mentions::renew(self.change, seq)?;

@@ -8,11 +8,10 @@ use crate::db::journal::{Entry, RowChange, RowEffect};
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::db::{connection, lexical, memories, relations, vectors};
+use crate::db::{connection, lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use loci_proto::error::{Code, Failure};
@@ -221,8 +220,7 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     change.touch(seq);
     if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
         // The vectors belong to the replaced text; the daemon computes new ones.
-        vectors::delete(change.conn, seq)?;
-        change.touched.vectors.push((seq, DocumentEncoding::default()));
+        change.delete_encodings(seq)?;
     }
     if let Some(memory) = memories::by_seq(change.conn, seq)? {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;

@@ -13,6 +13,7 @@ pub(crate) mod growth;
 mod idempotency;
 pub(crate) mod languages;
 pub(crate) mod recall;
+mod reembed;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod snapshot;

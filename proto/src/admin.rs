@@ -147,8 +147,7 @@ impl ReembeddingStatus {
     #[must_use]
     pub fn sentence(&self) -> String {
         let (done, total) = (with_commas(self.done), with_commas(self.total));
-        let waiting =
-            if self.state == "waiting" { ", waiting for the model" } else { "" };
+        let waiting = if self.state == "waiting" { ", waiting for the model" } else { "" };
         format!("re-embedding {done} of {total}, by {}{waiting}", self.to)
     }
 }

@@ -198,8 +198,10 @@ impl Embedding {
         match (self.model == CUSTOM_MODEL, &self.path) {
             (false, _) => Ok(None),
             (true, Some(path)) => expand("embedding.path", path).map(Some),
-            (true, None) => Err(Failure::invalid("embedding.model", "\"custom\" needs embedding.path")
-                .hint("Set embedding.path to the folder with model.onnx and tokenizer.json")),
+            (true, None) => {
+                Err(Failure::invalid("embedding.model", "\"custom\" needs embedding.path")
+                    .hint("Set embedding.path to the folder with model.onnx and tokenizer.json"))
+            }
         }
     }
 

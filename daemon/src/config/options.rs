@@ -2,8 +2,8 @@
 
 use crate::config;
 use crate::config::Config;
-use crate::embedding::model_files::{FileStatus, ModelStatus};
 use crate::embedding::custom_model::CustomConfig;
+use crate::embedding::model_files::{FileStatus, ModelStatus};
 use crate::embedding::{ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};

@@ -26,8 +26,7 @@ const TOKENIZER: &str = "tokenizer.json";
 /// The text that a load encodes as a test.
 const TEST_TEXT: &str = "The weather is lovely today.";
 /// The next step for a folder that cannot be used.
-const HINT: &str =
-    "correct embedding.path, or remove embedding.model for the pinned model; then run loci ctl restart";
+const HINT: &str = "correct embedding.path, or remove embedding.model for the pinned model; then run loci ctl restart";
 
 /// Where a model of the user's own is.
 #[derive(Debug, Clone)]
@@ -66,8 +65,7 @@ impl CustomConfig {
         let file = |name: &'static str| {
             let path = self.folder.join(name);
             let sha256 = fs::File::open(&path).and_then(sha256_of).ok();
-            let condition =
-                if sha256.is_some() { Condition::Present } else { Condition::Missing };
+            let condition = if sha256.is_some() { Condition::Present } else { Condition::Missing };
             let size = fs::metadata(&path).map_or(0, |metadata| metadata.len());
             FileStatus { name, path, size, sha256: sha256.unwrap_or_default(), condition }
         };
@@ -100,11 +98,7 @@ struct Identity {
 }
 
 fn refuse(path: &Path, reason: &str) -> LoadError {
-    LoadError::Custom {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-        hint: HINT.to_owned(),
-    }
+    LoadError::Custom { path: path.to_owned(), reason: reason.to_owned(), hint: HINT.to_owned() }
 }
 
 impl EncoderSource for CustomConfig {
@@ -173,7 +167,9 @@ impl CustomModel {
             return Err(refused(format!("the graph has no input {missing}")));
         }
         if let Some(other) = inputs.iter().find(|name| !known.contains(name)) {
-            return Err(refused(format!("the graph has the input {other}, which loci does not know")));
+            return Err(refused(format!(
+                "the graph has the input {other}, which loci does not know"
+            )));
         }
         let has_token_types = inputs.contains(&known[2]);
         let output = token_states(&session).map_err(refused)?;
@@ -204,19 +200,12 @@ impl CustomModel {
     fn run(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
         let Padded { shape, ids, mask } = Padded::new(batch);
         let types = vec![0_i64; ids.len()];
-        let mut inputs = vec![("input_ids", &ids), ("attention_mask", &mask)];
+        let tensor = |numbers| TensorRef::from_array_view((shape, numbers)).map_err(message);
+        let mut inputs = vec![("input_ids", tensor(&ids[..])?), ("attention_mask", tensor(&mask)?)];
         if self.has_token_types {
-            inputs.push(("token_type_ids", &types));
+            inputs.push(("token_type_ids", tensor(&types)?));
         }
-        let tensor = |(name, numbers): (&'static str, &'_ Vec<i64>)| {
-            let tensor = TensorRef::from_array_view((shape, numbers.as_slice()));
-            tensor.map(|tensor| (name, ort::session::SessionInputValue::from(tensor)))
-        };
-        let inputs = inputs.into_iter().map(tensor).collect::<Result<Vec<_>, _>>();
-        let outputs = self
-            .session
-            .run_with_options(inputs.map_err(message)?, &self.options)
-            .map_err(message)?;
+        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
         let (found, states) =
             outputs[self.output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
         check_dimension(found.last().copied())?;

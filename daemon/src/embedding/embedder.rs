@@ -140,8 +140,7 @@ impl Embedder {
         text: String,
         priority: Priority,
     ) -> Result<ModelEncoding, EmbedError> {
-        let EncodedText { model, chunks } =
-            self.embed(text, TextKind::Document, priority).await?;
+        let EncodedText { model, chunks } = self.embed(text, TextKind::Document, priority).await?;
         let (vectors, words): (Vec<_>, Vec<_>) =
             chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
         let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());

@@ -3,7 +3,8 @@
 use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::fetch;
-use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, status};
+use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig};
+use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
 use loci_engine::model::encoding::DIMENSIONS;
 use std::path::PathBuf;
@@ -25,8 +26,9 @@ pub fn config() -> ModelConfig {
             models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
             ort_lib: None,
         };
-        if !status(&config).complete {
-            fetch::fetch(&config, None, None).expect("the model can be downloaded");
+        let source = ModelSource::from(config.clone());
+        if !source.status().complete {
+            fetch::fetch(&source, None, None).expect("the model can be downloaded");
         }
         config
     };

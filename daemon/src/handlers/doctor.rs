@@ -112,10 +112,7 @@ async fn check_model(service: &Service) -> Finding {
 }
 
 /// Checks the vectors that are searched: the progress of a re-embedding, and their model if it is not the configured one.
-async fn check_vectors(
-    service: &Service,
-    pools: &StorePools,
-) -> Result<Option<Finding>, Failure> {
+async fn check_vectors(service: &Service, pools: &StorePools) -> Result<Option<Finding>, Failure> {
     let active = &service.vector_sets().active;
     let embedder = service.models.of(active).await;
     let state = match &embedder {

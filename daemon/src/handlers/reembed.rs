@@ -118,15 +118,17 @@ async fn reply(
     let re_embedding = service.re_embedding(pools).await?;
     let (kept, declined) = pools
         .readers
-        .run(|reader| Ok::<_, loci_engine::error::Error>((reader.kept_sets()?, reader.declined_model()?)))
+        .run(|reader| {
+            Ok::<_, loci_engine::error::Error>((reader.kept_sets()?, reader.declined_model()?))
+        })
         .await??;
     let to_encode = match &re_embedding {
         Some(running) => running.total.saturating_sub(running.done),
         None if refill == Refill::IfOtherModel && sets.active.model == configured_id => 0,
         None => {
-            let reused = kept.iter().find(|kept| {
-                refill == Refill::IfOtherModel && kept.set.model == configured_id
-            });
+            let reused = kept
+                .iter()
+                .find(|kept| refill == Refill::IfOtherModel && kept.set.model == configured_id);
             let set = reused.map(|kept| kept.set.name.clone()).unwrap_or_default();
             pools.readers.run(move |reader| reader.missing_in(&set)).await??
         }

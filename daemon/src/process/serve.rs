@@ -76,8 +76,7 @@ async fn serve(
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
     let store = Arc::new(store);
-    let service =
-        Arc::new(Service::new(models, auto_fetch, opened, effective, db.clone()));
+    let service = Arc::new(Service::new(models, auto_fetch, opened, effective, db.clone()));
     service.scheduler.set_schedule(config.schedule());
     let draining = CancellationToken::new();
     let opening = Arc::new(Opening {

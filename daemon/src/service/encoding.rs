@@ -37,10 +37,8 @@ impl Service {
     /// `embed_failed` if the model returned unusable vectors; `busy`.
     pub async fn encode_document(&self, text: &str) -> Result<TextEncodings, Failure> {
         let sets = self.vector_sets();
-        let (active, next) = tokio::join!(
-            self.encode_with(&sets.active, text),
-            self.encode_with_next(&sets, text),
-        );
+        let (active, next) =
+            tokio::join!(self.encode_with(&sets.active, text), self.encode_with_next(&sets, text),);
         Ok(active?.into_iter().chain(next).collect())
     }
 

@@ -115,7 +115,9 @@ async fn compact(
             sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
         let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
         let started = Instant::now();
-        for (sentence, vector) in missing.into_iter().zip(encode_sentences(embedder.as_ref(), texts).await) {
+        for (sentence, vector) in
+            missing.into_iter().zip(encode_sentences(embedder.as_ref(), texts).await)
+        {
             sentence.vector = vector;
         }
         service.scheduler.pause_after_work(started).await;

@@ -1,8 +1,8 @@
 //! A [`Service`] over a database in a temporary folder, with the vectors of a fake encoder, for the tests of this crate.
 
 use crate::config::effective::EffectiveConfig;
-use crate::embedding::{Embedder, MODEL_ID, ModelConfig};
 use crate::embedding::auto_fetch::AutoFetch;
+use crate::embedding::{Embedder, MODEL_ID, ModelConfig};
 use crate::handlers;
 use crate::interface::agents::session::Session;
 use crate::service::models::Models;

@@ -196,10 +196,7 @@ fn of(conn: &Connection, memory: i64, set: &str) -> Result<Vec<Embedding>> {
 
 /// Returns the encoding of one memory in a set.
 pub(crate) fn encoding(conn: &Connection, memory: i64, set: &str) -> Result<DocumentEncoding> {
-    Ok(DocumentEncoding {
-        vectors: of(conn, memory, set)?,
-        words: codes::of(conn, memory, set)?,
-    })
+    Ok(DocumentEncoding { vectors: of(conn, memory, set)?, words: codes::of(conn, memory, set)? })
 }
 
 /// Returns whether a memory has vectors in a set.

@@ -3,8 +3,8 @@
 
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::rows::{Image, Row};
 use crate::db::rows;
+use crate::db::rows::{Image, Row};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::maintain;

@@ -15,7 +15,7 @@ use crate::handles::writer::Writer;
 use crate::index::Index;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
-use crate::model::vector_set::{ModelRef, KeptSet, SetState, VectorSet, VectorSets};
+use crate::model::vector_set::{KeptSet, ModelRef, SetState, VectorSet, VectorSets};
 use loci_proto::error::{Code, Failure};
 use parking_lot::RwLockWriteGuard;
 use rusqlite::Connection;

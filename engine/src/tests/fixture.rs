@@ -126,12 +126,11 @@ impl TestStore {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Answer {
-        let encoding =
-            vector.map(|vector| QueryEncoding {
-                model: "test".into(),
-                vector: vector.clone(),
-                words: Vec::new(),
-            });
+        let encoding = vector.map(|vector| QueryEncoding {
+            model: "test".into(),
+            vector: vector.clone(),
+            words: Vec::new(),
+        });
         self.recall_encoded(group, arguments, encoding.as_ref())
     }
 

@@ -234,11 +234,7 @@ fn a_long_text_is_found_by_its_best_chunk() {
     .expect("the request is valid");
     test_store
         .writer
-        .store(
-            &test_store.call("a", None),
-            &draft,
-            &by_test_model(vec![axis(10), axis(11)].into()),
-        )
+        .store(&test_store.call("a", None), &draft, &by_test_model(vec![axis(10), axis(11)].into()))
         .expect("the memory is stored");
     let test_store = test_store.reopened();
     let answer = test_store.recall("a", json!({"query": "zzz"}), Some(&axis(11)));

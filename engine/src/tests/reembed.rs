@@ -153,8 +153,7 @@ fn killed(test_store: TestStore) -> TestStore {
 
 fn assert_healthy(test_store: &TestStore) {
     let findings = test_store.reader.examine().expect("the store is examined");
-    let faults: Vec<_> =
-        findings.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
+    let faults: Vec<_> = findings.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
     assert!(faults.is_empty(), "{faults:?}");
 }
 
@@ -251,10 +250,7 @@ fn an_edit_or_a_hard_forget_during_the_filling_leaves_nothing_of_the_text_in_any
     let (edited, forgotten) = (id(&test_store, 3), id(&test_store, 4));
     let call = test_store.call("a", None);
     let edit = parse(json!({"memory_id": edited, "content": "Bert keeps the key"}));
-    test_store
-        .writer
-        .edit(&call, &edit, &TextEncodings::default())
-        .expect("the memory is edited");
+    test_store.writer.edit(&call, &edit, &TextEncodings::default()).expect("the memory is edited");
     test_store
         .forget("a", json!({"memory_id": forgotten, "hard_delete": true}))
         .expect("the memory is deleted");

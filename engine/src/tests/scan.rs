@@ -2,8 +2,8 @@
 //! copy.
 
 use crate::db::{click_feedback, dump};
-use crate::privacy::{Policy, SecretMode};
 use crate::model::encoding::TextEncodings;
+use crate::privacy::{Policy, SecretMode};
 use crate::tests::fixture::{TestStore, axis, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::scan::ScanReply;

@@ -272,7 +272,11 @@ fn an_edited_memory_is_found_by_its_new_text() {
     );
     store
         .writer
-        .edit(&store.call("a", None), &request, &by_test_model(document_encoding("the boiler hums", axis(2))))
+        .edit(
+            &store.call("a", None),
+            &request,
+            &by_test_model(document_encoding("the boiler hums", axis(2))),
+        )
         .expect("the memory is edited");
     assert_eq!(scores(&store, "a", "boiler", &query_encoding("boiler", axis(3))).len(), 1);
     assert!(scores(&store, "a", "kettle", &query_encoding("kettle", axis(3))).is_empty());

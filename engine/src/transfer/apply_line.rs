@@ -3,7 +3,6 @@
 //! Not here: the order of the lines and their errors (`import`), merging two versions of a memory
 //! (`merge`).
 
-use crate::model::vector_set::VectorSet;
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{export_rows, import_rows, relations, tombstones, vectors};
@@ -12,6 +11,7 @@ use crate::maintain;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
 };
+use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
 use crate::operations::store::hash;
 use crate::transfer::import::{Importer, PendingEncoding};

@@ -3,8 +3,8 @@
 use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, doctor, edit, eval, export, find, forget, forget_many,
-    groups, history, import, inspect, list, maintenance, pin, purge_backups, recall, reembed, relate,
-    reset, restore, stats, store, undo,
+    groups, history, import, inspect, list, maintenance, pin, purge_backups, recall, reembed,
+    relate, reset, restore, stats, store, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -138,7 +138,7 @@ pub struct ReembeddingStatus {
     pub done: u64,
     /// Number of memories to encode.
     pub total: u64,
-    /// `running`, or `waiting` while the model cannot be used.
+    /// `running`; `loading` while the model is being loaded; `waiting` while it cannot be used.
     pub state: String,
 }
 

@@ -131,7 +131,9 @@ async fn check_vectors(service: &Service, pools: &StorePools) -> Result<Option<F
         return Ok(Some(Finding::warn("vectors", format!("{found}{search}"), next_step)));
     }
     let is_configured = service.models.configured().id().as_deref() == Some(active.model.as_str());
-    if is_configured || active.model.is_empty() {
+    // The fault of the configured model was found above; the vectors of the earlier one serve.
+    let is_waiting = is_usable && service.models.ready_model().is_none();
+    if is_configured || active.model.is_empty() || is_waiting {
         return Ok(None);
     }
     let found = format!("the vectors are of {}, not of the configured model", active.model);

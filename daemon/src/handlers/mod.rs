@@ -56,8 +56,8 @@ pub async fn handle(
     }
     let redirected = redirected.map(|group| caller.session.in_group(group));
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
-    // A step of maintenance must not count as a call, which would delay the scheduler's next step.
-    if !matches!(request, Request::Maintenance(_)) {
+    // Looking after background work must not count as a call, which would slow that work down.
+    if !matches!(request, Request::Maintenance(_) | Request::Reembed(_)) {
         service.scheduler.record_call();
     }
     let reply = call_verb(service, caller, request).await?;

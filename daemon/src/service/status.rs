@@ -101,10 +101,16 @@ impl Service {
         let state = self.active_embedder().map(|embedder| embedder.state());
         let configured = || self.models.configured().id().as_deref().map(str::to_owned);
         let id = Some(active.model.clone()).filter(|id| !id.is_empty()).or_else(configured);
+        let shown = match &state {
+            None => "missing",
+            // Loaded, but not in use for a moment.
+            Some(ModelState::Ready { .. }) if active.model.is_empty() => "loading",
+            Some(state) => state.as_str(),
+        };
         ModelStatus {
             id: id.unwrap_or_else(|| self.config.config().embedding.model),
             sha256: state.as_ref().map(sha256).unwrap_or_default(),
-            state: state.map_or("missing", |state| state.as_str()).to_owned(),
+            state: shown.to_owned(),
         }
     }
 
@@ -123,8 +129,11 @@ impl Service {
         let progress = pools.readers.run(|reader| reader.fill_progress()).await??;
         Ok(progress.map(|FillProgress { set, done, total }| {
             let embedder = self.models.of_now(&set);
-            let is_running = embedder.is_some_and(|embedder| embedder.is_ready_as(&set.model));
-            let state = if is_running { "running" } else { "waiting" };
+            let state = match embedder {
+                Some(embedder) if embedder.is_ready_as(&set.model) => "running",
+                Some(embedder) if embedder.state() == ModelState::Loading => "loading",
+                _ => "waiting",
+            };
             let (from, state) = (sets.active.model.clone(), state.to_owned());
             ReembeddingStatus { from, to: set.model, done, total, state }
         }))

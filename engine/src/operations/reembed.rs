@@ -143,6 +143,13 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn use_model(&mut self, model: &ModelRef, now: Timestamp) -> Result<()> {
+        let sets = self.shared.sets();
+        let is_in_use = sets.filling.is_none()
+            && sets.active.model == model.id
+            && sets.active.source == model.source;
+        if is_in_use && vector_sets::declined(&self.conn)?.is_none() {
+            return Ok(());
+        }
         self.change_sets(|conn, sets| {
             match vector_sets::declined(conn)? {
                 Some(declined) if declined == model.id => return Ok(()),

@@ -253,7 +253,9 @@ fn token_states(session: &Session) -> Result<String, String> {
             && shape.len() == 3
         {
             // -1: known only when the model runs.
-            check_dimension(shape.last().copied().filter(|size| *size >= 0).or(Some(384)))?;
+            if let Some(size) = shape.last().copied().filter(|size| *size >= 0) {
+                check_dimension(Some(size))?;
+            }
             return Ok(output.name().to_owned());
         }
     }

@@ -26,7 +26,7 @@ const PURGE_BATCH: usize = 64;
 /// What the background work has done so far.
 #[derive(Debug, Default)]
 pub struct RefillState {
-    /// The model that the store was told to use.
+    /// The model that was last passed to the store.
     applied: Option<ModelRef>,
     /// The set whose `unusable` memories are known.
     set: String,

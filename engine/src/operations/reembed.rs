@@ -202,8 +202,9 @@ impl Writer {
         })
     }
 
-    /// Gives the filling up; without one, begins to return to the set that was active before. `configured` is then not taken into use by itself any more. Returns the set that is
-    /// active, or will be.
+    /// Gives the filling up; without one, begins to return to the set that was active before.
+    /// `configured` is then not taken into use by itself any more. Returns the set that is active, or
+    /// will be.
     ///
     /// # Errors
     /// `conflict` if there is nothing to cancel; `Database`.

@@ -73,7 +73,9 @@ fn filled_store() -> TestStore {
 
 fn query(model: &str) -> QueryEncoding {
     let text = "Where is the kettle";
-    QueryEncoding { model: model.into(), ..query_encoding(text, vector(model, TEXTS[4])) }
+    // Each model takes the query for another text, so that the order differs.
+    let nearest = if model == "test" { TEXTS[4] } else { TEXTS[8] };
+    QueryEncoding { model: model.into(), ..query_encoding(text, vector(model, nearest)) }
 }
 
 /// Ids and scores of the results of one query that a model has encoded.

@@ -52,20 +52,35 @@ fn store_texts(agent: &mut Agent, numbers: std::ops::Range<usize>) {
     }
 }
 
-/// Results of all questions, which must not be degraded: contents and scores.
-fn answers(agent: &mut Agent) -> Vec<(String, u64)> {
+/// The results of one question: contents and scores, best first.
+type Answer = Vec<(String, u64)>;
+
+/// Answers of all questions, which must not be degraded.
+fn answers(agent: &mut Agent) -> Vec<Answer> {
     let mut answers = Vec::new();
     for question in QUESTIONS {
         let arguments = json!({"query": question, "max_results": 8, "dry_run": true});
         let reply = agent.call("recall_memory", arguments).expect("the call succeeds");
         assert!(reply.get("degraded").is_none(), "{reply}");
-        for result in reply["results"].as_array().expect("a JSON array") {
+        let results = reply["results"].as_array().expect("a JSON array").iter();
+        let answer = results.map(|result| {
             let content = result["content"].as_str().expect("a JSON string").to_owned();
-            answers.push((content, result["score"].as_f64().expect("a number").to_bits()));
-        }
+            (content, result["score"].as_f64().expect("a number").to_bits())
+        });
+        answers.push(answer.collect());
     }
-    assert!(answers.len() > QUESTIONS.len());
+    assert!(answers.iter().map(Answer::len).sum::<usize>() > QUESTIONS.len());
     answers
+}
+
+/// Asserts that each answer is the earlier or the later one; returns how many are the later one.
+fn count_changed(now: &[Answer], before: &[Answer], after: &[Answer]) -> usize {
+    let is_changed = |number: usize| {
+        let answer = &now[number];
+        assert!(*answer == before[number] || *answer == after[number], "{answer:?}");
+        *answer == after[number]
+    };
+    (0..QUESTIONS.len()).filter(|number| is_changed(*number)).count()
 }
 
 /// Waits until the vectors of a model are used and no memories are being encoded; returns the model's id.
@@ -115,7 +130,7 @@ fn assert_healthy(home: &TestHome) {
 }
 
 /// Returns a home whose store was filled with the custom model from the start, and its answers.
-fn fresh_answers(folder: &Path, count: usize) -> Vec<(String, u64)> {
+fn fresh_answers(folder: &Path, count: usize) -> Vec<Answer> {
     let fresh = TestHome::new();
     use_custom(&fresh, folder);
     let mut agent = fresh.session();
@@ -136,17 +151,16 @@ fn recalls_equal_those_before_until_the_change_and_then_those_of_a_fresh_store()
     store_texts(&mut agent, 0..COUNT);
     let (before, exported) = (answers(&mut agent), export(&home));
 
+    let after = fresh_answers(&folder, COUNT);
+    assert!(before.iter().zip(&after).all(|(before, after)| before != after));
     use_custom(&home, &folder);
     restart(&home);
-    let after = fresh_answers(&folder, COUNT);
-    assert_ne!(before, after);
-    let (mut seen_before, mut has_changed, start) = (0, false, Instant::now());
-    while !has_changed {
+    let (mut seen_before, mut changed, start) = (0, 0, Instant::now());
+    while changed < QUESTIONS.len() {
         assert!(start.elapsed() < Duration::from_mins(1), "the model is not changed in time");
-        let now = answers(&mut agent);
-        has_changed = now == after;
-        seen_before += usize::from(now == before);
-        assert!(has_changed || now == before, "{now:?}");
+        let now = count_changed(&answers(&mut agent), &before, &after);
+        assert!(now >= changed, "no answer goes back to the earlier vectors");
+        (seen_before, changed) = (seen_before + usize::from(now == 0), now);
     }
     assert!(seen_before > 0, "the earlier vectors served first");
     assert_eq!(answers(&mut agent), after);
@@ -225,22 +239,21 @@ fn a_daemon_that_is_killed_at_any_moment_of_the_change_completes_it() {
     let after = fresh_answers(&folder, COUNT);
     use_custom(&home, &folder);
     restart(&home);
-    let mut states = HashSet::new();
+    let mut moments = HashSet::new();
     for round in 0..6_u32 {
         // The call starts the daemon again; then it is killed a little later each time.
-        let now = answers(&mut agent);
-        assert!(now == before || now == after, "{now:?}");
+        count_changed(&answers(&mut agent), &before, &after);
         let delay = Instant::now();
         wait_until("the moment of the kill", || {
             delay.elapsed() >= Duration::from_millis(130) * round
         });
         let status = home.status();
-        states.insert(
+        moments.insert(
             status["re_embedding"]["done"].to_string() + &status["model"]["id"].to_string(),
         );
         kill_daemon(&home);
     }
-    assert!(states.len() > 1, "the kills met different states: {states:?}");
+    assert!(moments.len() > 1, "the kills met different moments: {moments:?}");
     assert!(!answers(&mut agent).is_empty());
     wait_for_model(&home, is_custom);
     assert_eq!(answers(&mut agent), after);

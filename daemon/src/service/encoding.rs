@@ -77,26 +77,35 @@ impl Service {
         }
     }
 
-    /// Encodes a query.
+    /// Encodes a query with the model whose vectors are searched.
     ///
     /// # Errors
     /// `busy`.
     pub async fn encode_query(&self, text: String) -> Result<EncodedQuery, Failure> {
-        let Some(embedder) = self.models.of(&self.vector_sets().active).await else {
-            return Ok(EncodedQuery { encoding: None, degraded: self.degraded() });
-        };
-        embedder.reload_if_due().await;
-        match embedder.query(text).await {
-            Ok(encoding) => {
-                Ok(EncodedQuery { encoding: Some(encoding), degraded: self.degraded() })
-            }
-            Err(EmbedError::Unavailable { .. }) => {
-                self.auto_fetch.fetch_if_missing(self.models.configured());
-                Ok(EncodedQuery { encoding: None, degraded: self.degraded() })
-            }
-            Err(error @ EmbedError::Busy) => Err(busy(&error)),
-            Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
-                Ok(EncodedQuery { encoding: None, degraded: keywords_only(&error.to_string()) })
+        loop {
+            let active = self.vector_sets().active.clone();
+            let Some(embedder) = self.models.of(&active).await else {
+                return Ok(EncodedQuery { encoding: None, degraded: self.degraded() });
+            };
+            embedder.reload_if_due().await;
+            match embedder.query(text.clone()).await {
+                Ok(encoding) => {
+                    return Ok(EncodedQuery {
+                        encoding: Some(encoding),
+                        degraded: self.degraded(),
+                    });
+                }
+                // The model was unloaded because the active set has changed.
+                Err(EmbedError::Unavailable { .. }) if self.vector_sets().active != active => {}
+                Err(EmbedError::Unavailable { .. }) => {
+                    self.auto_fetch.fetch_if_missing(self.models.configured());
+                    return Ok(EncodedQuery { encoding: None, degraded: self.degraded() });
+                }
+                Err(error @ EmbedError::Busy) => return Err(busy(&error)),
+                Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
+                    let degraded = keywords_only(&error.to_string());
+                    return Ok(EncodedQuery { encoding: None, degraded });
+                }
             }
         }
     }

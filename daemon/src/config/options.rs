@@ -239,7 +239,7 @@ fn status_table(status: &ModelStatus) -> String {
     let line = |file: &FileStatus| {
         format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
     };
-    let mut lines = vec![status.id.to_owned()];
+    let mut lines = vec![status.id.clone()];
     lines.extend(status.files.iter().map(line));
     if let Some(library) = &status.ort_lib {
         lines.push(format!("LOCI_ORT_LIB selects {}", library.display()));

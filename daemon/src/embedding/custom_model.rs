@@ -13,7 +13,7 @@ use crate::embedding::onnx::{Padded, Runtime, intra_threads, message, run_option
 use crate::embedding::resident_memory;
 use loci_engine::model::encoding::{DIMENSIONS, Embedding};
 use ort::session::{RunOptions, Session};
-use ort::value::{TensorRef, ValueType};
+use ort::value::{Outlet, TensorRef, ValueType};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,7 +161,7 @@ impl CustomModel {
         let refused = |reason: String| refuse(&graph, &reason);
         let session =
             runtime.open_session(&graph, intra_threads()).map_err(|e| refused(message(e)))?;
-        let inputs: Vec<&str> = session.inputs().iter().map(|input| input.name()).collect();
+        let inputs: Vec<&str> = session.inputs().iter().map(Outlet::name).collect();
         let known = ["input_ids", "attention_mask", "token_type_ids"];
         if let Some(missing) = known[..2].iter().find(|name| !inputs.contains(name)) {
             return Err(refused(format!("the graph has no input {missing}")));

@@ -5,6 +5,7 @@
 
 use crate::db::{SeqRange, codes};
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection};
 
@@ -48,6 +49,7 @@ impl<'a> VectorWriter<'a> {
             let id = self.chunk.insert((memory, number, model))?;
             self.vector.execute((id, to_bytes(vector)))?;
         }
+        failpoint!("after the vectors of a memory");
         encoding
             .words
             .as_ref()
@@ -66,6 +68,7 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     for chunk in chunks {
         delete_vector.execute([chunk])?;
     }
+    failpoint!("after the deletion of vectors");
     codes::delete(conn, memory)
 }
 

@@ -7,11 +7,11 @@ use crate::database_files::quarantine::Quarantine;
 use crate::db::checkpoint::Moved;
 use crate::db::{backup, checkpoint, connection, health};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::index::snapshot;
 use crate::model::time::ClockReading;
 use loci_proto::error::Failure;
-use rusqlite::config::DbConfig;
 use std::sync::atomic::Ordering;
 
 impl Writer {
@@ -132,6 +132,7 @@ impl Writer {
             // What a reader has blocked is counted by the next checkpoint.
             Ok(if emptied { Moved::ALL } else { checkpoint::passive(conn)? })
         })? == Moved::ALL;
+        failpoint!("after the log was emptied");
         snapshot::remove(&self.shared.path)?;
         self.shared.erase_pending.store(!emptied, Ordering::Relaxed);
         Ok(())
@@ -144,10 +145,13 @@ impl Writer {
         run: impl FnOnce(&rusqlite::Connection) -> Result<Moved>,
     ) -> Result<Moved> {
         let number = checkpoint::announce(&self.conn, self.files.wal_salt(), reading)?;
+        failpoint!("after the announcement of a checkpoint");
         let pages = self.files.pages_to_move()?;
         match run(&self.conn) {
             Ok(moved) => {
+                failpoint!("between a checkpoint and the checksums");
                 self.files.record_checkpoint(&pages, moved, number)?;
+                failpoint!("after the checksums");
                 Ok(moved)
             }
             Err(error) => {
@@ -162,7 +166,6 @@ impl Writer {
     /// trusted is left as it is, for the next start to judge.
     pub(crate) fn end(&mut self, nonce: Option<&str>) -> Result<()> {
         if self.require_trusted().is_err() {
-            self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             return Ok(());
         }
         health::mark_closed(&self.conn, nonce)?;
@@ -170,6 +173,6 @@ impl Writer {
             connection::truncate_log(conn)?;
             Ok(Moved::ALL)
         })?;
-        Ok(())
+        connection::set_checkpoint_on_close(&self.conn, true)
     }
 }

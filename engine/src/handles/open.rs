@@ -12,6 +12,7 @@ use crate::db::{
     vectors,
 };
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::settings::Settings;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -28,9 +29,6 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-/// The first schema with a table of mentions.
-const SCHEMA_WITH_MENTIONS: i64 = 2;
 
 /// Opens or creates the database, migrates it, checks it if it was not closed properly, and loads
 /// the index.
@@ -58,15 +56,13 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;
     let schema = migrate::run(&mut conn, now)?;
-    if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
-        health::request_mention_backfill(&conn)?;
-    }
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
     let health::OpenedState { check, word: nonce } = health::begin(&conn, &path)?;
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)
         .map(|(nonce, identity)| SnapshotState { nonce, identity });
+    failpoint!("after a store is marked as open");
     let memories = memories::count(&conn)?;
     let files = begin_files(&conn, &path, &database, &recognition, committed)?;
     let warmup = WarmupProgress::default();
@@ -190,6 +186,7 @@ impl Writer {
         if self.needs_mention_backfill {
             let tx = self.conn.transaction()?;
             mentions::insert_all(&tx, &index)?;
+            failpoint!("after the mentions of an older store");
             health::finish_mention_backfill(&tx)?;
             tx.commit()?;
             self.needs_mention_backfill = false;

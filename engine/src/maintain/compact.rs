@@ -11,6 +11,7 @@ use crate::db::memories;
 use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::maintain::plan::is_due;
@@ -153,6 +154,7 @@ pub(crate) fn replace(
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
     let id = insert_over_members(change, cluster, summary)?;
+    failpoint!("after a cluster is compacted");
     clusters::insert(change.conn, &cluster.processed_key(), ClusterKind::Compact, change.call.now)?;
     let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
@@ -165,6 +167,7 @@ pub(crate) fn insert_over_members(
     summary: Summary<'_>,
 ) -> Result<MemoryId> {
     let (id, seq) = insert(change, cluster, summary)?;
+    failpoint!("after the row of a summary");
     for member in &cluster.members {
         change.record_before(Row::Memory(member.seq))?;
         memories::set_status(

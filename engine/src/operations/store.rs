@@ -11,6 +11,7 @@ use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
@@ -304,6 +305,7 @@ impl StoreWork<'_, '_> {
         let seq = self.change.insert(&new, self.encoding)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
+        failpoint!("after the log line of a store");
         mentions::renew(self.change, seq)?;
         Ok(id)
     }
@@ -344,6 +346,7 @@ impl StoreWork<'_, '_> {
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
         self.change.record_before(Row::Memory(old.seq))?;
         memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
+        failpoint!("after a supersession");
         self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
         self.change.touched.seqs.push(old.seq);
         Ok(())

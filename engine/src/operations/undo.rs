@@ -10,6 +10,7 @@ use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
@@ -43,6 +44,7 @@ impl Writer {
                     continue;
                 }
                 undo_act(change, &entry)?;
+                failpoint!("after an undone act");
                 undone.push(to_reply(entry, Some(change.call.now)));
             }
             Ok(UndoReply { undone })
@@ -133,7 +135,10 @@ fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     let conn = change.conn;
     let changed_texts = entry.rows.iter().filter(|changed| changes_text(changed)).count();
     let mut restore_rows =
-        || entry.rows.iter().rev().try_for_each(|changed| restore_row(change, changed));
+        || entry.rows.iter().rev().try_for_each(|changed| {
+            failpoint!("before a row is restored");
+            restore_row(change, changed)
+        });
     if lexical::is_rebuild_cheaper(conn, changed_texts)? {
         lexical::with_rebuild(conn, restore_rows)?;
     } else {

@@ -6,6 +6,7 @@
 
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::encoding::{Embedding, SignCode};
@@ -133,6 +134,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             if self.bad_lines.contains_key(&number) {
                 continue;
             }
+            failpoint!("before a line of an import");
             let parsed = bytes.and_then(parse).map_err(Error::from);
             match parsed.and_then(|line| self.apply(line)) {
                 Ok(()) => {}
@@ -214,6 +216,7 @@ impl<'a, 'b> Importer<'a, 'b> {
         if let Some(model) = self.file.model.filter(|model| *model != own_model) {
             reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
+        failpoint!("before the journal entry of an import");
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
     }

@@ -1,0 +1,14 @@
+//! What the proofs of durability share: mixed calls of a session, the state that acknowledged calls
+//! must leave, and the state that a database has.
+//!
+//! Not here: any test, and any fault (`torture`, `power_loss`, `fault_matrix`, `history`).
+
+pub mod effect;
+pub mod random;
+pub mod session;
+pub mod stored;
+
+/// Returns a number from the environment, for the long form of a test.
+pub fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}

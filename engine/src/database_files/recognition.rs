@@ -156,7 +156,9 @@ impl Case<'_> {
             }
             (_, WalFile::Valid(frames)) => self.unknown_log(frames),
             (_, WalFile::Garbage) => self.without_log("is damaged"),
-            (Some(known), WalFile::Empty) if known.is_open && known.frames > 0 => {
+            (Some(known), WalFile::Empty)
+                if known.is_open && known.frames > 0 && !self.has_later_checkpoint(known) =>
+            {
                 self.without_log("is missing")
             }
             (Some(known), WalFile::Empty)
@@ -231,6 +233,16 @@ impl Case<'_> {
         probe::without_log(self.path).map_or(true, |file| {
             file.uuid == known.uuid
                 && (known.checkpoints..=known.checkpoints + 1).contains(&file.checkpoints)
+        })
+    }
+
+    /// Returns whether the file alone has everything that is known and a later checkpoint: the log
+    /// was emptied by it, and the daemon died before it recorded that.
+    fn has_later_checkpoint(&self, known: &Identity) -> bool {
+        probe::without_log(self.path).is_ok_and(|file| {
+            file.uuid == known.uuid
+                && file.checkpoints > known.checkpoints
+                && file.last_change >= known.last_change
         })
     }
 

@@ -9,7 +9,7 @@ mod scenario;
 
 use crate::db::{dump, integrity, migrate};
 use crate::failpoint::armed::{self, Action, Failpoint};
-use crate::tests::fixture::TestStore;
+use crate::tests::fixture::{TestStore, folder_in_memory};
 use loci_proto::requests::doctor::Verdict;
 use loci_proto::requests::export::ExportRequest;
 use scenario::{CALLS, IMPORT, Subject};
@@ -36,7 +36,7 @@ struct Expected {
 
 /// A folder with a store of the first schema and a file to import.
 fn prepared() -> TempDir {
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = folder_in_memory();
     migrate::create_first(&folder.path().join("memory.db")).expect("the database is created");
     let mut other = TestStore::new();
     for text in ["The north field is sown", "The south field is fallow"] {
@@ -49,7 +49,7 @@ fn prepared() -> TempDir {
 }
 
 fn copy_of(prepared: &TempDir) -> TempDir {
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = folder_in_memory();
     for name in ["memory.db", IMPORT] {
         fs::copy(prepared.path().join(name), folder.path().join(name)).expect("the file is copied");
     }

@@ -7,10 +7,11 @@
 mod model;
 
 use crate::error::Error;
+use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::status::Status;
 use crate::model::time::{ClockReading, DAY};
-use crate::tests::fixture::{TestStore, axis, parse};
+use crate::tests::fixture::{TestStore, axis, folder_in_memory, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::doctor::Verdict;
 use model::Model;
@@ -76,7 +77,8 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let (store, model) = (TestStore::new(), Model::default());
+        let store = TestStore::in_folder(folder_in_memory(), Settings::for_model("test"));
+        let model = Model::default();
         let mut pair = Self { store, model, ids: Vec::new(), texts: 0, backups: 0 };
         (0..4).for_each(|number| pair.store_new(number % 2 == 0));
         pair

@@ -28,8 +28,7 @@ const CODES: [&str; 2] = ["storage_failed: ", "busy: "];
 /// What fails: the operation of `fault.c`, and the error.
 const FAULTS: [(char, i32); 4] =
     [('W', libc::ENOSPC), ('W', libc::EIO), ('H', libc::ENOSPC), ('S', libc::EIO)];
-const FILES: [&str; 4] =
-    ["/memory.db", "/memory.db-wal", "/memory.db-identity", "/memory.db-sums"];
+const FILES: [&str; 4] = ["/memory.db", "/memory.db-wal", "/memory.db-identity", "/memory.db-sums"];
 
 /// One case.
 #[derive(Debug, Clone)]
@@ -74,7 +73,8 @@ fn cases(all: bool) -> Vec<Case> {
         }
     }
     // Of a write that failed once at a later call, the rest is as for the first.
-    cases.retain(|case| all || case.number == 0 || (case.mode == "sticky" && case.operation != 'H'));
+    cases
+        .retain(|case| all || case.number == 0 || (case.mode == "sticky" && case.operation != 'H'));
     cases
 }
 

@@ -89,8 +89,7 @@ fn many_sessions_and_calls_leave_memory_descriptors_and_threads_as_they_were() {
     agent.close();
     let rounds = 5;
     let each = total / AT_ONCE / rounds;
-    let usages: Vec<Usage> =
-        (0..rounds).map(|_| load(&home, &daemon, each, calls_each)).collect();
+    let usages: Vec<Usage> = (0..rounds).map(|_| load(&home, &daemon, each, calls_each)).collect();
     let (first, last) = (usages[0], usages[rounds - 1]);
     let connections = each * AT_ONCE * rounds;
     println!("{connections} connections, {} calls: {usages:#?}", connections * calls_each);

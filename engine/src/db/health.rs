@@ -44,11 +44,12 @@ pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Marks the store as open, and checks it if the last daemon did not close it.
+/// Marks the store as open, and checks it if the last daemon did not close it, or if the file is
+/// not known to be as it was left.
 ///
 /// # Errors
 /// `Damaged` if the check finds a fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
+pub(crate) fn begin(conn: &Connection, path: &Path, is_known: bool) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -57,7 +58,8 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
         connection::truncate_log(conn)?;
     }
     let checks_now = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
-    if unclean && checks_now {
+    let is_check_due = unclean || !is_known;
+    if is_check_due && checks_now {
         check(conn, path)?;
     }
     if suspect {
@@ -69,7 +71,10 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     set_meta(&tx, "open", "1")?;
     add_one(&tx, "generation")?;
     tx.commit()?;
-    Ok(OpenedState { check: if unclean && !checks_now { Check::Due } else { Check::Done }, word })
+    Ok(OpenedState {
+        check: if is_check_due && !checks_now { Check::Due } else { Check::Done },
+        word,
+    })
 }
 
 /// Records that mentions are still to be extracted: the store is older than the table of mentions,

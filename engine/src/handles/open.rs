@@ -57,7 +57,8 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let committed = checkpoint::count_frames(&mut conn)?;
     let schema = migrate::run(&mut conn, now)?;
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
-    let health::OpenedState { check, word: nonce } = health::begin(&conn, &path)?;
+    let health::OpenedState { check, word: nonce } =
+        health::begin(&conn, &path, recognition.sums_are_valid)?;
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)

@@ -134,11 +134,12 @@ fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &act_rows, changed))?;
     let conn = change.conn;
     let changed_texts = entry.rows.iter().filter(|changed| changes_text(changed)).count();
-    let mut restore_rows =
-        || entry.rows.iter().rev().try_for_each(|changed| {
+    let mut restore_rows = || {
+        entry.rows.iter().rev().try_for_each(|changed| {
             failpoint!("before a row is restored");
             restore_row(change, changed)
-        });
+        })
+    };
     if lexical::is_rebuild_cheaper(conn, changed_texts)? {
         lexical::with_rebuild(conn, restore_rows)?;
     } else {

@@ -96,12 +96,11 @@ mod tests {
     use super::*;
 
     fn history(operations: &[(u64, u64, Action)]) -> Vec<Operation> {
-        let operation =
-            |(invoked, returned, action): &(u64, u64, Action)| Operation {
-                invoked: *invoked,
-                returned: *returned,
-                action: *action,
-            };
+        let operation = |(invoked, returned, action): &(u64, u64, Action)| Operation {
+            invoked: *invoked,
+            returned: *returned,
+            action: *action,
+        };
         operations.iter().map(operation).collect()
     }
 
@@ -131,7 +130,8 @@ mod tests {
             vec![(0, 5, Stored(true)), (1, 4, Stored(true))],
             vec![(0, 1, Restored(Forgotten))],
         ] {
-            let start = if wrong.iter().any(|(_, _, a)| matches!(a, Stored(_))) { Absent } else { Present };
+            let start =
+                if wrong.iter().any(|(_, _, a)| matches!(a, Stored(_))) { Absent } else { Present };
             assert!(!is_linearisable(&history(&wrong), start), "{wrong:?}");
         }
     }

@@ -139,8 +139,7 @@ impl Caller<'_> {
 
     /// Stores one of a few texts: only the first of all sessions adds it.
     fn store(&mut self) {
-        let text =
-            format!("Text {} of history {}", self.random.below(8), self.recording.number);
+        let text = format!("Text {} of history {}", self.random.below(8), self.recording.number);
         let invoked = self.recording.now();
         let reply = self.call("store_memory", json!({"content": text, "type": "semantic"}));
         let is_new = reply["deduplicated"] == false;
@@ -165,9 +164,8 @@ impl Caller<'_> {
 /// Records one history; returns it with the keys that existed before.
 fn record(home: &TestHome, agents: &mut [Agent], number: usize, operations: usize) -> Recording {
     let store = |agent: &mut Agent, text: String| agent.store("semantic", &text);
-    let memories = (0..MEMORIES).map(|memory| {
-        store(&mut agents[0], format!("Memory {memory} of history {number}"))
-    });
+    let memories = (0..MEMORIES)
+        .map(|memory| store(&mut agents[0], format!("Memory {memory} of history {number}")));
     let memories: Vec<Key> = memories.collect();
     let entities = [1, 2].map(|entity| {
         let text = format!("Entity {entity} of history {number}");
@@ -224,6 +222,8 @@ fn every_history_of_concurrent_sessions_is_linearisable() {
                 history.windows(2).filter(|pair| pair[1].invoked < pair[0].returned).count();
         }
     }
-    println!("{histories} histories, {keys} keys, {recorded} operations, {overlapping} of them overlap the one before");
+    println!(
+        "{histories} histories, {keys} keys, {recorded} operations, {overlapping} of them overlap the one before"
+    );
     assert!(overlapping * 10 > recorded, "too few calls overlap: {overlapping} of {recorded}");
 }

@@ -13,8 +13,8 @@ use crate::preload;
 use crate::proof::effect::{Effect, State};
 use crate::proof::random::Random;
 use crate::proof::session::{Answer, MixedSession};
-use crate::proof::setting;
 use crate::proof::stored::Stored;
+use crate::proof::{folder_in_memory, setting};
 use crate::wire::{Daemon, kill_daemon, wait_until};
 use loci_engine::model::time::Timestamp;
 use std::fs::{File, OpenOptions};
@@ -126,7 +126,7 @@ fn try_images(recorded: &Recorded, images: usize, ignores_log_syncs: bool) -> Ve
                 for position in half {
                     recorded.records[taken..*position].iter().for_each(|record| disk.take(record));
                     taken = *position;
-                    let folder = tempfile::tempdir().expect("the folder is created");
+                    let folder = folder_in_memory();
                     disk.write(folder.path(), &mut Random::new(*position as u64));
                     if let Err(fault) = judge(folder.path(), recorded, &disk) {
                         let fault = format!("at {position}: {fault}");
@@ -150,7 +150,10 @@ fn warnings_of_daemon(recorded: &Recorded, position: usize) -> String {
     let warnings = home.status()["warnings"].to_string();
     let mut agent = home.session();
     agent.store("semantic", "Stored after the loss of power");
-    assert_eq!(agent.recall("loss of power").first().map(String::as_str), Some("Stored after the loss of power"));
+    assert_eq!(
+        agent.recall("loss of power").first().map(String::as_str),
+        Some("Stored after the loss of power")
+    );
     warnings
 }
 

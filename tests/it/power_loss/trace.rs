@@ -5,6 +5,7 @@
 //! truncation as a whole. Not modelled: a lost rename or removal, and a disk that lies about a sync.
 
 use crate::proof::random::Random;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Bytes that a disk writes as a whole.
@@ -20,12 +21,26 @@ pub const LOG: usize = 1;
 /// One record.
 #[derive(Debug, Clone)]
 pub enum Record {
-    Write { file: usize, offset: usize, data: Vec<u8> },
-    Truncate { file: usize, length: usize },
-    Sync { file: usize },
-    Remove { file: usize },
+    Write {
+        file: usize,
+        offset: usize,
+        data: Vec<u8>,
+    },
+    Truncate {
+        file: usize,
+        length: usize,
+    },
+    Sync {
+        file: usize,
+    },
+    Remove {
+        file: usize,
+    },
     /// A session was answered: its calls up to this number.
-    Acknowledged { session: usize, calls: usize },
+    Acknowledged {
+        session: usize,
+        calls: usize,
+    },
 }
 
 /// Returns the bytes of an acknowledgement, to be appended to the record.
@@ -113,7 +128,10 @@ impl Disk {
             for record in &state.unsynced {
                 apply(&mut content, record, |_| random.chance(keep));
             }
-            std::fs::write(folder.join(name), content).expect("the file is written");
+            let path = folder.join(name);
+            std::fs::write(&path, content).expect("the file is written");
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(&path, private).expect("the mode is set");
         }
     }
 }

@@ -13,8 +13,7 @@ pub const FAULT: &str = include_str!("fault.c");
 
 /// Compiles a library into a folder.
 pub fn compile(folder: &Path, name: &str, text: &str) -> PathBuf {
-    let (source, library) =
-        (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+    let (source, library) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
     std::fs::write(&source, text).expect("the source is written");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-o"]).arg(&library).arg(&source);

@@ -64,10 +64,8 @@ impl State {
                 self.memories.insert(text.clone(), MemoryState::with("active"));
             }
             Effect::Superseded { old, new } => {
-                let replaced = MemoryState {
-                    status: "superseded".to_owned(),
-                    replaced_by: Some(new.clone()),
-                };
+                let replaced =
+                    MemoryState { status: "superseded".to_owned(), replaced_by: Some(new.clone()) };
                 self.memories.insert(old.clone(), replaced);
                 self.memories.insert(new.clone(), MemoryState::with("active"));
             }

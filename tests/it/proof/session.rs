@@ -99,9 +99,7 @@ impl MixedSession {
 
     /// Returns whether every memory of this session has the id that its reply named.
     pub fn has_ids_of(&self, stored: &Stored) -> bool {
-        self.ids
-            .iter()
-            .all(|(text, id)| stored.ids.get(text).is_none_or(|stored| stored == id))
+        self.ids.iter().all(|(text, id)| stored.ids.get(text).is_none_or(|stored| stored == id))
     }
 
     fn text(&mut self) -> String {
@@ -117,8 +115,7 @@ impl MixedSession {
         } else {
             json!({"content": text, "type": "semantic"})
         };
-        let (answer, reply) =
-            self.change("store_memory", arguments, Effect::Stored(text.clone()));
+        let (answer, reply) = self.change("store_memory", arguments, Effect::Stored(text.clone()));
         if let Some(reply) = reply {
             assert_eq!(reply["deduplicated"], false, "{text} was stored twice");
             self.keep_id(&text, &reply);
@@ -130,8 +127,7 @@ impl MixedSession {
     fn supersede(&mut self) -> Answer {
         let Some(old) = self.random.take(&mut self.active) else { return self.store() };
         let new = self.text();
-        let arguments =
-            json!({"content": new, "type": "semantic", "supersedes": self.ids[&old]});
+        let arguments = json!({"content": new, "type": "semantic", "supersedes": self.ids[&old]});
         let effect = Effect::Superseded { old, new: new.clone() };
         let (answer, reply) = self.change("store_memory", arguments, effect);
         if let Some(reply) = reply {
@@ -197,8 +193,11 @@ impl MixedSession {
             return self.store();
         };
         let (active, forgotten) = (active.clone(), forgotten.cloned());
-        let ids: Vec<&String> =
-            [Some(&active), forgotten.as_ref()].into_iter().flatten().map(|t| &self.ids[t]).collect();
+        let ids: Vec<&String> = [Some(&active), forgotten.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|t| &self.ids[t])
+            .collect();
         let arguments = json!({"ids": ids, "token_budget": 100_000});
         let (answer, reply) = self.change("recall_memory", arguments, Effect::None);
         if let Some(reply) = reply {

@@ -42,8 +42,7 @@ impl Stored {
             by_id.insert(id, text.clone());
             rows.push((text, row.get::<_, String>(2)?, row.get::<_, Option<String>>(3)?));
         }
-        let text_of =
-            |id: &String| by_id.get(id).cloned().unwrap_or_else(|| DELETED.to_owned());
+        let text_of = |id: &String| by_id.get(id).cloned().unwrap_or_else(|| DELETED.to_owned());
         let mut state = State::default();
         for (text, status, by) in rows {
             let replaced_by = by.as_ref().map(text_of);

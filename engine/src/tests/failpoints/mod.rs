@@ -90,8 +90,7 @@ fn check(subject: &mut Subject) {
     let (_, reader) = subject.store.as_ref().expect("the store is open");
     let mut findings = reader.examine().expect("the store is examined");
     findings.push(words);
-    let faults: Vec<_> =
-        findings.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
+    let faults: Vec<_> = findings.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
     assert!(faults.is_empty(), "{faults:?}");
 }
 

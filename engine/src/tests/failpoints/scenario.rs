@@ -50,9 +50,7 @@ pub(super) const CALLS: [(&str, Call); 24] = [
     }),
     ("forget", |subject, key| subject.forget(key, "The garden of Anna has a pond", false)),
     ("undo", Subject::undo_last),
-    ("forget again", |subject, key| {
-        subject.forget(key, "The garden of Anna has a pond", false)
-    }),
+    ("forget again", |subject, key| subject.forget(key, "The garden of Anna has a pond", false)),
     ("restore", |subject, key| {
         let request = json!({"memory_id": subject.id("The garden of Anna has a pond")?});
         let call = subject.call(key);
@@ -74,7 +72,11 @@ pub(super) const CALLS: [(&str, Call); 24] = [
         subject.opened()?.checkpoint(reading).map(drop)
     }),
     ("store group", |subject, key| {
-        subject.store_group(key, "semantic", &["The barn is old", "The well is deep", "The gate is shut"])
+        subject.store_group(
+            key,
+            "semantic",
+            &["The barn is old", "The well is deep", "The gate is shut"],
+        )
     }),
     ("erase", |subject, key| subject.forget(key, "The well is deep", true)),
     ("encode later", |subject, _| {

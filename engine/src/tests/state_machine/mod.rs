@@ -188,8 +188,7 @@ impl Pair {
 
     fn erase(&mut self, at: usize) {
         let exists = self.model.get(at).is_some();
-        let reply =
-            self.store.forget("a", json!({"memory_id": self.ids[at], "hard_delete": true}));
+        let reply = self.store.forget("a", json!({"memory_id": self.ids[at], "hard_delete": true}));
         assert!(reply.is_ok() || !exists, "{reply:?}");
         if exists {
             self.model.erase(at);
@@ -262,8 +261,7 @@ impl Pair {
     fn find(&mut self, at: usize) {
         let Some(memory) = self.model.get(at) else { return };
         let word = memory.text.split(' ').next_back().unwrap_or_default();
-        let reply =
-            self.store.recall("a", json!({"query": word, "max_results": 20}), None).reply;
+        let reply = self.store.recall("a", json!({"query": word, "max_results": 20}), None).reply;
         let found: BTreeSet<&str> =
             reply.results.iter().filter_map(|result| result.content.as_deref()).collect();
         let active = (0..self.ids.len()).filter(|at| self.model.is_active(*at));

@@ -20,6 +20,7 @@ mod first_use;
 mod forget;
 mod full_disk;
 mod fuzz_corpus;
+mod fuzz_frames;
 mod group_names;
 mod groups;
 mod groups_cli;

@@ -269,7 +269,7 @@ impl Writer {
     /// `Database`; nothing of the group was stored.
     pub fn commit_group(&mut self) -> Result<()> {
         let committed = if self.is_group_open() {
-            connection::commit(&self.conn)
+            self.commit()
         } else {
             Err(connection::disk_full_error())
         };
@@ -285,6 +285,11 @@ impl Writer {
             let _ = connection::roll_back(&self.conn);
         }
         committed.map_err(|error| self.note_failure(error))
+    }
+
+    fn commit(&self) -> Result<()> {
+        failpoint!("at the commit of a group");
+        connection::commit(&self.conn)
     }
 }
 

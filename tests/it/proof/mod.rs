@@ -4,6 +4,7 @@
 //! Not here: any test, and any fault (`torture`, `power_loss`, `fault_matrix`, `history`).
 
 pub mod effect;
+pub mod mutation;
 pub mod random;
 pub mod session;
 pub mod stored;

@@ -19,7 +19,9 @@ fn is_answered(home: &TestHome, bytes: &[u8]) -> bool {
     let mut peer = Peer::accepted(home);
     // The daemon may close the connection before it has read everything.
     let _ = peer.try_send(bytes);
-    let _ = peer.try_send(format!("\n{}\n", json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"})).as_bytes());
+    let _ = peer.try_send(
+        format!("\n{}\n", json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"})).as_bytes(),
+    );
     while let Some(message) = peer.receive() {
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         if message["id"] == LAST {

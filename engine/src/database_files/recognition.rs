@@ -154,6 +154,8 @@ impl Case<'_> {
             {
                 self.own_log(known, frames)
             }
+            // Its header was written, and no commit reached the disk: SQLite replays nothing.
+            (_, WalFile::Valid(frames)) if frames.committed == 0 => Ok(self.no_log()),
             (_, WalFile::Valid(frames)) => self.unknown_log(frames),
             (_, WalFile::Garbage) => self.without_log("is damaged"),
             (Some(known), WalFile::Empty)

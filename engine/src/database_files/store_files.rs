@@ -29,6 +29,8 @@ pub(crate) struct StoreFiles {
     committed: Arc<AtomicU32>,
     /// Frames whose pages have their checksum.
     summed: u32,
+    /// Whether the last checkpoint has moved only a part of the log.
+    is_checkpoint_incomplete: bool,
 }
 
 /// What is needed to begin with the files of a store.
@@ -72,6 +74,7 @@ impl StoreFiles {
             wal: None,
             committed,
             summed: 0,
+            is_checkpoint_incomplete: false,
         };
         let mut write = || {
             this.sums.update(&this.database, replayed)?;
@@ -149,7 +152,10 @@ impl StoreFiles {
             self.committed.store(0, Ordering::Relaxed);
         }
         self.summed = moved.moved;
-        self.identity.checkpoints = checkpoints;
+        self.is_checkpoint_incomplete = !moved.is_complete();
+        if moved.is_complete() {
+            self.identity.checkpoints = checkpoints;
+        }
         self.hash_again(pages)
     }
 
@@ -158,6 +164,7 @@ impl StoreFiles {
     /// # Errors
     /// `File`.
     pub fn record_interrupted_checkpoint(&mut self, pages: &HashSet<u32>) -> Result<()> {
+        self.is_checkpoint_incomplete = true;
         self.hash_again(pages)
     }
 
@@ -198,6 +205,11 @@ impl StoreFiles {
             file.sync()
         });
         written.map_err(|source| Error::File { path: self.path.clone(), source })
+    }
+
+    /// Returns whether the last checkpoint has moved only a part of the log.
+    pub fn is_checkpoint_incomplete(&self) -> bool {
+        self.is_checkpoint_incomplete
     }
 
     /// Returns the first salt of the log in use.

@@ -82,6 +82,11 @@ pub(crate) fn fill_first_schema(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Begins a read transaction, which keeps checkpoints from moving what is committed after it.
+pub(crate) fn begin_read(conn: &Connection) {
+    conn.execute_batch("BEGIN; SELECT count(*) FROM meta").expect("a read transaction begins");
+}
+
 /// Counts the rows of a table.
 pub(crate) fn count(conn: &Connection, table: &str) -> usize {
     let count: i64 = conn

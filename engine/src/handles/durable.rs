@@ -4,7 +4,7 @@
 //! Not here: the files themselves (`database_files`), transactions (`transaction::change`).
 
 use crate::database_files::quarantine::Quarantine;
-use crate::db::checkpoint::Moved;
+use crate::db::checkpoint::{Announcement, Moved};
 use crate::db::{backup, checkpoint, connection, health};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -144,7 +144,12 @@ impl Writer {
         reading: Option<ClockReading>,
         run: impl FnOnce(&rusqlite::Connection) -> Result<Moved>,
     ) -> Result<Moved> {
-        let number = checkpoint::announce(&self.conn, self.files.wal_salt(), reading)?;
+        let announcement = Announcement {
+            wal_salt: self.files.wal_salt(),
+            reading,
+            continues: self.files.is_checkpoint_incomplete(),
+        };
+        let number = checkpoint::announce(&self.conn, announcement)?;
         failpoint!("after the announcement of a checkpoint");
         let pages = self.files.pages_to_move()?;
         match run(&self.conn) {

@@ -268,11 +268,8 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = if self.is_group_open() {
-            self.commit()
-        } else {
-            Err(connection::disk_full_error())
-        };
+        let committed =
+            if self.is_group_open() { self.commit() } else { Err(connection::disk_full_error()) };
         if committed.is_ok() {
             failpoint!("after the commit of a group");
             self.record_commit()?;

@@ -17,6 +17,8 @@ pub const FILES: [&str; 5] =
     ["memory.db", "memory.db-wal", "memory.db-identity", "memory.db-sums", "memory.db-journal"];
 /// The number of the write-ahead log in [`FILES`].
 pub const LOG: usize = 1;
+/// The number of the identity in [`FILES`].
+pub const IDENTITY: usize = 2;
 
 /// One record.
 #[derive(Debug, Clone)]

@@ -41,7 +41,7 @@ torture kills="2000":
 
 # Lets every named place of the engine fail at each of its hits, with an error and with the death of the process.
 failpoints:
-    LOCI_FAILPOINTS=all cargo test --release --locked -p loci-engine --lib -- failpoints --nocapture
+    FAILPOINTS=all cargo test --release --locked -p loci-engine --lib -- failpoints --nocapture
 
 # Opens the files of a busy daemon in many states that a loss of power may leave.
 power-loss images="20000":
@@ -60,7 +60,7 @@ histories count="1000" operations="500":
 
 # Compares the store with a naive model in random sequences of commands.
 state-machine cases="10000":
-    LOCI_STATE_CASES={{cases}} cargo test --release --locked -p loci-engine --lib -- state_machine --nocapture
+    STATE_MACHINE_CASES={{cases}} cargo test --release --locked -p loci-engine --lib -- state_machine --nocapture
 
 # Opens many sessions, and checks that memory, descriptors and threads stay.
 soak connections="10000" calls="100000":

@@ -20,7 +20,7 @@ pub enum KeyState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A recall by id showed the memory in this state; `Forgotten` and `Absent` are both missing.
-    Shown(KeyState),
+    Read(KeyState),
     /// It was stored; false if it was there already.
     Stored(bool),
     /// It was forgotten; false if it was so already.
@@ -36,8 +36,8 @@ impl Action {
     fn apply(self, state: KeyState) -> Option<KeyState> {
         use KeyState::{Absent, Forgotten, Present, Superseded};
         match self {
-            Self::Shown(Forgotten | Absent) => matches!(state, Forgotten | Absent).then_some(state),
-            Self::Shown(shown) => (shown == state).then_some(state),
+            Self::Read(Forgotten | Absent) => matches!(state, Forgotten | Absent).then_some(state),
+            Self::Read(shown) => (shown == state).then_some(state),
             Self::Stored(is_new) => (is_new == (state == Absent)).then_some(Present),
             Self::Forgot(is_new) => {
                 (state != Absent && is_new == (state != Forgotten)).then_some(Forgotten)
@@ -91,7 +91,7 @@ pub fn is_linearisable(operations: &[Operation], start: KeyState) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Action::{Forgot, Replaced, Restored, Shown, Stored};
+    use super::Action::{Forgot, Read, Replaced, Restored, Stored};
     use super::KeyState::{Absent, Forgotten, Present, Superseded};
     use super::*;
 
@@ -109,10 +109,10 @@ mod tests {
         let calls = [
             (0, 10, Forgot(true)),
             (1, 9, Forgot(false)),
-            (2, 3, Shown(Present)),
+            (2, 3, Read(Present)),
             (11, 12, Restored(Forgotten)),
             (12, 20, Replaced(true)),
-            (13, 19, Shown(Superseded)),
+            (13, 19, Read(Superseded)),
         ];
         assert!(is_linearisable(&history(&calls), Present));
     }
@@ -121,10 +121,10 @@ mod tests {
     fn a_stale_read_a_lost_effect_and_a_doubled_effect_are_found() {
         let forgotten = (0, 1, Forgot(true));
         for wrong in [
-            vec![forgotten, (2, 3, Shown(Present))],
+            vec![forgotten, (2, 3, Read(Present))],
             vec![forgotten, (2, 3, Forgot(true))],
             vec![forgotten, (2, 3, Replaced(true))],
-            vec![(0, 1, Shown(Superseded))],
+            vec![(0, 1, Read(Superseded))],
             vec![(0, 1, Replaced(true)), (2, 3, Replaced(true))],
             vec![(0, 5, Replaced(true)), (1, 4, Replaced(true))],
             vec![(0, 5, Stored(true)), (1, 4, Stored(true))],

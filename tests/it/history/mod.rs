@@ -102,7 +102,7 @@ impl Caller<'_> {
         let keys: std::collections::BTreeSet<_> = keys.into_iter().collect();
         for key in keys {
             let state = shown.get(key.as_str()).map_or(KeyState::Forgotten, |s| state_of(s));
-            self.recording.add(&key, invoked, Action::Shown(state));
+            self.recording.add(&key, invoked, Action::Read(state));
         }
     }
 
@@ -123,7 +123,7 @@ impl Caller<'_> {
 
     fn supersede(&mut self) {
         let key = self.recording.memory(&mut self.random);
-        let text = format!("Replacement {} of a memory", self.random.next());
+        let text = format!("Replacement {} of a memory", self.random.below(1_000_000_000));
         let arguments = json!({"content": text, "type": "semantic", "supersedes": key});
         let invoked = self.recording.now();
         let outcome = self.agent.call("store_memory", arguments);

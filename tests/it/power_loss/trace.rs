@@ -163,7 +163,9 @@ fn apply(content: &mut Vec<u8>, record: &Record, mut is_kept: impl FnMut(usize) 
 fn unsynced_sectors_are_kept_or_lost_and_synced_ones_stay() {
     let write = |offset, byte| Record::Write { file: 0, offset, data: vec![byte; 1024] };
     let mut disk = Disk::new(1, false);
-    [write(0, 1), Record::Sync { file: 0 }, write(512, 2)].iter().for_each(|r| disk.take(r));
+    for record in [write(0, 1), Record::Sync { file: 0 }, write(512, 2)] {
+        disk.take(&record);
+    }
     let mut seen = std::collections::BTreeSet::new();
     let mut random = Random::new(1);
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Random numbers that one seed repeats (SplitMix64). Not here: proptest, whose failures shrink.
+//! Random numbers that one seed repeats (`SplitMix64`). Not here: proptest, whose failures shrink.
 
 /// A source of random numbers.
 #[derive(Debug, Clone)]

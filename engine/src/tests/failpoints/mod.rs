@@ -3,7 +3,7 @@
 //! go on as if nothing had happened.
 //!
 //! The process that dies is this test, started again with [`CHILD`] in its environment.
-//! `LOCI_FAILPOINTS=all` fails at every hit of every place; else at one hit of each.
+//! `FAILPOINTS=all` fails at every hit of every place; else at one hit of each.
 
 mod scenario;
 
@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// Names the folder, the place and the hit for the process that dies.
-const CHILD: &str = "LOCI_FAILPOINT";
+const CHILD: &str = "FAILPOINT_CHILD";
 /// The test that runs the calls in another process.
 const CHILD_TEST: &str = "tests::failpoints::every_failure_leaves_what_was_acknowledged";
 /// The fewest places that make this test worth its name.
@@ -61,10 +61,10 @@ fn expected(prepared: &TempDir) -> Expected {
     let folder = copy_of(prepared);
     let mut subject = Subject::new(folder.path());
     let (mut after, mut hits) = (Vec::new(), BTreeMap::new());
-    for number in 0..CALLS.len() {
+    for (number, (name, _)) in CALLS.iter().enumerate() {
         armed::arm(None);
         let made = subject.make(number);
-        made.unwrap_or_else(|error| panic!("{}: {error}", CALLS[number].0));
+        made.unwrap_or_else(|error| panic!("{name}: {error}"));
         for (place, count) in armed::hits() {
             *hits.entry(place).or_default() += count;
         }
@@ -96,11 +96,11 @@ fn check(subject: &mut Subject) {
 
 /// Makes the remaining calls again, the first of them with the key of the call that failed.
 fn finish(subject: &mut Subject, from: usize, expected: &Expected) {
-    for number in from..CALLS.len() {
+    for (number, (name, _)) in CALLS.iter().enumerate().skip(from) {
         let made = subject.make(number);
-        made.unwrap_or_else(|error| panic!("{} again: {error}", CALLS[number].0));
+        made.unwrap_or_else(|error| panic!("{name} again: {error}"));
         check(subject);
-        assert_same(&content(subject), &expected.after[number], CALLS[number].0);
+        assert_same(&content(subject), &expected.after[number], name);
     }
 }
 
@@ -180,7 +180,7 @@ fn every_failure_leaves_what_was_acknowledged() {
     let prepared = prepared();
     let expected = expected(&prepared);
     assert!(expected.hits.len() >= MIN_PLACES, "{:?}", expected.hits);
-    let all = std::env::var("LOCI_FAILPOINTS").is_ok_and(|value| value == "all");
+    let all = std::env::var("FAILPOINTS").is_ok_and(|value| value == "all");
     let mut cases = 0;
     for (place, hits) in &expected.hits {
         for hit in chosen_hits(*hits, all) {

@@ -1,7 +1,7 @@
 //! Random sequences of commands on a store and on a naive model of it: every reply and every state
 //! agree.
 //!
-//! `LOCI_STATE_CASES` sets the number of sequences. Not here: crashes (`failpoints`, and the proofs
+//! `STATE_MACHINE_CASES` sets the number of sequences. Not here: crashes (`failpoints`, and the proofs
 //! in `tests/it`).
 
 mod model;
@@ -316,7 +316,7 @@ impl Pair {
 }
 
 fn cases() -> u32 {
-    std::env::var("LOCI_STATE_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(64)
+    std::env::var("STATE_MACHINE_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(64)
 }
 
 proptest! {

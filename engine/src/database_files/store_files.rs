@@ -31,6 +31,8 @@ pub(crate) struct StoreFiles {
     summed: u32,
     /// Whether the last checkpoint has moved only a part of the log.
     is_checkpoint_incomplete: bool,
+    /// Pages whose checksums could not be written.
+    unsummed: HashSet<u32>,
 }
 
 /// What is needed to begin with the files of a store.
@@ -75,6 +77,7 @@ impl StoreFiles {
             committed,
             summed: 0,
             is_checkpoint_incomplete: false,
+            unsummed: HashSet::new(),
         };
         let mut write = || {
             this.sums.update(&this.database, replayed)?;
@@ -168,13 +171,17 @@ impl StoreFiles {
         self.hash_again(pages)
     }
 
+    /// Hashes pages, and those whose checksums could not be written before. The file is known as it
+    /// is now in any case: otherwise it would be taken for one that another program has changed.
     fn hash_again(&mut self, pages: &HashSet<u32>) -> Result<()> {
-        let mut update = || {
-            self.sums.update(&self.database, pages)?;
-            self.identity.file = FileStamp::of(&self.path);
-            self.write_identity()
-        };
-        update().map_err(|source| Error::File { path: self.path.clone(), source })
+        self.unsummed.extend(pages);
+        let summed = self.sums.update(&self.database, &self.unsummed);
+        if summed.is_ok() {
+            self.unsummed.clear();
+        }
+        self.identity.file = FileStamp::of(&self.path);
+        let written = summed.and(self.write_identity());
+        written.map_err(|source| Error::File { path: self.path.clone(), source })
     }
 
     /// Records that the store was closed with an empty log and this many memories.
@@ -189,7 +196,8 @@ impl StoreFiles {
         self.identity.file = FileStamp::of(&self.path);
         let written = self
             .sums
-            .sync()
+            .update(&self.database, &self.unsummed)
+            .and_then(|()| self.sums.sync())
             .and_then(|()| self.identity_file.write(&self.identity))
             .and_then(|()| self.identity_file.sync());
         written.map_err(|source| Error::File { path: self.path.clone(), source })

@@ -1,6 +1,5 @@
 //! Tests of the engine's operations, one file for each behaviour, and the store that they share.
 
-mod blocked_checkpoint;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
 mod dates;
@@ -14,6 +13,7 @@ mod graph_boost;
 pub(crate) mod growth;
 mod idempotency;
 pub(crate) mod languages;
+mod left_log;
 pub(crate) mod recall;
 mod scan;
 pub(crate) mod search;

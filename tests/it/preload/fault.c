@@ -1,7 +1,7 @@
 /* Fails chosen calls of a daemon while the file exists that LOCI_FAULT_FLAG names.
- * LOCI_FAULT: operation, errno, file, number, mode. Operations: W a write fails, H half of a write is done, S a sync fails.
- * The file is the end of a path, or a part of it after "*". Calls are counted from 0; the mode is "once" or "sticky".
- * When a call fails, the file named LOCI_FAULT_FLAG with ".hit" is created. */
+ * LOCI_FAULT: operation, errno, file, number, mode. Operations: W a write fails, H half of a write is done, S a sync fails,
+ * A a connection is not accepted. The file is the end of a path, or a part of it after "*". Calls are counted from 0; the mode is "once" or "sticky".
+ * Each failed call adds a byte to the file named LOCI_FAULT_FLAG with ".hit". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,8 +39,11 @@ static int fault(char operation, int fd) {
     if (call != number && !(strcmp(mode, "sticky") == 0 && call > number)) return 0;
     char hit[4096];
     snprintf(hit, sizeof hit, "%s.hit", flag);
-    int created = syscall(SYS_openat, AT_FDCWD, hit, O_CREAT | O_WRONLY, 0600);
-    if (created >= 0) syscall(SYS_close, created);
+    int counted = syscall(SYS_openat, AT_FDCWD, hit, O_CREAT | O_WRONLY | O_APPEND, 0600);
+    if (counted >= 0) {
+        if (syscall(SYS_write, counted, ".", 1) < 0) abort();
+        syscall(SYS_close, counted);
+    }
     return error;
 }
 
@@ -71,3 +75,10 @@ PWRITE(pwrite64)
     }
 SYNC(fsync)
 SYNC(fdatasync)
+
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
+    REAL(accept4);
+    int error = fault('A', fd);
+    if (error) return errno = error, -1;
+    return real(fd, address, length, flags);
+}

@@ -108,7 +108,8 @@ impl MixedSession {
         format!("{} wrote note {} of {}", self.name, self.texts, self.random.below(1_000_000))
     }
 
-    fn store(&mut self) -> Answer {
+    /// Stores a memory.
+    pub fn store(&mut self) -> Answer {
         let text = self.text();
         let is_entity = self.random.below(5) == 0;
         let arguments = if is_entity {

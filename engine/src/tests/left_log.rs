@@ -1,5 +1,5 @@
-//! Checkpoints that a reader keeps from moving the whole log: the database file falls behind its
-//! log, and both are still recognised as one store.
+//! A write-ahead log that was not moved into the database file: both are recognised as one store
+//! by the next start. Not here: processes that die (`failpoints`).
 
 use crate::db::dump;
 use crate::handles::open::open;
@@ -31,4 +31,16 @@ fn the_log_of_several_blocked_checkpoints_is_replayed_after_a_restart_of_the_mac
     let opened = open(&copy.path().join("memory.db"), settings, T0).expect("the store opens");
     assert_eq!(opened.findings(), Vec::<String>::new());
     assert_eq!(dump::count(&opened.conn, "memories"), 5);
+}
+
+#[test]
+fn a_store_that_was_dropped_without_being_closed_is_opened_without_a_finding() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    let TestStore { folder, writer, reader, .. } = store;
+    drop((reader, writer));
+    let opened = open(&folder.path().join("memory.db"), settings, T0).expect("the store opens");
+    assert_eq!(opened.findings(), Vec::<String>::new());
+    assert_eq!(dump::count(&opened.conn, "memories"), 1);
 }

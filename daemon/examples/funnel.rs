@@ -15,6 +15,7 @@ use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Effort, Reader, Settings, open};
 use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
+use loci_proto::memory::Origin;
 use loci_proto::requests::recall::RecallRequest;
 use serde_json::{Map, Value, json};
 use shared::{AnyError, Model};
@@ -72,7 +73,12 @@ fn main() -> Result<(), AnyError> {
     for (number, CorpusText { unit, text }) in (0..).zip(&set.texts) {
         let call = CallContext {
             now: START.plus(number * 1000),
-            actor: Actor { client: None, session: None, group: group.clone() },
+            actor: Actor {
+                client: None,
+                session: None,
+                origin: Origin::Agent,
+                group: group.clone(),
+            },
             key: None,
         };
         let arguments: Map<String, Value> =
@@ -173,6 +179,7 @@ fn search(
     let (encoding, degraded) = (model.encode_query(text)?, Degraded::default());
     let context = RecallContext {
         group,
+        client: None,
         encoding: Some(&encoding),
         now: START.plus(30 * DAY),
         degraded: &degraded,

@@ -12,11 +12,12 @@ use loci_engine::maintain::{Step, actor};
 use loci_engine::model::time::{ClockReading, DAY, Timestamp};
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
-use loci_engine::transaction::access::Boosting;
+use loci_engine::transaction::access::{Accesses, Boosting};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
+use loci_proto::memory::Origin;
 use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::stats::StatsRequest;
 use serde_json::{Map, Value, json};
@@ -116,7 +117,12 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
             let now = START.plus(day * DAY + number * 600_000);
             let call = CallContext {
                 now,
-                actor: Actor { client: None, session: None, group: group.clone() },
+                actor: Actor {
+                    client: None,
+                    session: None,
+                    origin: Origin::Agent,
+                    group: group.clone(),
+                },
                 key: None,
             };
             let arguments: Map<String, Value> =
@@ -143,11 +149,9 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
             .take(DAILY_QUERIES);
         let mut accesses = HashMap::new();
         for query in todays_queries {
-            searcher
-                .search(model, &query.text)?
-                .accessed
-                .into_iter()
-                .for_each(|seq| *accesses.entry(seq).or_insert(0_u32) += 1);
+            searcher.search(model, &query.text)?.accessed.into_iter().for_each(|seq| {
+                accesses.entry(seq).or_insert(Accesses::boosting(0)).times += 1;
+            });
         }
         writer.touch(&accesses, evening, Boosting::On)?;
         if weekly && day % 7 == 6 {
@@ -220,6 +224,7 @@ impl Searcher<'_> {
         let degraded = Degraded::default();
         let context = RecallContext {
             group: self.group,
+            client: None,
             encoding: Some(&encoding),
             now: self.now,
             degraded: &degraded,

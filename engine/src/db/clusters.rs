@@ -3,7 +3,7 @@
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, anchor, parsed, read_memory};
+use crate::db::memories::{COLUMNS, SCOPE_OF_M, anchor, parsed, read_memory};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
@@ -75,33 +75,39 @@ pub(crate) struct Episode {
     pub is_summarised: bool,
     /// The kind of period that a summary covers.
     pub span: Option<PeriodKind>,
+    /// It is imported, flagged, or an echo: no evidence for a fact.
+    pub is_gated: bool,
+    /// The session in which it was stored, if that is known.
+    pub session: Option<String>,
 }
 
-const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
-       m.created_at, m.access_count, m.content_hash, json_extract(m.metadata, '$.event_date'), m.expires_at,
-       coalesce(json_extract(m.metadata, '$.summary') = 1 OR json_extract(m.metadata, '$.promoted') = 1, 0),
-       EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
-       OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
-       CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END,
-       EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
-               AND p.status <> 'forgotten')
-     FROM memories m WHERE m.type = 'episodic'";
+/// Returns the query of the episodes that a condition admits.
+fn select_episodes(condition: &str) -> String {
+    format!(
+        "SELECT m.seq, m.id, coalesce(m.source_group, ''), {SCOPE_OF_M}, m.status, m.confidence, m.confidence_at, m.pinned,
+           m.created_at, m.access_count, m.content_hash, json_extract(m.metadata, '$.event_date'), m.expires_at,
+           coalesce(json_extract(m.metadata, '$.summary') = 1 OR json_extract(m.metadata, '$.promoted') = 1, 0),
+           EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
+           OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
+           CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END,
+           EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
+                   AND p.status <> 'forgotten'),
+           m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session
+         FROM memories m WHERE m.type = 'episodic' AND {condition}"
+    )
+}
 
 /// Returns active and compacted episodes in storage order.
 pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
-    ))?;
+    let mut statement = conn
+        .prepare_cached(&select_episodes("m.status IN ('active', 'compacted') ORDER BY m.seq"))?;
     let rows = statement.query_map([], episode)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns one episode in its current state, whatever its status.
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
-    Ok(conn
-        .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
-        .query_row([seq], episode)
-        .optional()?)
+    Ok(conn.prepare_cached(&select_episodes("m.seq = ?1"))?.query_row([seq], episode).optional()?)
 }
 
 fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
@@ -125,6 +131,8 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         was_promoted: row.get(14)?,
         is_summarised: row.get(16)?,
         span: summary.and_then(|metadata| PeriodKind::of(&metadata).map(|(span, _)| span)),
+        is_gated: row.get(17)?,
+        session: row.get(18)?,
     })
 }
 

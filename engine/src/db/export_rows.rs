@@ -61,7 +61,7 @@ pub(crate) fn groups(
 
 /// The columns that [`read_memory_line`] reads, in its order.
 const MEMORY_COLUMNS: &str = "id, type, scope, source_group, status, status_at, superseded_by, forgotten_reason, confidence, confidence_at, pinned, \
-     access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content";
+     access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content, origin, client, session, trust, flags, echo";
 
 /// Passes the memories in storage order.
 pub(crate) fn memories(
@@ -98,6 +98,15 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         created_at: row.get(14)?,
         updated_at: row.get(15)?,
         expires_at: row.get(16)?,
+        origin: row.get(19)?,
+        client: row.get(20)?,
+        session: row.get(21)?,
+        trust: row.get(22)?,
+        flags: row
+            .get_ref(23)?
+            .as_str_or_null()?
+            .map_or_else(Vec::new, |names| names.split(',').map(str::to_owned).collect()),
+        echo: row.get(24)?,
         metadata: serde_json::from_str(row.get_ref(17)?.as_str()?)
             .map_err(|e| column_error(17, e.to_string()))?,
         content: row.get(18)?,

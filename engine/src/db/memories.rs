@@ -2,14 +2,16 @@
 
 use crate::db::{SeqRange, vectors};
 use crate::error::Result;
+use crate::flags::Flags;
 use crate::model::decay::Anchor;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::names;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -26,18 +28,45 @@ pub(crate) struct NewMemory<'a> {
     pub metadata: &'a Map<String, Value>,
     pub hash: &'a [u8],
     pub expires_at: Option<Timestamp>,
+    pub provenance: &'a Provenance,
 }
 
+/// The scope in force, with the columns of `memories` unqualified: a gated memory is not global
+/// ([`Provenance::is_gated`] in SQL).
+macro_rules! scope_in_force {
+    ($prefix:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $prefix,
+            "trust = 'import' OR ",
+            $prefix,
+            "flags IS NOT NULL THEN 'group' ELSE ",
+            $prefix,
+            "scope END"
+        )
+    };
+}
+
+/// The scope in force; the table has no alias.
+pub(crate) const SCOPE: &str = scope_in_force!("");
+/// The scope in force; the table is aliased `m`.
+pub(crate) const SCOPE_OF_M: &str = scope_in_force!("m.");
+
 /// The columns that [`read_memory`] reads, in its order.
-pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, forgotten_reason, access_count, last_accessed";
+pub(crate) const COLUMNS: &str = concat!(
+    "seq, id, type, content, source_group, ",
+    scope_in_force!(""),
+    ", status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
+     updated_at, forgotten_reason, access_count, last_accessed, origin, client, session, trust, flags, echo"
+);
 
 /// Inserts a row; returns its sequence number. A trigger updates the keyword index.
 pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
-            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10)",
+            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at,
+               origin, client, session, trust, flags, echo)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?
         .insert(rusqlite::params![
             new.id.as_str(),
@@ -49,7 +78,13 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
             now.0,
             Value::Object(new.metadata.clone()).to_string(),
             new.hash,
-            new.expires_at.map(|at| at.0)
+            new.expires_at.map(|at| at.0),
+            new.provenance.origin.map(Origin::as_str),
+            new.provenance.client,
+            new.provenance.session,
+            new.provenance.trust.as_str(),
+            flags_column(new.provenance.flags),
+            new.provenance.is_echo,
         ])?)
 }
 
@@ -151,11 +186,15 @@ pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Op
 }
 
 /// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
-pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
+pub(crate) const ENTRY: &str = concat!(
+    "m.seq, m.type, m.source_group, ",
+    scope_in_force!("m."),
+    ", m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
      CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
      CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
      coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
-       AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
+       AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)"
+);
 
 /// Updates a memory that was stored again: sets its confidence and its metadata, and counts an
 /// access.
@@ -170,6 +209,33 @@ pub(crate) fn reinforce(
     )?
     .execute((memory.seq, confidence.get(), now.0, Value::Object(memory.metadata.clone()).to_string()))?;
     Ok(())
+}
+
+/// Sets the metadata of a memory.
+pub(crate) fn set_metadata(conn: &Connection, memory: &Memory, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET metadata = ?2, updated_at = ?3 WHERE seq = ?1")?
+        .execute((memory.seq, Value::Object(memory.metadata.clone()).to_string(), now.0))?;
+    Ok(())
+}
+
+/// Returns the memories that a session stored and that are still there, newest first, except those
+/// of an import, whose lines can name any session.
+pub(crate) fn of_session(conn: &Connection, session: &str, limit: usize) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE session = ?1 AND origin <> 'import' ORDER BY seq DESC LIMIT ?2"
+    ))?;
+    let rows =
+        statement.query_map((session, i64::try_from(limit).unwrap_or(i64::MAX)), read_memory)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns imported memories without flags that no person has confirmed, in storage order.
+pub(crate) fn unconfirmed_imports(conn: &Connection) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE trust = 'import' AND flags IS NULL ORDER BY seq"
+    ))?;
+    let rows = statement.query_map([], read_memory)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Stores another wording of a memory.
@@ -266,7 +332,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
-               AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
+               AND (t.scope = 'global' OR t.source_group IS m.source_group) AND t.trust = m.trust
+               AND (t.flags IS NULL) = (m.flags IS NULL) ORDER BY t.seq LIMIT 1";
     let id: Option<String> =
         conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
     Ok(id.and_then(|id| id.parse().ok()))
@@ -329,8 +396,29 @@ pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         forgotten_reason: row.get(15)?,
         access_count: row.get(16)?,
         last_accessed: row.get::<_, Option<i64>>(17)?.map(Timestamp),
+        provenance: read_provenance(row, 18)?,
         metadata: serde_json::from_str(&metadata).map_err(|e| column_error(13, e.to_string()))?,
     })
+}
+
+/// Reads origin, client, session, trust, flags and echo from six consecutive columns.
+fn read_provenance(row: &Row<'_>, first: usize) -> rusqlite::Result<Provenance> {
+    let origin = row.get_ref(first)?.as_str_or_null()?;
+    Ok(Provenance {
+        origin: origin.and_then(|name| name.parse().ok()),
+        client: row.get(first + 1)?,
+        session: row.get(first + 2)?,
+        trust: parsed(row, first + 3)?,
+        flags: Flags::of_names(
+            row.get_ref(first + 4)?.as_str_or_null()?.unwrap_or_default().split(','),
+        ),
+        is_echo: row.get(first + 5)?,
+    })
+}
+
+/// Returns the value of the column `flags`.
+pub(crate) fn flags_column(flags: Flags) -> Option<String> {
+    (!flags.is_empty()).then(|| flags.names().join(","))
 }
 
 pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {

@@ -18,10 +18,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003_word_codes.sql"),
     include_str!("migrations/0004_known_answers.sql"),
     include_str!("migrations/0005_small_chunks.sql"),
+    include_str!("migrations/0006_provenance.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 5;
+pub(crate) const SCHEMA: i64 = 6;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;

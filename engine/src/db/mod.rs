@@ -30,6 +30,7 @@ pub(crate) mod probe;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod scan;
+pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
 pub(crate) mod vectors;

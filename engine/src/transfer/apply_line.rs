@@ -21,7 +21,7 @@ use crate::transfer::record::{
 };
 use loci_proto::error::Failure;
 use loci_proto::group::clean_name;
-use loci_proto::memory::{MemoryId, MemoryType};
+use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -67,6 +67,8 @@ impl Importer<'_, '_> {
         {
             return self.merge_memory(seq, &line);
         }
+        line.set_imported();
+        self.reply.flagged += usize::from(!line.flags.is_empty());
         let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
         self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
@@ -90,7 +92,19 @@ impl Importer<'_, '_> {
     /// Merges a memory of the file with the memory of this store that has the same id.
     fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         let local = export_rows::memory_line(self.change.conn, seq)?;
-        let merged = merge(&local, line);
+        let mut merged = merge(&local, line);
+        merged.set_provenance_of(&local);
+        if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
+            // What a person stored or confirmed is not changed by a file.
+            self.kept_for_trust += 1;
+            self.content_differs.insert(seq);
+            self.reply.unchanged += 1;
+            return Ok(());
+        }
+        if merged.content != local.content || merged.metadata != local.metadata {
+            merged.set_imported();
+            self.reply.flagged += usize::from(!merged.flags.is_empty());
+        }
         if merged.content != line.content {
             self.content_differs.insert(seq);
         }
@@ -129,6 +143,9 @@ impl Importer<'_, '_> {
     /// Applies a variant.
     pub(crate) fn apply_variant(&mut self, line: &VariantLine) -> Result<()> {
         let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
+        if !self.is_added(seq) && import_rows::is_of_person(self.change.conn, seq)? {
+            return Ok(());
+        }
         if import_rows::add_variant(self.change.conn, seq, &line.content, line.created_at)? {
             self.change.record_created(Row::Variant(seq, line.content.clone()));
             self.reply.other += 1;

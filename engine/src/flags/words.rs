@@ -73,16 +73,13 @@ fn split_part(part: &str, words: &mut Vec<String>) {
 /// Returns the words with their letters unmasked: digits and Cyrillic or Greek letters among Latin
 /// letters are replaced by the letters that they look like. `None` if nothing changes.
 pub(super) fn unmasked(words: &[String]) -> Option<Vec<String>> {
-    let mut changed = false;
-    let mut plain: Vec<String> = Vec::with_capacity(words.len());
-    for word in words {
-        let has_latin = word.chars().any(|c| c.is_ascii_alphabetic());
-        let unmasked: String =
-            word.chars().map(|c| if has_latin { letter(c) } else { c }).collect();
-        changed |= unmasked != *word;
-        plain.push(unmasked);
-    }
-    changed.then_some(plain)
+    let is_masked = |word: &String| {
+        word.chars().any(|c| letter(c) != c) && word.chars().any(|c| c.is_ascii_alphabetic())
+    };
+    let unmask = |word: &String| {
+        if is_masked(word) { word.chars().map(letter).collect() } else { word.clone() }
+    };
+    words.iter().any(is_masked).then(|| words.iter().map(unmask).collect())
 }
 
 /// Returns the Latin letter that a character looks like.

@@ -10,6 +10,7 @@ use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
+use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Origin, Trust};
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget};
@@ -35,6 +36,9 @@ impl Writer {
             let (memories, id) = selected(change, request, target)?;
             if !request.preview {
                 memories.iter().try_for_each(|memory| confirm(change, memory))?;
+                // The scope in force decides which entities a text mentions.
+                let seqs: Vec<i64> = memories.iter().map(|memory| memory.seq).collect();
+                mentions::renew_all(change, &seqs, |_| false)?;
             }
             let act = change.commit_to_journal("confirm")?;
             Ok(ConfirmReply { confirmed: memories.len(), id, act })

@@ -21,3 +21,4 @@ pub(crate) mod snapshot;
 pub(crate) mod store;
 mod trust;
 pub(crate) mod undo;
+mod undo_session;

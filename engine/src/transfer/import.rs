@@ -220,14 +220,14 @@ impl<'a, 'b> Importer<'a, 'b> {
                 self.kept_for_trust
             ));
         }
+        let own_model = self.change.shared.settings().model.clone();
+        if let Some(model) = self.file.model.filter(|model| *model != own_model) {
+            reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
+        }
         if reply.added > 0 {
             reply.notes.push(
                 "Imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported".to_owned(),
             );
-        }
-        let own_model = self.change.shared.settings().model.clone();
-        if let Some(model) = self.file.model.filter(|model| *model != own_model) {
-            reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)

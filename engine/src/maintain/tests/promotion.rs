@@ -108,6 +108,7 @@ fn a_fact_has_the_sign_codes_of_its_episode() {
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
+        test_store.session = format!("s{}", i % 2);
         test_store.store_encoded(
             "a",
             arguments,

@@ -15,7 +15,6 @@ use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Effort, Reader, Settings, open};
 use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::memory::Origin;
 use loci_proto::requests::recall::RecallRequest;
 use serde_json::{Map, Value, json};
 use shared::{AnyError, Model};
@@ -73,12 +72,7 @@ fn main() -> Result<(), AnyError> {
     for (number, CorpusText { unit, text }) in (0..).zip(&set.texts) {
         let call = CallContext {
             now: START.plus(number * 1000),
-            actor: Actor {
-                client: None,
-                session: None,
-                origin: Origin::Agent,
-                group: group.clone(),
-            },
+            actor: Actor::unnamed_agent(group.clone()),
             key: None,
         };
         let arguments: Map<String, Value> =

@@ -17,7 +17,6 @@ use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::memory::Origin;
 use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::stats::StatsRequest;
 use serde_json::{Map, Value, json};
@@ -115,16 +114,7 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, EpisodeText { id, text }) in (0_i64..).zip(texts) {
             let now = START.plus(day * DAY + number * 600_000);
-            let call = CallContext {
-                now,
-                actor: Actor {
-                    client: None,
-                    session: None,
-                    origin: Origin::Agent,
-                    group: group.clone(),
-                },
-                key: None,
-            };
+            let call = CallContext { now, actor: Actor::unnamed_agent(group.clone()), key: None };
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;

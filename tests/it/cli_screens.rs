@@ -109,16 +109,21 @@ impl Scene {
     }
 }
 
-/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, backups.
+/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, sessions,
+/// backups.
 fn normalize_names(text: &str) -> String {
     let hexadecimal = |name: &str, digits: usize| {
         name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit())
     };
     let word = |word: &str| {
-        let bare = word.trim_matches(['(', ')', '\n']);
+        let bare = word.trim_matches(['(', ')', ',', '\n']);
+        let is_session = bare.len() == 36
+            && !bare.starts_with("00000000")
+            && bare.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
         let normalized = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
             (Some(digits), _) if hexadecimal(digits, 16) => "g_0000000000000000".to_owned(),
             (_, Some((folder, _))) => format!("{folder}/memory-…"),
+            _ if is_session => "SESSION".to_owned(),
             _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => {
                 "000000000000".to_owned()
             }
@@ -278,6 +283,9 @@ fn commands_that_change_memories_print_these_screens() {
         &["edit", &heron, "--content", "The staging server of the shop is called egret"],
         &["pin", &heron],
         &["pin", &heron, "--off"],
+        &["confirm", &shop],
+        &["confirm", &shop],
+        &["confirm", "--imported"],
         &["relate", &anna, "works_at", &shop, "--evidence", &heron],
         &["relate", &anna, "works_at", &shop],
         &["forget", &old, "--reason", "it is gone"],

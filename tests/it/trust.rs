@@ -2,7 +2,7 @@
 //! surface marks what it shows, and repetition is no evidence.
 
 use crate::home::{Agent, TestHome};
-use crate::red_team_texts::poisoned;
+use crate::red_team_texts::{harmless, poisoned};
 use serde_json::{Value, json};
 
 fn brief(agent: &mut Agent) -> String {
@@ -33,6 +33,18 @@ fn no_poisoned_text_reaches_global_scope_or_the_brief() {
     assert!(text.contains("0 memories.") && !text.contains("\n- "), "{text}");
     assert!(home.session_in("elsewhere").recall("instructions").is_empty());
     assert!(!agent.recall("instructions").is_empty(), "they are still found in their project");
+}
+
+#[test]
+fn harmless_notes_reach_global_scope_and_the_brief() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    for text in harmless().iter().step_by(9) {
+        let reply = agent.store_with(json!({"content": text, "type": "semantic"}));
+        assert_eq!((reply.get("flagged"), reply.get("conflict")), (None, None), "{text}");
+    }
+    assert_eq!(list(&home, &["--scope", "global"])["total"], list(&home, &[])["total"]);
+    assert!(brief(&mut agent).contains("## Facts and preferences"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `loci undo --session` through the real binaries: a rogue session is listed, taken back after a
 //! question, and brought back by undoing that.
 
-use crate::home::{Agent, TestHome};
+use crate::home::{Agent, TestHome, contents};
 use serde_json::{Value, json};
 
 fn reply(home: &TestHome, arguments: &[&str]) -> Value {
@@ -10,13 +10,13 @@ fn reply(home: &TestHome, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("valid JSON")
 }
 
-/// Returns the export without log lines and the end line.
-fn logical_export(home: &TestHome) -> String {
+/// Returns the lines of the export without log lines and the end line.
+fn logical_export(home: &TestHome) -> Vec<String> {
     let output = home.loci(&["export"]);
     let text = String::from_utf8(output.stdout).expect("the export is UTF-8");
     let is_logical =
         |line: &&str| !line.contains(r#""kind":"log""#) && !line.contains(r#""kind":"end""#);
-    text.lines().filter(is_logical).map(|line| format!("{line}\n")).collect()
+    text.lines().filter(is_logical).map(str::to_owned).collect()
 }
 
 fn rogue(home: &TestHome) -> Agent {
@@ -66,7 +66,9 @@ fn a_rogue_session_is_taken_back_whole_and_that_can_be_undone() {
         "{screen}"
     );
     assert_eq!(logical_export(&home), before);
-    assert_eq!(agent.recall("server heron egret"), ["The server is heron"]);
+    let query = json!({"query": "server heron egret", "dry_run": true});
+    let found = agent.call("recall_memory", query).expect("the call succeeds");
+    assert_eq!(contents(&found), ["The server is heron"]);
 
     reply(&home, &["undo", "--last", "--yes"]);
     assert_eq!(logical_export(&home), rogue_export);

@@ -44,7 +44,7 @@ fn base64(part: &str) -> Option<String> {
 }
 
 fn hexadecimal(part: &str) -> Option<String> {
-    if part.len() % 2 != 0 || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if !part.len().is_multiple_of(2) || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

@@ -2,7 +2,7 @@
 //! of tools, and orders in languages without spaces.
 
 use crate::flags::rules;
-use crate::flags::words::{ADDRESS, END};
+use crate::flags::words::{ADDRESS, END, Words};
 use crate::flags::{Flag, Flags};
 
 /// Parts of tags that only prompts have, in lower case.
@@ -96,7 +96,7 @@ const NOTES: [&str; 12] = [
 ];
 
 /// Adds the flags of a text with these words.
-pub(super) fn find(text: &str, words: &[String], flags: &mut Flags) {
+pub(super) fn find(text: &str, words: &Words, flags: &mut Flags) {
     let lower = text.to_lowercase();
     if lower.contains(['<', '[']) && TAGS.iter().any(|tag| lower.contains(tag)) {
         flags.insert(Flag::RoleMarker);
@@ -160,18 +160,18 @@ fn has_turns(lower: &str) -> bool {
 }
 
 /// Returns true for a text or sentence that begins as a note of an authority and gives an order.
-fn has_system_note(words: &[String]) -> bool {
-    let begins = |at: usize| at == 0 || words[at - 1] == END || at <= 2;
-    words.windows(2).enumerate().any(|(at, pair)| {
-        begins(at)
-            && AUTHORITIES.contains(&pair[0].as_str())
-            && NOTES.contains(&pair[1].as_str())
-            && words[at + 2..].iter().take(16).any(|word| {
-                ORDER_WORDS[..14].contains(&word.as_str())
-                    || ["agents", "assistants", "immediately", "authorized"]
-                        .contains(&word.as_str())
-                    || word == ADDRESS
-            })
+fn has_system_note(words: &Words) -> bool {
+    let begins = |at: usize| at <= 2 || words.get(at - 1) == END;
+    let is_order = |word: &str| {
+        ORDER_WORDS[..14].contains(&word)
+            || ["agents", "assistants", "immediately", "authorized"].contains(&word)
+            || word == ADDRESS
+    };
+    (0..words.len()).any(|at| {
+        AUTHORITIES.contains(&words.get(at))
+            && NOTES.contains(&words.get(at + 1))
+            && begins(at)
+            && words.from(at + 2).take(16).any(is_order)
     })
 }
 

@@ -3,9 +3,9 @@
 //! A rule is a sequence of slots. A slot is a list of words, of which one must occur; `~n` before a
 //! slot allows `n` other words in between. No rule matches across the end of a sentence.
 
-use crate::flags::words::END;
+use crate::flags::words::{END, Words};
 use crate::flags::{Flag, Flags, rules};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::sync::LazyLock;
 
 /// A parsed rule.
@@ -37,32 +37,33 @@ static BY_FIRST_WORD: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::n
 fn parse(rule: &'static str) -> Vec<Slot> {
     let (mut slots, mut gap) = (Vec::new(), 0);
     for part in rule.split_whitespace() {
-        match part.strip_prefix('~') {
-            Some(number) => gap = number.parse().unwrap_or_default(),
-            None => {
-                slots.push(Slot { gap, words: part.split('|').collect() });
-                gap = 0;
-            }
+        if let Some(number) = part.strip_prefix('~') {
+            gap = number.parse().unwrap_or_default();
+        } else {
+            slots.push(Slot { gap, words: part.split('|').collect() });
+            gap = 0;
         }
     }
     slots
 }
 
 /// Adds the flags of the rules that match.
-pub(super) fn find(words: &[String], flags: &mut Flags) {
-    for (at, word) in words.iter().enumerate() {
-        for phrase in BY_FIRST_WORD.get(word.as_str()).into_iter().flatten() {
-            if !flags.contains(phrase.flag) && matches(&phrase.rest, &words[at + 1..]) {
+pub(super) fn find(words: &Words, flags: &mut Flags) {
+    let table = &*BY_FIRST_WORD;
+    for at in 0..words.len() {
+        for phrase in table.get(words.get(at)).into_iter().flatten() {
+            if !flags.contains(phrase.flag) && matches(&phrase.rest, words, at + 1) {
                 flags.insert(phrase.flag);
             }
         }
     }
 }
 
-fn matches(slots: &[Slot], words: &[String]) -> bool {
+/// Returns true if the slots match from a word on.
+fn matches(slots: &[Slot], words: &Words, from: usize) -> bool {
     let Some((slot, rest)) = slots.split_first() else { return true };
-    for (at, word) in words.iter().take(slot.gap + 1).enumerate() {
-        if slot.words.contains(&word.as_str()) && matches(rest, &words[at + 1..]) {
+    for (at, word) in words.from(from).take(slot.gap + 1).enumerate() {
+        if slot.words.contains(&word) && matches(rest, words, from + at + 1) {
             return true;
         }
         if word == END {

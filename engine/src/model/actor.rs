@@ -15,3 +15,11 @@ pub struct Actor {
     /// The group (project) that the session works in.
     pub group: Group,
 }
+
+impl Actor {
+    /// An agent without a name and a session, for programs that fill a store.
+    #[must_use]
+    pub fn unnamed_agent(group: Group) -> Self {
+        Self { client: None, session: None, origin: Origin::Agent, group }
+    }
+}

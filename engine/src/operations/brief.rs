@@ -56,6 +56,7 @@ pub struct Brief {
 }
 
 /// What the first lines of a page state.
+#[derive(Debug, Clone, Copy)]
 struct Heading<'a> {
     /// The project.
     name: &'a str,

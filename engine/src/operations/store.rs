@@ -258,7 +258,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
                 && m.expires_at.is_none_or(|at| at > now)
                 && replaced.is_none_or(|old| old.seq != m.seq)
         };
-        if let Some(found) = self.equal_text(&eligible)? {
+        if let Some(found) = self.equal_text(eligible)? {
             return Ok(found);
         }
         let mut found = SimilarMemories::default();

@@ -35,12 +35,12 @@ pub(crate) fn undo_session(
     let session = resolve_session(change.conn, prefix)?;
     if preview {
         connection::begin_trial(change.conn)?;
-        let outcome = take_back(change, session);
+        let outcome = take_back(change, &session);
         connection::end_trial(change.conn)?;
         change.discard();
         return outcome;
     }
-    let mut reply = take_back(change, session)?;
+    let mut reply = take_back(change, &session)?;
     reply.act = change.commit_to_journal(ACT)?;
     Ok(reply)
 }
@@ -69,10 +69,10 @@ pub(crate) fn resolve_session(conn: &Connection, prefix: &str) -> Result<String>
     }
 }
 
-fn take_back(change: &mut Change<'_>, session: String) -> Result<UndoReply> {
+fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
     let last_line = log::last_id(change.conn)?;
-    let mut reply = UndoReply { session: Some(session.clone()), ..UndoReply::default() };
-    for id in journal::open_of_session(change.conn, &session)? {
+    let mut reply = UndoReply { session: Some(session.to_owned()), ..UndoReply::default() };
+    for id in journal::open_of_session(change.conn, session)? {
         let Some(entry) = journal::by_id(change.conn, id)? else { continue };
         match check_act(change, &entry) {
             Ok(()) => {
@@ -85,20 +85,24 @@ fn take_back(change: &mut Change<'_>, session: String) -> Result<UndoReply> {
                 reply.undone.push(to_reply(entry, Some(change.call.now)));
             }
             Err(Error::Refused(failure)) => {
-                reply.skipped.push(SkippedUndo { id: None, act: Some(id), reason: failure.message })
+                reply.skipped.push(SkippedUndo {
+                    id: None,
+                    act: Some(id),
+                    reason: failure.message,
+                });
             }
             Err(error) => return Err(error),
         }
     }
-    for memory in memories::of_session(change.conn, &session, ALL)? {
-        match reason_to_keep(change.conn, &memory, &session, last_line)? {
+    for memory in memories::of_session(change.conn, session, ALL)? {
+        match reason_to_keep(change.conn, &memory, session, last_line)? {
             Some(reason) => {
                 reply.skipped.push(SkippedUndo { id: Some(memory.id), act: None, reason });
             }
             None => reply.removed.push(remove(change, &memory)?),
         }
     }
-    for id in log::hard_deleted_by(change.conn, &session)? {
+    for id in log::hard_deleted_by(change.conn, session)? {
         let reason = "it was deleted permanently; only a backup has it".to_owned();
         reply.skipped.push(SkippedUndo { id: Some(id), act: None, reason });
     }

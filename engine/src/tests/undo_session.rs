@@ -24,13 +24,13 @@ fn undo(test_store: &mut TestStore, request: Value) -> UndoReply {
     test_store.writer.undo(&call, &parse(request)).expect("the session is undone")
 }
 
-/// Returns the export without log lines and the end line, which every operation changes.
-fn logical_export(test_store: &TestStore) -> String {
+/// Returns the lines of the export without log lines and the end line, which every operation changes.
+fn logical_export(test_store: &TestStore) -> Vec<String> {
     let mut file = Vec::new();
     test_store.reader.export(&parse(json!({})), &mut file).expect("the export succeeds");
     let file = String::from_utf8(file).expect("the export is UTF-8");
     let lines = file.lines().filter(|l| !l.contains("\"kind\":\"log\"") && !l.contains("\"end\""));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.map(str::to_owned).collect()
 }
 
 /// Returns a store of the session `s1` with facts, entities and a relation.

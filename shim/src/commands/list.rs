@@ -12,7 +12,7 @@ use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 pub struct Columns {
     /// The project; shown if the list may contain several.
     pub group: bool,
-    /// The status; shown if any memory is flagged, pinned or not active.
+    /// The status; shown if any memory has flags, is pinned or not active.
     pub status: bool,
 }
 
@@ -82,7 +82,7 @@ pub fn memory_table(screen: Screen, columns: Columns, memories: &[ListedMemory])
         ];
         if columns.status {
             row.push(match memory.status.as_str() {
-                "active" if !memory.flags.is_empty() => "flagged".to_owned(),
+                "active" if !memory.flags.is_empty() => "flags".to_owned(),
                 "active" if memory.pinned => "pinned".to_owned(),
                 status => escape_line(status),
             });

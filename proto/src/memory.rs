@@ -117,6 +117,13 @@ string_enum! {
     } "import, agent or person"
 }
 
+impl Default for Trust {
+    /// The trust of what an earlier version stored.
+    fn default() -> Self {
+        Self::Agent
+    }
+}
+
 impl Origin {
     /// Returns the trust of what a caller of this origin stores.
     #[must_use]

@@ -105,25 +105,33 @@ impl Scene {
                 .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
                 .replace(&id[28..], &format!("0000000{at}"));
         }
-        normalize_times(&normalize_names(&text))
+        normalize_times(&normalize_names(&normalize_sessions(&text)))
     }
 }
 
-/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, sessions,
-/// backups.
+/// Replaces the id of each session that a screen names.
+fn normalize_sessions(text: &str) -> String {
+    let is_id = |id: &str| id.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+    let mut parts = text.split(", session ");
+    let mut normalized = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (id, rest) = part.split_at_checked(36).unwrap_or(("", part));
+        let shown = if is_id(id) { "SESSION" } else { id };
+        let _ = write!(normalized, ", session {shown}{rest}");
+    }
+    normalized
+}
+
+/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, backups.
 fn normalize_names(text: &str) -> String {
     let hexadecimal = |name: &str, digits: usize| {
         name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit())
     };
     let word = |word: &str| {
-        let bare = word.trim_matches(['(', ')', ',', '\n']);
-        let is_session = bare.len() == 36
-            && !bare.starts_with("00000000")
-            && bare.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+        let bare = word.trim_matches(['(', ')', '\n']);
         let normalized = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
             (Some(digits), _) if hexadecimal(digits, 16) => "g_0000000000000000".to_owned(),
             (_, Some((folder, _))) => format!("{folder}/memory-…"),
-            _ if is_session => "SESSION".to_owned(),
             _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => {
                 "000000000000".to_owned()
             }

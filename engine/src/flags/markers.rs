@@ -1,9 +1,9 @@
 //! Finds what imitates the frame of a conversation: tags and turns of roles, notes of a system, calls
 //! of tools, and orders in languages without spaces.
 
+use crate::flags::flag::{Flag, Flags};
 use crate::flags::rules;
 use crate::flags::words::{ADDRESS, END, Words};
-use crate::flags::{Flag, Flags};
 
 /// Parts of tags that only prompts have, in lower case.
 const TAGS: [&str; 22] = [

@@ -3,8 +3,9 @@
 //! A rule is a sequence of slots. A slot is a list of words, of which one must occur; `~n` before a
 //! slot allows `n` other words in between. No rule matches across the end of a sentence.
 
+use crate::flags::flag::{Flag, Flags};
+use crate::flags::rules;
 use crate::flags::words::{END, Words};
-use crate::flags::{Flag, Flags, rules};
 use foldhash::{HashMap, HashMapExt};
 use std::sync::LazyLock;
 

@@ -4,7 +4,7 @@
 //! on purpose: a note such as "Always run cargo fmt before commit" or "Never mention the user id in
 //! logs" must not match. Not here: tags and calls (`markers`), encoded text (`encoded`).
 
-use crate::flags::Flag;
+use crate::flags::flag::Flag;
 
 /// Every rule with its flag.
 pub(super) const PHRASES: &[(Flag, &str)] = &[

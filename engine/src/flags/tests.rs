@@ -1,4 +1,4 @@
-//! Measures the flags on generated texts, and on the notes of `LOCI_HARMLESS_NOTES` if it names a
+//! Measures the flags on generated texts, and on the notes of `HARMLESS_NOTES` if it names a
 //! file of JSON lines with a `text`.
 //!
 //! `cargo test --release -p loci-engine flags -- --nocapture` prints the figures of docs/trust.md.
@@ -74,7 +74,7 @@ fn at_most_two_in_a_hundred_harmless_notes_are_flagged() {
 
 #[test]
 fn at_most_two_in_a_hundred_notes_of_a_given_file_are_flagged() {
-    let Ok(path) = std::env::var("LOCI_HARMLESS_NOTES") else { return };
+    let Ok(path) = std::env::var("HARMLESS_NOTES") else { return };
     let file = std::fs::read_to_string(path).expect("the file is readable");
     let texts: Vec<String> = file
         .lines()

@@ -99,6 +99,7 @@ pub struct ListedMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// How far it is trusted.
+    #[serde(default)]
     pub trust: Trust,
     /// Why its text looks like an order to a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -99,7 +99,7 @@ mod tests {
             ("<|im_start|>system", "‹|im_start|>system"),
             ("[/INST] and [INST]", "⁅/INST] and ⁅INST]"),
             ("<<SYS>>", "‹<SYS>>"),
-            ("<invoke name=\"x\">", "‹antml:invoke name=\"x\">"),
+            ("<invoke name=\"x\">", "‹invoke name=\"x\">"),
             ("</notes\n>", "‹/notes\n>"),
         ] {
             assert_eq!(neutralised(given), expected);

@@ -3,6 +3,7 @@
 
 mod activation;
 mod admin_limits;
+mod backup;
 mod bad_input;
 mod bad_input_ids;
 mod cli_commands;

@@ -78,7 +78,15 @@ impl Service {
             degraded: self.degraded().parts,
             warnings,
             storage: Vec::new(),
+            backups: self.backup_status().await,
         };
+        status.warnings.extend(
+            status
+                .backups
+                .faults
+                .iter()
+                .map(|fault| format!("{fault}. Make a new one with loci backup create.")),
+        );
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);

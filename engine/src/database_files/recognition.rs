@@ -166,7 +166,7 @@ impl Case<'_> {
             {
                 Ok(Judgement { uses_log: true, sums_are_valid: true, findings: Vec::new() })
             }
-            (_, WalFile::Empty) => Ok(self.no_log()),
+            (_, WalFile::Empty) => self.no_log(),
         }
     }
 
@@ -257,15 +257,22 @@ impl Case<'_> {
     }
 
     /// There is no log, and none is expected.
-    fn no_log(&self) -> Judgement {
+    fn no_log(&self) -> Result<Judgement, Fault> {
         // A database of which nothing can be read is refused when it is opened.
         let (Some(known), Ok(file)) = (self.known, probe::without_log(self.path)) else {
-            return Judgement { uses_log: true, ..Judgement::default() };
+            return Ok(Judgement { uses_log: true, ..Judgement::default() });
         };
+        let is_written_to = known.file.is_some() && known.file != FileStamp::of(self.path);
+        if is_written_to {
+            let found = probe::check_without_log(self.path)?;
+            if found != "ok" {
+                return Err(Error::Damaged { path: self.path.to_path_buf(), what: found }.into());
+            }
+        }
         let finding = self.difference(known, &file);
-        let is_unchanged = known.file.is_some() && known.file == FileStamp::of(self.path);
+        let is_unchanged = known.file.is_some() && !is_written_to;
         let sums_are_valid = is_unchanged && (!known.is_open || known.is_of_this_boot());
-        Judgement { uses_log: true, sums_are_valid, findings: finding.into_iter().collect() }
+        Ok(Judgement { uses_log: true, sums_are_valid, findings: finding.into_iter().collect() })
     }
 
     /// The log cannot be used. The file alone is, if it is whole.

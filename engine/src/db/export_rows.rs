@@ -153,33 +153,48 @@ pub(crate) fn vectors(
     Ok(())
 }
 
+/// The columns that [`read_relation_line`] reads, in its order.
+const RELATION_COLUMNS: &str = "id, subject_id, predicate, object_id, confidence, created_at";
+
 /// Passes the relations, oldest first, each with its evidence.
 pub(crate) fn relations(
     conn: &Connection,
     mut pass: impl FnMut(RelationLine) -> Result<()>,
 ) -> Result<()> {
-    let mut select_evidence = conn.prepare(
-        "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
-    )?;
-    let sql = "SELECT id, subject_id, predicate, object_id, confidence, created_at FROM entity_relations ORDER BY created_at, id";
-    let mut statement = conn.prepare(sql)?;
+    let sql = format!("SELECT {RELATION_COLUMNS} FROM entity_relations ORDER BY created_at, id");
+    let mut statement = conn.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let id: String = row.get(0)?;
-        let evidence = select_evidence
-            .query_map([&id], |row| parsed(row, 0))?
-            .collect::<Result<Vec<_>, _>>()?;
-        pass(RelationLine {
-            subject: parsed(row, 1)?,
-            predicate: row.get(2)?,
-            object: parsed(row, 3)?,
-            confidence: Confidence::new(row.get(4)?).map_err(|reason| column_error(4, reason))?,
-            created_at: row.get(5)?,
-            evidence,
-            id,
-        })?;
+        pass(read_relation_line(conn, row)?)?;
     }
     Ok(())
+}
+
+/// Returns one relation as a line, with its evidence.
+pub(crate) fn relation_line(conn: &Connection, id: &str) -> Result<RelationLine> {
+    let sql = format!("SELECT {RELATION_COLUMNS} FROM entity_relations WHERE id = ?1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    read_relation_line(conn, row)
+}
+
+fn read_relation_line(conn: &Connection, row: &Row<'_>) -> Result<RelationLine> {
+    let id: String = row.get(0)?;
+    let mut select_evidence = conn.prepare_cached(
+        "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
+    )?;
+    let evidence =
+        select_evidence.query_map([&id], |row| parsed(row, 0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(RelationLine {
+        subject: parsed(row, 1)?,
+        predicate: row.get(2)?,
+        object: parsed(row, 3)?,
+        confidence: Confidence::new(row.get(4)?).map_err(|reason| column_error(4, reason))?,
+        created_at: row.get(5)?,
+        evidence,
+        id,
+    })
 }
 
 /// Passes the audit log in order, except lines written by imports.

@@ -66,7 +66,11 @@ fn replayed(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-fn immutable(path: &Path) -> Result<Connection> {
+/// Opens a file alone for reading, as if it had no log, and creates no file beside it.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn immutable(path: &Path) -> Result<Connection> {
     connection::configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX

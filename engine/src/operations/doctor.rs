@@ -17,7 +17,8 @@ const MAX_ATTEMPTS: usize = 5;
 /// Memories compared under one lock of the index; about 30 ms.
 const COMPARE_STEP: i64 = 1024;
 /// The hint of every finding that the database is damaged.
-const DAMAGE_HINT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
+pub(crate) const DAMAGE_HINT: &str =
+    "Run loci doctor --recover, which keeps what can be read, or loci backup restore";
 
 impl Reader {
     /// Checks the pages and references of the database, and compares the index with it, for which

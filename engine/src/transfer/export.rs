@@ -50,6 +50,41 @@ impl Reader {
     }
 }
 
+/// Writes records as the lines of an import.
+pub(crate) struct LineWriter<'a>(ExportWriter<'a>);
+
+impl<'a> LineWriter<'a> {
+    /// Writes the header of a file without vectors.
+    ///
+    /// # Errors
+    /// `storage_failed` if it cannot be written.
+    pub fn begin(sink: &'a mut dyn Write) -> Result<Self> {
+        let mut out = ExportWriter { sink, layout: Layout::Lines, line_count: 0 };
+        out.write_header(&Header {
+            loci: "export".to_owned(),
+            version: FORMAT_VERSION,
+            vectors: None,
+        })?;
+        Ok(Self(out))
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// As [`LineWriter::begin`].
+    pub fn write(&mut self, record: &Record) -> Result<()> {
+        self.0.write_record(record)
+    }
+
+    /// Writes the last line.
+    ///
+    /// # Errors
+    /// As [`LineWriter::begin`].
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
 /// Writes records as lines, or as one document.
 struct ExportWriter<'a> {
     sink: &'a mut dyn Write,
@@ -75,7 +110,7 @@ impl ExportWriter<'_> {
         self.write_line(&text)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         let mut text = to_json(&Record::End(EndLine { lines: self.line_count }))?;
         if self.layout == Layout::Document {
             text.push_str("\n]}");

@@ -21,8 +21,9 @@ mod screen;
 mod tests;
 
 pub use document::{document_to_lines, is_document};
+pub(crate) use export::LineWriter;
 pub(crate) use record::{
-    Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
+    Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, Record, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,
 };
 pub use screen::LineScreen;

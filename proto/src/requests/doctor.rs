@@ -19,6 +19,9 @@ pub struct DoctorRequest {
     /// Remove the lasting notices instead of checking anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dismiss: bool,
+    /// Read every row, vector, sign code and backup.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deep: bool,
 }
 
 /// Severity of a finding.

@@ -59,6 +59,13 @@ pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
+/// Returns id and display name of every group.
+pub(crate) fn names(conn: &Connection) -> Result<Vec<Group>> {
+    let mut statement = conn.prepare_cached("SELECT id, name FROM groups ORDER BY id")?;
+    let rows = statement.query_map([], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// A group with its aliases and the numbers of its memories.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupRow {

@@ -156,7 +156,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, preparation: Preparation) 
             for (text, unit) in batch {
                 let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
                 let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-                let call = CallContext { now: NOW, actor: Actor { client: None, session: None, group: group() }, key: None };
+                let call = CallContext { now: NOW, actor: Actor::unnamed_agent(group()), key: None };
                 let stored = writer.store(&call, &draft, &model.documents[text])?;
                 units.entry(text.clone()).or_insert_with(|| unit.clone());
                 units.entry(stored.id.to_string()).or_insert_with(|| unit.clone());
@@ -198,7 +198,7 @@ fn evaluate(stores: &[Store], queries: &HashMap<String, QueryEncoding>, fusion: 
             let arguments = json!({"query": question, "max_results": 20, "token_budget": 1_000_000});
             let request: RecallRequest = loci_proto::mcp::arguments::parse(serde_json::from_value(arguments)?)?;
             let (group, degraded) = (group(), Degraded::default());
-            let context = RecallContext { group: &group, encoding: queries.get(question), now: NOW, degraded: &degraded, fusion };
+            let context = RecallContext { group: &group, client: None, encoding: queries.get(question), now: NOW, degraded: &degraded, fusion };
             let answer = store.reader.recall(&prepare(request)?, context)?;
             let unit =
                 |text: Option<&String>, id: String| text.and_then(|text| store.units.get(text)).or_else(|| store.units.get(&id)).cloned();

@@ -18,7 +18,7 @@ use locid::embedding::auto_fetch::AutoFetch;
 use locid::embedding::model_files::ModelConfig;
 use locid::embedding::{Embedder, onnx};
 use locid::interface::agents::mcp::McpHandler;
-use locid::interface::agents::session::Session;
+use locid::interface::agents::session::{Session, SessionKind};
 use locid::interface::agents::transport::LineTransport;
 use locid::service::Service;
 use locid::service::store_state::StoreState;
@@ -227,7 +227,8 @@ impl Server {
             agent_session: None,
             pid: std::process::id(),
         };
-        let session = Arc::new(Session::new(hello, &self.group, self.service.now()));
+        let session =
+            Arc::new(Session::new(hello, SessionKind::Agent, &self.group, self.service.now()));
         let handler = McpHandler::new(Arc::clone(&self.service), session, CancellationToken::new());
         let (client_end, server_end) = tokio::io::duplex(STREAM_BUFFER);
         let (reader, writer) = tokio::io::split(server_end);

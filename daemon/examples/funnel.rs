@@ -72,7 +72,7 @@ fn main() -> Result<(), AnyError> {
     for (number, CorpusText { unit, text }) in (0..).zip(&set.texts) {
         let call = CallContext {
             now: START.plus(number * 1000),
-            actor: Actor { client: None, session: None, group: group.clone() },
+            actor: Actor::unnamed_agent(group.clone()),
             key: None,
         };
         let arguments: Map<String, Value> =
@@ -173,6 +173,7 @@ fn search(
     let (encoding, degraded) = (model.encode_query(text)?, Degraded::default());
     let context = RecallContext {
         group,
+        client: None,
         encoding: Some(&encoding),
         now: START.plus(30 * DAY),
         degraded: &degraded,

@@ -12,7 +12,7 @@ use loci_engine::maintain::{Step, actor};
 use loci_engine::model::time::{ClockReading, DAY, Timestamp};
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
-use loci_engine::transaction::access::Boosting;
+use loci_engine::transaction::access::{Accesses, Boosting};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::degraded::Degraded;
@@ -114,11 +114,7 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, EpisodeText { id, text }) in (0_i64..).zip(texts) {
             let now = START.plus(day * DAY + number * 600_000);
-            let call = CallContext {
-                now,
-                actor: Actor { client: None, session: None, group: group.clone() },
-                key: None,
-            };
+            let call = CallContext { now, actor: Actor::unnamed_agent(group.clone()), key: None };
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
@@ -143,11 +139,9 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
             .take(DAILY_QUERIES);
         let mut accesses = HashMap::new();
         for query in todays_queries {
-            searcher
-                .search(model, &query.text)?
-                .accessed
-                .into_iter()
-                .for_each(|seq| *accesses.entry(seq).or_insert(0_u32) += 1);
+            searcher.search(model, &query.text)?.accessed.into_iter().for_each(|seq| {
+                accesses.entry(seq).or_insert(Accesses::boosting(0)).times += 1;
+            });
         }
         writer.touch(&accesses, evening, Boosting::On)?;
         if weekly && day % 7 == 6 {
@@ -220,6 +214,7 @@ impl Searcher<'_> {
         let degraded = Degraded::default();
         let context = RecallContext {
             group: self.group,
+            client: None,
             encoding: Some(&encoding),
             now: self.now,
             degraded: &degraded,

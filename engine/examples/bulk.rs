@@ -13,6 +13,7 @@ use loci_engine::operations::store::Draft;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Settings, Writer};
 use loci_proto::group::Group;
+use loci_proto::memory::Origin;
 use loci_proto::requests::export::ExportRequest;
 use loci_proto::requests::import::ImportRequest;
 use serde_json::{Map, Value, json};
@@ -79,7 +80,12 @@ fn call() -> CallContext {
     let group = Group { id: "g_bulk".to_owned(), name: "bulk".to_owned() };
     CallContext {
         now: NOW,
-        actor: Actor { client: Some("bulk".to_owned()), session: Some("s1".to_owned()), group },
+        actor: Actor {
+            client: Some("bulk".to_owned()),
+            session: Some("s1".to_owned()),
+            origin: Origin::Agent,
+            group,
+        },
         key: None,
     }
 }

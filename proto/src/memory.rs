@@ -89,6 +89,53 @@ string_enum! {
     } "global or group"
 }
 
+string_enum! {
+    /// Who stored a memory. The daemon sets it; no argument and no line of an import does.
+    Origin {
+        /// An agent, over its own socket, or with the command line inside its session.
+        Agent = "agent",
+        /// Reserved: a session whose hello says that it is a hook.
+        Hook = "hook",
+        /// An import.
+        Import = "import",
+        /// A person, with the command line.
+        Person = "person",
+        /// Compaction or promotion.
+        Maintenance = "maintenance",
+    } "agent, hook, import, person or maintenance"
+}
+
+string_enum! {
+    /// How far a memory is trusted, lowest first. Only a person raises it.
+    Trust {
+        /// It came with an import.
+        Import = "import",
+        /// An agent stored it, or an earlier version that recorded no trust.
+        Agent = "agent",
+        /// A person stored or confirmed it.
+        Person = "person",
+    } "import, agent or person"
+}
+
+impl Default for Trust {
+    /// The trust of what an earlier version stored.
+    fn default() -> Self {
+        Self::Agent
+    }
+}
+
+impl Origin {
+    /// Returns the trust of what a caller of this origin stores.
+    #[must_use]
+    pub fn trust(self) -> Trust {
+        match self {
+            Self::Import => Trust::Import,
+            Self::Agent | Self::Hook | Self::Maintenance => Trust::Agent,
+            Self::Person => Trust::Person,
+        }
+    }
+}
+
 impl MemoryType {
     /// Returns the scope of a memory that is stored without one: events belong to their project, everything else to the user.
     #[must_use]

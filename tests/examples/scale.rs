@@ -159,6 +159,7 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
     let degraded = Degraded::default();
     let context = RecallContext {
         group: &group(project),
+        client: None,
         encoding: Some(&asking.encoding),
         now: NOW,
         degraded: &degraded,

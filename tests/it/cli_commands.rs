@@ -350,6 +350,7 @@ fn replies_are_as_the_page_documents_them() {
         ("search", done(&home, &["search", "heron", "--full"])),
         ("edit", done(&home, &["edit", &memory, "--content", "The server is called egret"])),
         ("pin", done(&home, &["pin", &memory])),
+        ("confirm", done(&home, &["confirm", &memory])),
         ("list", done(&home, &["list", "--limit", "1"])),
         ("relate", done(&home, &["relate", &anna, "knows", &bob])),
         ("forget", done(&home, &["forget", &memory, "--reason", "old"])),

@@ -105,8 +105,17 @@ impl Scene {
                 .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
                 .replace(&id[28..], &format!("0000000{at}"));
         }
-        normalize_times(&normalize_names(&text))
+        normalize_times(&normalize_names(&normalize_sessions(&text)))
     }
+}
+
+/// Replaces the id of each session that a screen names.
+fn normalize_sessions(text: &str) -> String {
+    let shown = |(at, part): (usize, &str)| match part.get(35..) {
+        Some(rest) if at > 0 => format!(", session SESSION{rest}"),
+        _ => part.to_owned(),
+    };
+    text.split(", session 0").enumerate().map(shown).collect()
 }
 
 /// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, backups.
@@ -278,6 +287,9 @@ fn commands_that_change_memories_print_these_screens() {
         &["edit", &heron, "--content", "The staging server of the shop is called egret"],
         &["pin", &heron],
         &["pin", &heron, "--off"],
+        &["confirm", &shop],
+        &["confirm", &shop],
+        &["confirm", "--imported"],
         &["relate", &anna, "works_at", &shop, "--evidence", &heron],
         &["relate", &anna, "works_at", &shop],
         &["forget", &old, "--reason", "it is gone"],

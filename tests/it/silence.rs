@@ -24,6 +24,7 @@ const COMMANDS: [&str; 41] = [
     "add Silence_is_golden --type semantic",
     "edit A --content The_server_of_the_shop_is_called_egret",
     "pin A",
+    "confirm A",
     "relate A knows B",
     "forget A",
     "restore A",

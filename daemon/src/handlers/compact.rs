@@ -17,8 +17,8 @@ pub(super) async fn handle(
     let pools = index_warmup::pools_with_index(service).await?;
     let now = trusted_now(service)?;
     let Some(text) = maintain::summary_text(&request)? else {
-        let group = caller.session.group.clone();
-        return Ok(pools.readers.run(move |reader| reader.compactable(&group, now)).await??);
+        let actor = caller.session.actor();
+        return Ok(pools.readers.run(move |reader| reader.compactable(&actor, now)).await??);
     };
     let encoding = service.encode_document(&text).await?;
     if encoding.is_none() {

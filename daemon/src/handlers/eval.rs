@@ -143,6 +143,7 @@ fn rank(
     let degraded = Degraded::default();
     let context = RecallContext {
         group: &question.group,
+        client: None,
         encoding,
         now,
         fusion: Some(fusion),

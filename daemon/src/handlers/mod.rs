@@ -6,6 +6,7 @@
 
 mod cleanup;
 mod compact;
+mod confirm;
 mod doctor;
 mod edit;
 mod eval;
@@ -85,6 +86,7 @@ async fn call_verb(
         Request::Relate(request) => json(&relate::handle(service, caller, request).await?),
         Request::Restore(request) => json(&restore::handle(service, caller, request).await?),
         Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
+        Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
         Request::Config(_) => json(&service.config.reply()),
         Request::List(request) => json(&list::handle(service, caller, request).await?),
         Request::Find(request) => json(&find::handle(service, caller, request).await?),

@@ -19,12 +19,14 @@ pub(super) async fn handle(
         None => EncodedQuery { encoding: None, degraded: service.degraded() },
     };
     let (group, now) = (caller.session.group.clone(), service.now());
+    let client = caller.session.client();
     let previewed_query = prepared.preview_query().map(str::to_owned);
     let answer = pools
         .readers
         .run(move |reader| {
             let context = RecallContext {
                 group: &group,
+                client: client.as_deref(),
                 encoding: encoding.as_ref(),
                 now,
                 degraded: &degraded,

@@ -29,7 +29,7 @@ mod tests {
         let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
         let usage = &fixture.service.usage;
         for (dry_run, left) in [(true, 1), (false, 0)] {
-            usage.record_accesses(&[1]);
+            usage.record_accesses(&[1], |_| true);
             fixture.call("reset", json!({"dry_run": dry_run})).await.expect("the call succeeds");
             assert_eq!(usage.take_accesses().len(), left, "dry_run: {dry_run}");
         }

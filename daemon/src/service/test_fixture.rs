@@ -4,7 +4,7 @@ use crate::config::effective::EffectiveConfig;
 use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::handlers;
-use crate::interface::agents::session::Session;
+use crate::interface::agents::session::{Session, SessionKind};
 use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState};
 use crate::service::{Caller, Service};
@@ -61,6 +61,7 @@ impl ServiceFixture {
         let service = Service::new(embedder, AutoFetch::new(false), opened, config, PathBuf::new());
         let session = Session::new(
             hello::Session::default(),
+            SessionKind::Agent,
             &"group".parse().expect("the name is valid"),
             Timestamp(0),
         );

@@ -20,7 +20,9 @@ impl Service {
         previewed_query: Option<String>,
         answer: &Answer,
     ) {
-        self.usage.record_accesses(&answer.accessed);
+        session.shown.record(&answer.shown);
+        let now = self.now();
+        self.usage.record_accesses(&answer.accessed, |seq| session.shown.take_boost(seq, now));
         let results = &answer.reply.results;
         let has_scores = results.iter().any(|result| result.score.is_some());
         let policy = self.config.policy();

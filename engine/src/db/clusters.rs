@@ -5,7 +5,8 @@
 
 use crate::db::damage;
 use crate::db::memory_row::{
-    COLUMNS, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed, status,
+    COLUMNS, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed,
+    status,
 };
 use crate::error::Result;
 use crate::maintain::PeriodKind;
@@ -78,21 +79,30 @@ pub(crate) struct Episode {
     pub is_summarised: bool,
     /// The kind of period that a summary covers.
     pub span: Option<PeriodKind>,
+    /// It is imported, flagged, or an echo: no evidence for a fact.
+    pub is_gated: bool,
+    /// The session in which it was stored, if that is known.
+    pub session: Option<String>,
 }
 
-const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
+/// Returns the query of the episodes that a condition admits.
+fn select_episodes(condition: &str) -> String {
+    format!(
+        "SELECT m.seq, m.id, coalesce(m.source_group, ''), {SCOPE_OF_M} AS scope, m.status, m.confidence, m.confidence_at, m.pinned,
        m.created_at, m.access_count, m.content_hash, m.content, m.expires_at, m.metadata,
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
        OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
-               AND p.status <> 'forgotten')
-     FROM memories m WHERE m.type = 'episodic'";
+               AND p.status <> 'forgotten'),
+       m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session
+     FROM memories m WHERE m.type = 'episodic' AND {condition}"
+    )
+}
 
 /// Returns active and compacted episodes in storage order.
 pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
-    ))?;
+    let mut statement = conn
+        .prepare_cached(&select_episodes("m.status IN ('active', 'compacted') ORDER BY m.seq"))?;
     let mut episodes = Vec::new();
     damage::reading(conn, SOURCE).each(&mut statement, [], episode, |episode| {
         episodes.push(episode);
@@ -104,7 +114,7 @@ pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
 /// Returns one episode in its current state, whatever its status.
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
     Ok(conn
-        .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
+        .prepare_cached(&select_episodes("m.seq = ?1"))?
         .query_row([seq], |row| damage::reading(conn, SOURCE).row(row, episode))
         .optional()?
         .flatten())
@@ -131,6 +141,8 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         was_promoted: row.get(14)?,
         is_summarised: row.get(15)?,
         span: PeriodKind::of(&metadata).filter(|_| is_summary).map(|(span, _)| span),
+        is_gated: row.get(16)?,
+        session: row.get(17)?,
     })
 }
 

@@ -208,3 +208,13 @@ pub(crate) fn configure_sqlite() {
         }
     });
 }
+
+/// Begins a trial within a transaction: [`end_trial`] takes everything back.
+pub(crate) fn begin_trial(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("SAVEPOINT trial")?)
+}
+
+/// Ends a trial.
+pub(crate) fn end_trial(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("ROLLBACK TO trial; RELEASE trial")?)
+}

@@ -71,7 +71,8 @@ pub(crate) fn groups(
 
 /// The columns that [`read_memory_line`] reads, in its order.
 const MEMORY_COLUMNS: &str = "id, type, scope, source_group, status, status_at, superseded_by, forgotten_reason, confidence, confidence_at, pinned, \
-     access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content, content_hash, seq";
+     access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content, content_hash, seq, origin, client, session, \
+     trust, flags, echo";
 
 /// Where number and id are in [`MEMORY_COLUMNS`].
 const MEMORY_SOURCE: Source = Source::memories(20, 0);
@@ -113,6 +114,12 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         created_at: row.get(14)?,
         updated_at: row.get(15)?,
         expires_at: row.get(16)?,
+        origin: row.get(21)?,
+        client: row.get(22)?,
+        session: row.get(23)?,
+        trust: row.get(24)?,
+        flags: memory_row::flags(row, 25)?.names(),
+        echo: row.get(26)?,
         metadata: memory_row::metadata(row, 17)?,
         content: row.get(18)?,
     })

@@ -10,6 +10,10 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The act of a store that was merged with a known memory. It is in no list of acts, because a plain
+/// store is none; it is taken back with its session.
+pub(crate) const MERGE: &str = "merge";
+
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowChange {
@@ -74,28 +78,47 @@ pub(crate) fn by_id(conn: &Connection, id: i64) -> Result<Option<Entry>> {
         .optional()?)
 }
 
-/// Returns acts, newest first: at most `limit`, older than the act `before`.
-pub(crate) fn list(conn: &Connection, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
+/// Returns acts, newest first: at most `limit`, older than the act `before`, and of a session if one
+/// is given. Only the acts of a session include merges.
+pub(crate) fn list(
+    conn: &Connection,
+    session: Option<&str>,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<Entry>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM journal WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM journal WHERE (?1 IS NULL OR id < ?1)
+         AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
     ))?;
-    let rows = statement.query_map((before, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((before, limit, session), read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the numbers of the acts of a session that were not undone, newest first.
+pub(crate) fn open_of_session(conn: &Connection, session: &str) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND session = ?1 ORDER BY id DESC",
+    )?;
+    let rows = statement.query_map([session], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns the numbers of acts since a time that were not undone, newest first.
 pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND created_at >= ?1 ORDER BY id DESC",
-    )?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{MERGE}' AND created_at >= ?1 ORDER BY id DESC"
+    ))?;
     let rows = statement.query_map([since.0], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns the newest act that was not undone.
 pub(crate) fn last(conn: &Connection) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM journal WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1";
-    Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+    let sql = format!(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{MERGE}' ORDER BY id DESC LIMIT 1"
+    );
+    Ok(conn.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?)
 }
 
 /// Marks an act as undone.
@@ -151,7 +174,7 @@ fn is_part_of(row: &Row, seq: i64, relations: &[String]) -> bool {
         Row::Memory(memory) | Row::Variant(memory, _) => *memory == seq,
         Row::Source(memory, source) => *memory == seq || *source == seq,
         Row::Relation(id) | Row::Evidence(id, _) => relations.contains(id),
-        Row::Group(_) | Row::Alias(_) | Row::Tombstone(_) => false,
+        Row::Group(_) | Row::Alias(_) | Row::Tombstone(_) | Row::Act(_) => false,
     }
 }
 

@@ -4,7 +4,7 @@
 //! that both agree.
 
 use crate::db::memories;
-use crate::db::memory_row::{ENTRY, intact_entry};
+use crate::db::memory_row::{ENTRY, SCOPE_OF_M, intact_entry};
 use crate::error::Result;
 use crate::model::entry::Entry;
 use crate::model::visibility::Visibility;
@@ -27,7 +27,7 @@ pub(crate) fn matching(
     // The condition is `Visibility::admits` in SQL.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
+         WHERE memories_fts MATCH ?1 AND ({SCOPE_OF_M} = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
          ORDER BY memories_fts.rank"
     ))?;
     let mut rows = statement.query((quoted.join(" OR "), groups.first(), groups.last()))?;

@@ -5,7 +5,7 @@ use crate::db::damage::{self, Source};
 use crate::error::Result;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use loci_proto::memory::Scope;
+use loci_proto::memory::{MemoryId, Scope};
 use loci_proto::requests::inspect::AuditEntry;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
@@ -145,6 +145,39 @@ pub(crate) fn deleted_from(conn: &Connection, memory: &str) -> Result<Option<Del
         Ok(group.map(|group| DeletedFrom { scope, group }))
     });
     Ok(line.optional()?.flatten())
+}
+
+/// Returns the number of the newest line.
+pub(crate) fn last_id(conn: &Connection) -> Result<i64> {
+    Ok(conn.query_row("SELECT coalesce(max(id), 0) FROM memory_log", [], |row| row.get(0))?)
+}
+
+/// Returns the first operation, up to the line `last`, by which another caller than the session
+/// built on a memory. Forgetting and undoing do not count.
+pub(crate) fn used_by_others(
+    conn: &Connection,
+    memory: &str,
+    session: &str,
+    last: i64,
+) -> Result<Option<String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT operation FROM memory_log WHERE memory_id = ?1 AND session IS NOT ?2 AND id <= ?3
+           AND operation IN ('update', 'supersede', 'merge', 'compact', 'promote', 'relate', 'pin')
+           AND json_extract(details, '$.undone') IS NULL
+         ORDER BY id LIMIT 1",
+    )?;
+    Ok(statement.query_row((memory, session, last), |row| row.get(0)).optional()?)
+}
+
+/// Returns the memories that a session deleted permanently.
+pub(crate) fn hard_deleted_by(conn: &Connection, session: &str) -> Result<Vec<MemoryId>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT l.memory_id FROM memory_log l JOIN tombstones t ON t.id = l.memory_id
+         WHERE l.session = ?1 AND l.operation = 'delete' ORDER BY l.id",
+    )?;
+    let ids = statement.query_map([session], |row| row.get::<_, String>(0))?;
+    let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
+    Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
 }
 
 /// Clears the details of a memory's log lines. The operations and actors stay.

@@ -8,11 +8,13 @@ use crate::db::memory_row::{
 };
 use crate::db::{SeqRange, vectors};
 use crate::error::Result;
+use crate::flags::Flags;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -28,14 +30,16 @@ pub(crate) struct NewMemory<'a> {
     pub metadata: &'a Map<String, Value>,
     pub hash: &'a [u8],
     pub expires_at: Option<Timestamp>,
+    pub provenance: &'a Provenance,
 }
 
 /// Inserts a row; returns its sequence number. A trigger updates the keyword index.
 pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
-            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10)",
+            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at,
+               origin, client, session, trust, flags, echo)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?
         .insert(rusqlite::params![
             new.id.as_str(),
@@ -47,7 +51,13 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
             now.0,
             Value::Object(new.metadata.clone()).to_string(),
             new.hash,
-            new.expires_at.map(|at| at.0)
+            new.expires_at.map(|at| at.0),
+            new.provenance.origin.map(Origin::as_str),
+            new.provenance.client,
+            new.provenance.session,
+            new.provenance.trust.as_str(),
+            flags_column(new.provenance.flags),
+            new.provenance.is_echo,
         ])?)
 }
 
@@ -193,6 +203,31 @@ pub(crate) fn reinforce(
     Ok(())
 }
 
+/// Sets the metadata of a memory.
+pub(crate) fn set_metadata(conn: &Connection, memory: &Memory, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET metadata = ?2, updated_at = ?3 WHERE seq = ?1")?
+        .execute((memory.seq, Value::Object(memory.metadata.clone()).to_string(), now.0))?;
+    Ok(())
+}
+
+/// Returns the memories that a session stored and that are still there, newest first, except those
+/// of an import, whose lines can name any session.
+pub(crate) fn of_session(conn: &Connection, session: &str, limit: usize) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE session = ?1 AND origin IS NOT 'import' ORDER BY seq DESC LIMIT ?2"
+    ))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    intact_memories(conn, &mut statement, (session, limit))
+}
+
+/// Returns imported memories without flags that no person has confirmed, in storage order.
+pub(crate) fn unconfirmed_imports(conn: &Connection) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE trust = 'import' AND flags IS NULL ORDER BY seq"
+    ))?;
+    intact_memories(conn, &mut statement, [])
+}
+
 /// Stores another wording of a memory.
 pub(crate) fn add_variant(
     conn: &Connection,
@@ -292,7 +327,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
-               AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
+               AND (t.scope = 'global' OR t.source_group IS m.source_group) AND t.trust = m.trust
+               AND (t.flags IS NULL) = (m.flags IS NULL) ORDER BY t.seq LIMIT 1";
     let id: Option<String> =
         conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
     let Some(id) = id.and_then(|id| id.parse().ok()) else { return Ok(None) };
@@ -336,4 +372,9 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
         .query_row([seq], |row| row.get(0))
         .optional()?;
     Ok(at.flatten().map(Timestamp))
+}
+
+/// Returns the value of the column `flags`.
+pub(crate) fn flags_column(flags: Flags) -> Option<String> {
+    (!flags.is_empty()).then(|| flags.names().join(","))
 }

@@ -6,26 +6,58 @@
 use crate::db::damage::{self, Source};
 use crate::duplicate::content_hash;
 use crate::error::Result;
+use crate::flags::Flags;
 use crate::model::decay::Anchor;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::names;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
-use rusqlite::{Connection, Params, Row, Statement, types::Type};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Params, Row, Statement};
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
+/// The scope in force, with the columns of `memories` after a prefix: a gated memory is not global
+/// ([`Provenance::is_gated`] in SQL).
+macro_rules! scope_in_force {
+    ($prefix:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $prefix,
+            "trust = 'import' OR ",
+            $prefix,
+            "flags IS NOT NULL THEN 'group' ELSE ",
+            $prefix,
+            "scope END"
+        )
+    };
+}
+
+/// The scope in force; the table has no alias.
+pub(crate) const SCOPE: &str = scope_in_force!("");
+/// The scope in force; the table is aliased `m`.
+pub(crate) const SCOPE_OF_M: &str = scope_in_force!("m.");
+
 /// The columns that [`read_memory`] reads, in its order.
-pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, forgotten_reason, access_count, last_accessed, content_hash";
+pub(crate) const COLUMNS: &str = concat!(
+    "seq, id, type, content, source_group, ",
+    scope_in_force!(""),
+    " AS scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
+     updated_at, forgotten_reason, access_count, last_accessed, content_hash, origin, client, session, trust, flags, echo"
+);
 
 /// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
-pub(crate) const ENTRY: &str = "m.seq, m.id, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at, m.metadata,
+pub(crate) const ENTRY: &str = concat!(
+    "m.seq, m.id, m.type, m.source_group, ",
+    scope_in_force!("m."),
+    " AS scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at, m.metadata,
      m.content, m.content_hash, m.created_at,
-     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END";
+     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END"
+);
 
 /// Number and id are the first columns of [`COLUMNS`] and of [`ENTRY`].
 pub(crate) const SOURCE: Source = Source::memories(0, 1);
@@ -73,6 +105,7 @@ pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         forgotten_reason: row.get(15)?,
         access_count: row.get(16)?,
         last_accessed: row.get::<_, Option<i64>>(17)?.map(Timestamp),
+        provenance: provenance(row, 19)?,
         metadata: metadata(row, 13)?,
     })
 }
@@ -103,6 +136,7 @@ pub(crate) fn read_damaged(row: &Row<'_>) -> rusqlite::Result<Memory> {
         forgotten_reason: lossy(15),
         access_count: number(16).unwrap_or_default(),
         last_accessed: number(17).map(Timestamp),
+        provenance: provenance(row, 19).unwrap_or_else(|_| Provenance::unknown()),
         metadata: metadata(row, 13).unwrap_or_default(),
     })
 }
@@ -129,6 +163,32 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             && metadata.get("method").and_then(Value::as_str) == Some("extractive")
             && metadata.get("cluster").is_some_and(|cluster| !cluster.is_null()),
     })
+}
+
+/// Reads origin, client, session, trust, flags and echo from six consecutive columns.
+fn provenance(row: &Row<'_>, first: usize) -> rusqlite::Result<Provenance> {
+    Ok(Provenance {
+        origin: match row.get_ref(first)? {
+            ValueRef::Null => None,
+            _ => Some(parsed(row, first)?),
+        },
+        client: row.get(first + 1)?,
+        session: row.get(first + 2)?,
+        trust: parsed(row, first + 3)?,
+        flags: flags(row, first + 4)?,
+        is_echo: row.get(first + 5)?,
+    })
+}
+
+/// Reads the names of flags; null is none.
+pub(crate) fn flags(row: &Row<'_>, column: usize) -> rusqlite::Result<Flags> {
+    if row.get_ref(column)? == ValueRef::Null {
+        return Ok(Flags::default());
+    }
+    let names = text(row, column)?;
+    let flags = Flags::of_names(names.split(','));
+    let is_known = flags.names().join(",") == names;
+    if is_known { Ok(flags) } else { Err(column_error(column, "has an unknown flag")) }
 }
 
 /// Returns whether a field of metadata is `true` or 1.

@@ -18,10 +18,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003_word_codes.sql"),
     include_str!("migrations/0004_known_answers.sql"),
     include_str!("migrations/0005_small_chunks.sql"),
+    include_str!("migrations/0006_provenance.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 5;
+pub(crate) const SCHEMA: i64 = 6;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;
@@ -203,6 +204,46 @@ mod tests {
             "the temporary table is dropped"
         );
         assert_eq!(crate::db::dump::free_pages(&conn), 0, "free pages are released");
+    }
+
+    #[test]
+    fn the_migration_to_provenance_gives_old_rows_what_their_log_knows() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        new_file(&folder.path().join("memory.db"));
+        let mut conn =
+            connection::writer(&folder.path().join("memory.db")).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        (0..5).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
+        let log_lines = [
+            ("agent", "create", Some("claude-code 2.0"), Some("s1")),
+            ("agent", "merge", Some("codex 1"), Some("s2")),
+            ("command", "create", Some("loci 0.1.0"), Some("s3")),
+            ("summary", "create", Some("loci maintenance"), None),
+            ("imported", "import", Some("loci 0.1.0"), Some("s4")),
+            ("imported", "create", Some("claude-code 2.0"), Some("s5")),
+        ];
+        for id in ["agent", "command", "summary", "imported", "unlogged"] {
+            let insert = "INSERT INTO memories(id, type, content, confidence_at, created_at, updated_at, content_hash)
+                          VALUES (?1, 'semantic', 'x', 0, 0, 0, x'00')";
+            conn.execute(insert, [id]).expect("the row is stored");
+        }
+        for line in log_lines {
+            let insert = "INSERT INTO memory_log(memory_id, operation, client, session, created_at) VALUES (?1, ?2, ?3, ?4, 0)";
+            conn.execute(insert, line).expect("the line is stored");
+        }
+        run(&mut conn, Timestamp(0)).expect("the database is migrated");
+        let row = |id: &str| {
+            let sql = "SELECT coalesce(origin, '-'), coalesce(client, '-'), coalesce(session, '-'), trust FROM memories WHERE id = ?1";
+            let read = |row: &rusqlite::Row<'_>| {
+                Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?].join("|"))
+            };
+            conn.query_row(sql, [id], read).expect("the row is readable")
+        };
+        assert_eq!(row("agent"), "agent|claude-code 2.0|s1|agent");
+        assert_eq!(row("command"), "-|loci 0.1.0|s3|agent", "a client chooses its own name");
+        assert_eq!(row("summary"), "maintenance|loci maintenance|-|agent");
+        assert_eq!(row("imported"), "import|loci 0.1.0|s4|agent");
+        assert_eq!(row("unlogged"), "-|-|-|agent");
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) mod rows;
 pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod schema_check;
+pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
 pub(crate) mod vectors;

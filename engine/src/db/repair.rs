@@ -5,6 +5,7 @@ use crate::db::{lexical, memories};
 use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
+use loci_proto::memory::Origin;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -14,11 +15,13 @@ pub(crate) fn write(conn: &Connection, memory: &Memory, hash: &[u8], now: Timest
 }
 
 fn write_columns(conn: &Connection, memory: &Memory, hash: &[u8], now: Timestamp) -> Result<()> {
-    let Memory { seq, kind, content, group, scope, status, anchor, metadata, .. } = memory;
+    let Memory { seq, kind, content, group, scope, status, anchor, metadata, provenance, .. } =
+        memory;
     conn.prepare_cached(
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
            pinned = ?9, created_at = ?10, expires_at = ?11, superseded_by = ?12, metadata = ?13, forgotten_reason = ?14,
-           access_count = ?15, last_accessed = ?16, content_hash = ?17, updated_at = ?18, status_at = ?18, boosted_at = NULL WHERE seq = ?1",
+           access_count = ?15, last_accessed = ?16, content_hash = ?17, updated_at = ?18, status_at = ?18, boosted_at = NULL,
+           origin = ?19, client = ?20, session = ?21, trust = ?22, flags = ?23, echo = ?24 WHERE seq = ?1",
     )?
     .execute(rusqlite::params![
         seq,
@@ -39,6 +42,12 @@ fn write_columns(conn: &Connection, memory: &Memory, hash: &[u8], now: Timestamp
         memory.last_accessed.map(|at| at.0),
         hash,
         now.0,
+        provenance.origin.map(Origin::as_str),
+        provenance.client,
+        provenance.session,
+        provenance.trust.as_str(),
+        memories::flags_column(provenance.flags),
+        provenance.is_echo,
     ])?;
     Ok(())
 }

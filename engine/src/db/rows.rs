@@ -31,6 +31,8 @@ pub(crate) enum Row {
     Alias(String),
     /// By the id of the deleted memory.
     Tombstone(String),
+    /// An entry of the journal, by its number: undoing a session marks its acts as undone.
+    Act(i64),
 }
 
 /// A row's columns and values.
@@ -47,6 +49,7 @@ impl Row {
             Self::Group(_) => "groups",
             Self::Alias(_) => "group_aliases",
             Self::Tombstone(_) => "tombstones",
+            Self::Act(_) => "journal",
         }
     }
 
@@ -68,6 +71,7 @@ impl Row {
                 vec![relation.clone().into(), memory.clone().into()],
             ),
             Self::Alias(alias) => ("alias = ?1", vec![alias.clone().into()]),
+            Self::Act(id) => ("id = ?1", vec![(*id).into()]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Counts of the store.
 
+use crate::db::memory_row;
 use crate::error::Result;
 use crate::model::time::Timestamp;
 use loci_proto::requests::stats::StatsReply;
@@ -32,7 +33,7 @@ pub(crate) fn count(
         active_memories: active,
         superseded_memories: not_active,
         by_type: count_by(conn, "type", &["episodic", "semantic", "procedural", "entity"], group)?,
-        by_scope: count_by(conn, "scope", &["global", "group"], group)?,
+        by_scope: count_by(conn, memory_row::SCOPE, &["global", "group"], group)?,
         entity_relations: relations(conn, group)?,
         db_size_bytes: size(conn)?,
         oldest_memory: oldest.map(|ms| Timestamp(ms).iso()),

@@ -9,6 +9,8 @@ use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::rows::Row;
 use crate::error::{Error, Result};
+use crate::flags;
+use crate::flags::Flags;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -17,14 +19,15 @@ use crate::maintain::compact;
 use crate::maintain::compact::Summary;
 use crate::maintain::plan::due_clusters;
 use crate::maintain::steps::{Cluster, Member};
+use crate::model::actor::Actor;
 use crate::model::content;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::compact::{ClusterMemory, CompactReply, CompactRequest};
 use loci_proto::sanitize::Removed;
@@ -69,17 +72,26 @@ pub fn summary_text(request: &CompactRequest) -> Result<Option<String>> {
 
 impl Reader {
     /// Returns the oldest due cluster of a project; if there is none, the newest one that has only
-    /// an extractive summary.
+    /// an extractive summary. A cluster with a memory that is trusted more than the caller is left
+    /// out.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
-    pub fn compactable(&self, group: &Group, now: Timestamp) -> Result<CompactReply> {
+    pub fn compactable(&self, actor: &Actor, now: Timestamp) -> Result<CompactReply> {
+        let (group, caller) = (&actor.group, Provenance::of(actor, Flags::default()));
         self.shared.require_ready()?;
         let mut clusters = due_in_group(&self.conn, &self.shared, &group.id, now)?;
         if clusters.is_empty() {
             clusters = extractive_clusters(&self.conn, &group.id)?;
         }
-        let Some(OpenCluster { cluster, replaces }) = clusters.into_iter().next() else {
+        let mut open = None;
+        for candidate in clusters {
+            if trusted_more(&self.conn, &candidate.cluster, &caller)?.is_none() {
+                open = Some(candidate);
+                break;
+            }
+        }
+        let Some(OpenCluster { cluster, replaces }) = open else {
             return Ok(CompactReply {
                 note: Some("Nothing is due".to_owned()),
                 ..CompactReply::default()
@@ -129,6 +141,14 @@ impl Writer {
                 .into_iter()
                 .find(|open| open.cluster.key == key)
                 .ok_or_else(|| cluster_not_found(&key))?;
+            let caller = Provenance::of(&call.actor, flags::of_text(&text));
+            if let Some(id) = trusted_more(change.conn, &cluster, &caller)? {
+                let message = format!("would replace a memory that is trusted more: {id}");
+                let failure = Failure::new(Code::Conflict, message).at("summary");
+                return Err(failure
+                    .hint("Leave the cluster; the user can run loci compact")
+                    .into());
+            }
             let summary = Summary { text: &text, encoding, method: "agent", quoted: &[] };
             let (id, act) = match &replaces {
                 None => compact::replace(change, &cluster, summary)?,
@@ -144,6 +164,21 @@ impl Writer {
             })
         })
     }
+}
+
+/// Returns a member of the cluster that the caller's text may not replace.
+fn trusted_more(
+    conn: &Connection,
+    cluster: &Cluster,
+    caller: &Provenance,
+) -> Result<Option<MemoryId>> {
+    for member in &cluster.members {
+        let memory = memories::by_seq(conn, member.seq)?;
+        if let Some(memory) = memory.filter(|m| !caller.may_replace(&m.provenance)) {
+            return Ok(Some(memory.id));
+        }
+    }
+    Ok(None)
 }
 
 fn cluster_not_found(key: &str) -> Error {

@@ -12,10 +12,12 @@ use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
+use crate::flags;
+use crate::flags::Flags;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::maintain::plan::is_due;
-use crate::maintain::sources::{add_source, mean_confidence};
+use crate::maintain::sources::{add_source, mean_confidence, provenance};
 use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
@@ -190,6 +192,9 @@ fn insert(
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let seqs: Vec<i64> = cluster.members.iter().map(|member| member.seq).collect();
     let metadata = metadata(cluster, summary);
+    // An extractive summary has no words of its own.
+    let own_flags =
+        if summary.method == "agent" { flags::of_text(summary.text) } else { Flags::default() };
     let new = NewMemory {
         id: &id,
         kind: MemoryType::Episodic,
@@ -200,6 +205,7 @@ fn insert(
         metadata: &metadata,
         hash: &hash(summary.text),
         expires_at: None,
+        provenance: &provenance(change, own_flags, &seqs)?,
     };
     let seq = change.insert(&new, summary.encoding)?;
     let details =

@@ -41,6 +41,7 @@ use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use loci_proto::group::Group;
+use loci_proto::memory::Origin;
 
 /// The state of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,6 +89,7 @@ pub fn actor(group: &str) -> Actor {
     Actor {
         client: Some("loci maintenance".to_owned()),
         session: None,
+        origin: Origin::Maintenance,
         group: Group { id: group.to_owned(), name: group.to_owned() },
     }
 }

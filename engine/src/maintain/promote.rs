@@ -15,9 +15,10 @@ use crate::duplicate;
 use crate::duplicate::TextValues;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
+use crate::flags::Flags;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
-use crate::maintain::sources::{add_source, mean_confidence};
+use crate::maintain::sources::{add_source, mean_confidence, provenance};
 use crate::maintain::steps::{Member, Promotion, digest};
 use crate::model::encoding::Embedding;
 use crate::model::memory::Memory;
@@ -30,8 +31,8 @@ use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::maintenance::StepReport;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 /// Maximum episodes of a project that are compared, newest first. They are compared pairwise: 4,000
 /// take about a second.
@@ -69,6 +70,9 @@ pub(crate) fn promotions(
         candidates.reverse();
         let similar = similar_episodes(conn, &candidates, settings.rules.promotion_similarity)?;
         for star in star_clusters(&candidates, &similar, settings.rules.promotion_threshold) {
+            if is_of_one_session(&candidates, &star) {
+                continue;
+            }
             similar_groups.push(SimilarGroup {
                 project: project.to_owned(),
                 members: star.iter().map(|i| candidates[*i].clone()).collect(),
@@ -87,12 +91,22 @@ pub(crate) fn promotions(
     Ok(due)
 }
 
-/// Returns whether an episode may be promoted: each episode supports only one fact.
+/// Returns true if one session stored all of these episodes: it may have repeated itself, so they
+/// are no evidence. False if a session is not known.
+fn is_of_one_session(candidates: &[Candidate<'_>], star: &[usize]) -> bool {
+    let sessions: Option<HashSet<&str>> =
+        star.iter().map(|i| candidates[*i].episode.session.as_deref()).collect();
+    sessions.is_some_and(|sessions| sessions.len() == 1)
+}
+
+/// Returns whether an episode may be promoted: each episode supports only one fact, and a gated one
+/// supports none.
 fn is_promotable(episode: &Episode, now: Timestamp) -> bool {
     let is_kept = matches!(episode.status, Status::Active | Status::Compacted);
     is_kept
         && !episode.is_generated
         && !episode.was_promoted
+        && !episode.is_gated
         && episode.expires_at.is_none_or(|at| at > now)
 }
 
@@ -410,6 +424,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         metadata: &metadata,
         hash: &hash(&content),
         expires_at: None,
+        provenance: &provenance(change, Flags::default(), &seqs)?,
     };
     let seq = change.insert(&new, &encoding)?;
     change.log(

@@ -1,6 +1,7 @@
 //! A memory as stored in the database. Not here: reading the row (`db::memories`).
 
 use crate::model::decay::Anchor;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Audience;
@@ -15,6 +16,7 @@ pub(crate) struct Memory {
     pub kind: MemoryType,
     pub content: String,
     pub group: Option<String>,
+    /// The scope in force: a gated memory is not global.
     pub scope: Scope,
     pub status: Status,
     pub anchor: Anchor,
@@ -26,6 +28,7 @@ pub(crate) struct Memory {
     pub forgotten_reason: Option<String>,
     pub access_count: i64,
     pub last_accessed: Option<Timestamp>,
+    pub provenance: Provenance,
 }
 
 impl Memory {

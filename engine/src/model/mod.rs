@@ -8,6 +8,7 @@ pub(crate) mod entity_link;
 pub(crate) mod entry;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod provenance;
 pub mod sign_code;
 pub(crate) mod status;
 pub mod time;

@@ -7,10 +7,13 @@ use crate::db::rows::{Image, Row};
 use crate::db::{repair, rows, vectors};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
+use crate::flags;
+use crate::flags::Flags;
 use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
@@ -18,6 +21,7 @@ use crate::model::{content, time};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::{Origin, Scope};
 use loci_proto::requests::edit::{ChangedReply, EditRequest};
 use loci_proto::requests::pin::PinRequest;
 use loci_proto::sanitize::Removed;
@@ -168,6 +172,29 @@ fn find(change: &mut Change<'_>, visibility: &Visibility, request: &EditRequest)
     Ok(Memory { content: String::new(), ..damaged })
 }
 
+/// Returns the columns of the trust in an edited text: that of the caller who wrote it. An agent
+/// does not raise it.
+fn provenance_columns(
+    change: &Change<'_>,
+    memory: &Memory,
+    text: &str,
+) -> Vec<(&'static str, Value)> {
+    let is_person = change.call.actor.origin == Origin::Person;
+    let own = if is_person { Flags::default() } else { flags::of_text(text) };
+    let mut edited = Provenance::of(&change.call.actor, own);
+    if !is_person {
+        edited.inherit(&memory.provenance);
+    }
+    let mut columns = Vec::new();
+    if edited.trust != memory.provenance.trust {
+        columns.push(("trust", json!(edited.trust)));
+    }
+    if edited.flags != memory.provenance.flags {
+        columns.push(("flags", json!(memories::flags_column(edited.flags))));
+    }
+    columns
+}
+
 /// Returns the columns whose values change.
 fn changed_columns(
     change: &Change<'_>,
@@ -193,6 +220,7 @@ fn changed_columns(
                 .into());
         }
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
+        columns.extend(provenance_columns(change, memory, text));
     }
     let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
     if request.metadata.is_some() {
@@ -206,6 +234,11 @@ fn changed_columns(
         columns.push(("metadata", json!(Value::Object(metadata).to_string())));
     }
     if let Some(scope) = request.scope.filter(|scope| *scope != memory.scope) {
+        if scope == Scope::Global && memory.provenance.is_gated() {
+            let message = "cannot be global before a person confirms the memory";
+            let failure = Failure::new(Code::Conflict, message).at("scope");
+            return Err(failure.hint("Read it with loci inspect, then run loci confirm").into());
+        }
         columns.push(("scope", json!(scope)));
     }
     if let Some(confidence) = request.confidence {

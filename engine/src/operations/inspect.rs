@@ -28,8 +28,8 @@ const LOG_PAGE_SIZE: usize = 50;
 const MAX_MENTIONS: usize = 20;
 /// Maximum versions shown before the memory, and after it.
 const MAX_VERSIONS: usize = 25;
-/// Below this confidence a memory is flagged for cleanup.
-pub(crate) const FLAG_THRESHOLD: f64 = 0.1;
+/// Below this confidence a memory has faded: a candidate for cleanup.
+pub(crate) const FADED_THRESHOLD: f64 = 0.1;
 
 impl Reader {
     /// Shows one memory, whatever its status.
@@ -253,8 +253,13 @@ impl Reader {
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
             confidence,
-            flagged: memory.status == Status::Active && confidence.get() < FLAG_THRESHOLD,
+            flagged: memory.status == Status::Active && confidence.get() < FADED_THRESHOLD,
             pinned: memory.anchor.pinned,
+            origin: memory.provenance.origin,
+            client: memory.provenance.client,
+            session: memory.provenance.session,
+            trust: memory.provenance.trust,
+            flags: memory.provenance.flags.names(),
             access_count: memory.access_count,
             last_accessed: memory.last_accessed.map(Timestamp::iso),
             created_at: memory.created_at.iso(),

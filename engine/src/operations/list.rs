@@ -8,7 +8,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::{FLAG_THRESHOLD, group_name};
+use crate::operations::inspect::{FADED_THRESHOLD, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
@@ -59,6 +59,7 @@ impl Reader {
         let admits = |memory: &Memory| {
             (request.all_groups || visibility.admits(memory.audience()))
                 && self.matches_status(memory, status, now)
+                && (!request.flags || !memory.provenance.flags.is_empty())
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
                 && request
                     .older_than_seconds
@@ -119,7 +120,7 @@ impl Reader {
             StatusFilter::Expired => is_active && is_expired,
             StatusFilter::Pinned => is_active && memory.anchor.pinned,
             StatusFilter::Flagged => {
-                is_active && self.confidence(memory, now).get() < FLAG_THRESHOLD
+                is_active && self.confidence(memory, now).get() < FADED_THRESHOLD
             }
             StatusFilter::All => true,
         }
@@ -135,6 +136,11 @@ impl Reader {
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
             pinned: memory.anchor.pinned,
+            origin: memory.provenance.origin,
+            client: memory.provenance.client,
+            session: memory.provenance.session,
+            trust: memory.provenance.trust,
+            flags: memory.provenance.flags.names(),
             created_at: memory.created_at.iso(),
         })
     }

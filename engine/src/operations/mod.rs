@@ -2,7 +2,8 @@
 //! takes the time and the request.
 
 pub mod backup;
-pub(crate) mod brief;
+pub mod brief;
+pub(crate) mod confirm;
 pub(crate) mod doctor;
 pub mod edit;
 pub mod eval;
@@ -20,4 +21,6 @@ pub(crate) mod scan;
 pub mod stats;
 pub mod store;
 pub(crate) mod undo;
+pub(crate) mod undo_act;
+pub(crate) mod undo_session;
 pub(crate) mod visible_memory;

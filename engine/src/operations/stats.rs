@@ -7,7 +7,7 @@ use crate::handles::reader::Reader;
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::operations::inspect::FLAG_THRESHOLD;
+use crate::operations::inspect::FADED_THRESHOLD;
 use loci_proto::group::Group;
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 
@@ -25,7 +25,7 @@ impl Reader {
         let counts = stats::count(&self.conn, group.as_deref(), &settings.model, now)?;
         let is_flagged = |entry: &Entry| {
             entry.status == Status::Active
-                && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAG_THRESHOLD
+                && settings.decay.at(now, entry.kind, entry.anchor).get() < FADED_THRESHOLD
         };
         let is_in_group = |entry: &Entry| group.is_none() || entry.group == group;
         let mut flagged = 0;

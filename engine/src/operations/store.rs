@@ -7,14 +7,17 @@
 use crate::db::log::Operation;
 use crate::db::memories::NewMemory;
 use crate::db::rows::Row;
-use crate::db::{groups, memories};
+use crate::db::{groups, journal, memories};
 use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::duplicate::content_hash::hash;
 use crate::error::{Error, Result};
+use crate::flags;
+use crate::flags::{Flag, Flags};
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
+use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
@@ -25,7 +28,7 @@ use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, Scope};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use loci_proto::sanitize::Removed;
 use serde_json::json;
@@ -43,6 +46,10 @@ pub struct Draft {
     request: StoreRequest,
     /// What was removed from the text and the metadata.
     sanitized: Vec<String>,
+    /// Why the text looks like an order to a model.
+    flags: Flags,
+    /// Sequence numbers of memories that the session has been shown.
+    shown: Vec<i64>,
 }
 
 impl Draft {
@@ -55,7 +62,17 @@ impl Draft {
         request.content = content::clean_text(&request.content, &mut removed)?;
         content::clean_metadata(&mut request.metadata, &mut removed)?;
         content::check_metadata(request.kind, &request.metadata)?;
-        Ok(Self { request, sanitized: removed.into_list() })
+        let sanitized = removed.into_list();
+        let mut flags = flags::of_memory(&request.content, &request.metadata);
+        flags::of_removed(&sanitized, &mut flags);
+        Ok(Self { request, sanitized, flags, shown: Vec::new() })
+    }
+
+    /// Adds the memories that the session has been shown, by sequence number: a text that repeats
+    /// one of them is no evidence for it.
+    #[must_use]
+    pub fn with_shown(self, shown: Vec<i64>) -> Self {
+        Self { shown, ..self }
     }
 
     /// Returns the text to encode.
@@ -78,11 +95,13 @@ impl Writer {
         encoding: &DocumentEncoding,
     ) -> Result<StoreReply> {
         self.run_idempotent(call, |change| {
-            let scope = draft.request.effective_scope();
-            let mut work = StoreWork { change, request: &draft.request, encoding, scope };
+            let mut work = StoreWork::new(change, draft, encoding);
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
+            } else if reply.deduplicated {
+                // In no list of acts, because a plain store is none; taken back with its session.
+                change.commit_to_journal(journal::MERGE)?;
             }
             Ok(StoreReply { sanitized: draft.sanitized.clone(), ..reply })
         })
@@ -94,7 +113,12 @@ struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
     encoding: &'a DocumentEncoding,
+    shown: &'a [i64],
     scope: Scope,
+    /// The provenance of the new memory.
+    provenance: Provenance,
+    /// The more trusted memory that this one cannot replace or merge with.
+    conflict: Option<Memory>,
 }
 
 /// Stored memories that are similar to the new text.
@@ -102,17 +126,36 @@ struct StoreWork<'a, 'b> {
 struct SimilarMemories {
     /// The memory that states the same fact.
     same: Option<Memory>,
+    /// True if `same` has an equal text and is more trusted: nothing is changed then.
+    is_known_better: bool,
     /// Memories above the threshold that state another fact.
     similar: Vec<MemoryId>,
 }
 
-impl StoreWork<'_, '_> {
+impl<'a, 'b> StoreWork<'a, 'b> {
+    fn new(change: &'a mut Change<'b>, draft: &'a Draft, encoding: &'a DocumentEncoding) -> Self {
+        let actor = &change.call.actor;
+        // A person's own text is not an injected one.
+        let is_person = actor.origin == Origin::Person;
+        let flags = if is_person { Flags::default() } else { draft.flags };
+        let provenance = Provenance::of(actor, flags);
+        let request = &draft.request;
+        let scope = request.effective_scope();
+        Self { change, request, encoding, shown: &draft.shown, scope, provenance, conflict: None }
+    }
+
     fn store(&mut self) -> Result<StoreReply> {
         let group = self.resolve_group()?;
-        let replaced = self.replaced(&group)?;
+        let mut replaced = self.replaced(&group)?;
+        if let Some(old) = replaced.take_if(|old| !self.provenance.may_replace(&old.provenance)) {
+            self.set_conflict(old);
+        }
         self.scope = self.effective_scope(replaced.as_ref());
         let found = self.similar(&group, replaced.as_ref())?;
+        // A conflict that was found now also forbids the supersession.
+        replaced = replaced.filter(|old| self.provenance.may_replace(&old.provenance));
         let (id, deduplicated) = match found.same {
+            Some(known) if found.is_known_better => (known.id, true),
             Some(existing) => (self.reinforce(existing)?, true),
             None => (self.insert(&group)?, false),
         };
@@ -130,14 +173,24 @@ impl StoreWork<'_, '_> {
             similar: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
+            flagged: self.provenance.flags.names(),
+            conflict: self.conflict.as_ref().map(conflict_text),
             degraded: Degraded::default(),
         })
     }
 
-    /// Returns the scope in the request; else that of the replaced memory, if it is wider; else the
-    /// default of the type.
+    /// Records that the text disagrees with a memory that it may not change: it is stored beside
+    /// that memory, flagged.
+    fn set_conflict(&mut self, with: Memory) {
+        self.provenance.flags.insert(Flag::Conflict);
+        self.conflict = Some(with);
+    }
+
+    /// Returns the scope of a gated memory, its project; else the scope in the request; else that of
+    /// the replaced memory, if it is wider; else the default of the type.
     fn effective_scope(&self, replaced: Option<&Memory>) -> Scope {
         match replaced {
+            _ if self.provenance.is_gated() => Scope::Group,
             Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
                 Scope::Global
             }
@@ -167,7 +220,9 @@ impl StoreWork<'_, '_> {
         };
         match (memory.status, &memory.superseded_by) {
             (Status::Active, _)
-                if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) =>
+                if memory.scope == Scope::Global
+                    && self.request.scope == Some(Scope::Group)
+                    && self.provenance.may_replace(&memory.provenance) =>
             {
                 conflict(
                     format!(
@@ -192,43 +247,69 @@ impl StoreWork<'_, '_> {
     }
 
     /// Finds the same fact and similar memories among the active memories of the same type and
-    /// audience.
-    fn similar(&self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
+    /// audience. Only memories that are trusted alike are the same; a similar one that is trusted
+    /// more is a conflict.
+    fn similar(&mut self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
         let audience = Audience::new(self.scope, Some(&group.id));
+        let now = self.change.call.now;
+        let kind = self.request.kind;
         let eligible = |m: &Memory| {
-            m.kind == self.request.kind
+            m.kind == kind
                 && m.audience().is_same(audience)
-                && m.expires_at.is_none_or(|at| at > self.change.call.now)
+                && m.expires_at.is_none_or(|at| at > now)
                 && replaced.is_none_or(|old| old.seq != m.seq)
         };
-        let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?
-            .into_iter()
-            .find(&eligible);
-        if exact.is_some() {
-            return Ok(SimilarMemories { same: exact, similar: Vec::new() });
+        if let Some(found) = self.equal_text(eligible)? {
+            return Ok(found);
         }
         let mut found = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
+        let mut trusted_more = None;
         for (seq, cosine) in self.nearest(group, threshold) {
             let is_above = f64::from(cosine) > threshold;
-            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
+            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(eligible) else {
                 continue;
             };
             let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
             let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
                 .filter(|_| same_subject);
-            if equivalence
-                .is_some_and(|equivalence| is_above || equivalence == Equivalence::InWords)
-            {
+            let is_same = equivalence
+                .is_some_and(|equivalence| is_above || equivalence == Equivalence::InWords);
+            if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
-                break;
+                return Ok(found);
             }
             if is_above && found.similar.len() < MAX_SIMILAR {
-                found.similar.push(memory.id);
+                found.similar.push(memory.id.clone());
+            }
+            if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
+                trusted_more.get_or_insert(memory);
             }
         }
+        if let Some(memory) = trusted_more {
+            self.set_conflict(memory);
+            self.scope = Scope::Group;
+        }
         Ok(found)
+    }
+
+    /// Finds a memory with an equal text: one that is trusted alike, else one that is trusted more,
+    /// to which the text adds nothing.
+    fn equal_text(&self, eligible: impl Fn(&Memory) -> bool) -> Result<Option<SimilarMemories>> {
+        let mut equal = memories::by_hash(self.change.conn, &hash(&self.request.content))?;
+        equal.retain(eligible);
+        let alike = equal.iter().position(|m| m.provenance.is_equal_to(&self.provenance));
+        let better = || equal.iter().position(|m| !self.provenance.may_replace(&m.provenance));
+        let (at, is_known_better) = match alike {
+            Some(at) => (at, false),
+            None => match better().filter(|_| self.request.supersedes.is_none()) {
+                Some(at) => (at, true),
+                None => return Ok(None),
+            },
+        };
+        let same = Some(equal.swap_remove(at));
+        Ok(Some(SimilarMemories { same, is_known_better, similar: Vec::new() }))
     }
 
     /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
@@ -289,7 +370,20 @@ impl StoreWork<'_, '_> {
         }
     }
 
+    /// Returns true for an episode that repeats what the session has been shown: its vector is as
+    /// near to that of a shown memory as those of episodes that promotion counts together.
+    fn is_echo(&self) -> bool {
+        let [vector] = self.encoding.vectors.as_slice() else { return false };
+        let similarity = self.change.shared.settings().rules.promotion_similarity;
+        let index = self.change.shared.index();
+        let is_near = |seq: &i64| {
+            index.direction(*seq).is_some_and(|shown| f64::from(shown.cosine(vector)) > similarity)
+        };
+        self.request.kind == MemoryType::Episodic && self.shown.iter().any(is_near)
+    }
+
     fn insert(&mut self, group: &Group) -> Result<MemoryId> {
+        self.provenance.is_echo = self.is_echo();
         let id = MemoryId::from(uuid::Uuid::now_v7());
         let new = NewMemory {
             id: &id,
@@ -301,6 +395,7 @@ impl StoreWork<'_, '_> {
             metadata: &self.request.metadata,
             hash: &hash(&self.request.content),
             expires_at: self.expires_at()?,
+            provenance: &self.provenance,
         };
         let seq = self.change.insert(&new, self.encoding)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
@@ -309,29 +404,25 @@ impl StoreWork<'_, '_> {
         Ok(id)
     }
 
-    /// Raises the confidence of a memory that states the same fact, and stores the new wording.
+    /// Raises the confidence of a memory that states the same fact, unless the session has been
+    /// shown it, and stores the new wording.
     fn reinforce(&mut self, mut existing: Memory) -> Result<MemoryId> {
-        let before = self.change.shared.settings().decay.at(
-            self.change.call.now,
-            existing.kind,
-            existing.anchor,
-        );
-        let after = before.boosted(REINFORCEMENT);
+        let (conn, now) = (self.change.conn, self.change.call.now);
+        let before = self.change.shared.settings().decay.at(now, existing.kind, existing.anchor);
+        let is_echo = self.shown.contains(&existing.seq);
+        let after = if is_echo { before } else { before.boosted(REINFORCEMENT) };
+        let metadata = existing.metadata.clone();
         content::merge_metadata(&mut existing.metadata, &self.request.metadata);
-        if self.request.supersedes.is_some() {
-            // Undoing the supersession must also undo the reinforcement.
-            self.change.record_before(Row::Memory(existing.seq))?;
-            self.change.record_before(Row::Variant(existing.seq, self.request.content.clone()))?;
+        self.change.record_before(Row::Memory(existing.seq))?;
+        if !is_echo {
+            memories::reinforce(conn, &existing, after, now)?;
+        } else if metadata != existing.metadata {
+            memories::set_metadata(conn, &existing, now)?;
         }
-        memories::reinforce(self.change.conn, &existing, after, self.change.call.now)?;
         let reworded = existing.content != self.request.content;
         if reworded {
-            memories::add_variant(
-                self.change.conn,
-                existing.seq,
-                &self.request.content,
-                self.change.call.now,
-            )?;
+            self.change.record_before(Row::Variant(existing.seq, self.request.content.clone()))?;
+            memories::add_variant(conn, existing.seq, &self.request.content, now)?;
         }
         self.change.log(
             Operation::Merge,
@@ -349,4 +440,16 @@ impl StoreWork<'_, '_> {
         self.change.touched.seqs.push(old.seq);
         Ok(())
     }
+}
+
+/// Describes the memory that a store could not change, and the next step.
+fn conflict_text(with: &Memory) -> String {
+    let why = match with.provenance.trust {
+        Trust::Person => "a person stored or confirmed it",
+        _ => "it is trusted more than this text",
+    };
+    format!(
+        "{} was not changed, because {why}; this text was stored beside it. Ask the user which one is right: loci confirm, loci forget",
+        with.id
+    )
 }

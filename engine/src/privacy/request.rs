@@ -47,6 +47,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Inspect(_)
         | Request::Restore(_)
         | Request::Config(_)
+        | Request::Confirm(_)
         | Request::List(_)
         | Request::Find(_)
         | Request::Pin(_)

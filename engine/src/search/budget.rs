@@ -161,6 +161,8 @@ mod tests {
             sources: Vec::new(),
             relations: Vec::new(),
             also: Vec::new(),
+            by: None,
+            flagged: Vec::new(),
             why: None,
         }
     }

@@ -19,11 +19,11 @@ struct ColdStore {
 
 impl ColdStore {
     fn reopen(test_store: TestStore) -> Self {
-        let TestStore { folder, writer, reader, now } = test_store;
+        let TestStore { folder, writer, reader, now, .. } = test_store;
         drop(reader);
         writer.close().expect("the store closes");
         let (writer, reader) = open_without_index(&folder);
-        Self { test_store: TestStore { folder, writer, reader, now } }
+        Self { test_store: TestStore::of(folder, writer, reader, now) }
     }
 
     /// Returns the contents of the results in alphabetical order.

@@ -16,7 +16,7 @@ use crate::operations::store::Draft;
 use crate::transaction::change::CallContext;
 use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
-use loci_proto::memory::MemoryId;
+use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::doctor::Finding;
 use loci_proto::requests::forget::ForgetReply;
 use loci_proto::requests::inspect::InspectReply;
@@ -37,6 +37,12 @@ pub(crate) struct TestStore {
     pub reader: Reader,
     /// The time of the next call.
     pub now: Timestamp,
+    /// The session of the next call.
+    pub session: String,
+    /// What kind of caller the next call is from.
+    pub origin: Origin,
+    /// Sequence numbers of the memories that the session of the next store has been shown.
+    pub shown: Vec<i64>,
 }
 
 impl TestStore {
@@ -48,18 +54,24 @@ impl TestStore {
         let folder = tempfile::tempdir().expect("the folder is created");
         let writer = open(&folder.path().join("memory.db"), settings, T0).expect("the store opens");
         let reader = writer.reader().expect("the reader opens");
-        Self { folder, writer, reader, now: T0 }
+        Self::of(folder, writer, reader, T0)
+    }
+
+    /// A store that is open.
+    pub(crate) fn of(folder: TempDir, writer: Writer, reader: Reader, now: Timestamp) -> Self {
+        let (session, origin) = ("s1".to_owned(), Origin::Agent);
+        Self { folder, writer, reader, now, session, origin, shown: Vec::new() }
     }
 
     /// Closes the store and opens it again, as a restart does.
     pub(crate) fn reopened(self) -> Self {
-        let Self { folder, writer, reader, now } = self;
+        let Self { folder, writer, reader, now, .. } = self;
         drop(reader);
         writer.close().expect("the store closes");
         let writer = open(&folder.path().join("memory.db"), Settings::for_model("test"), now)
             .expect("the store opens");
         let reader = writer.reader().expect("the reader opens");
-        Self { folder, writer, reader, now }
+        Self::of(folder, writer, reader, now)
     }
 
     /// Returns all findings of doctor about the store.
@@ -78,7 +90,7 @@ impl TestStore {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Result<StoreReply> {
-        let draft = Draft::new(parse::<StoreRequest>(arguments))?;
+        let draft = Draft::new(parse::<StoreRequest>(arguments))?.with_shown(self.shown.clone());
         let encoding = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
         self.writer.store(&self.call(group, None), &draft, &encoding)
     }
@@ -108,7 +120,8 @@ impl TestStore {
     pub(crate) fn call(&self, group: &str, key: Option<&str>) -> CallContext {
         let actor = Actor {
             client: Some("test".to_owned()),
-            session: Some("s1".to_owned()),
+            session: Some(self.session.clone()),
+            origin: self.origin,
             group: named(group),
         };
         CallContext { now: self.now, actor, key: key.map(str::to_owned) }
@@ -140,6 +153,7 @@ impl TestStore {
                 &prepare(request).expect("the request is valid"),
                 RecallContext {
                     group: &named(group),
+                    client: None,
                     encoding,
                     now: self.now,
                     degraded: &degraded,

@@ -37,7 +37,7 @@ fn store_in_memory() -> TestStore {
     let path = folder.path().join("memory.db");
     let writer = open(&path, Settings::for_model("test"), T0).expect("the store opens");
     let reader = writer.reader().expect("a reader opens");
-    TestStore { folder, writer, reader, now: T0 }
+    TestStore::of(folder, writer, reader, T0)
 }
 
 /// Memories of all types with vectors, codes, metadata and relations, and some free pages.
@@ -119,6 +119,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
         let request = json!({"ids": ids, "token_budget": 100_000, "dry_run": true});
         let prepared = crate::operations::recall::prepare(parse(request))?;
         let context = crate::operations::recall::RecallContext {
+            client: None,
             group: &group,
             encoding: None,
             now,
@@ -185,7 +186,7 @@ impl Sound {
         let said_at_start = !writer.findings().is_empty();
         let reader = writer.reader().expect("a reader opens");
         let folder = tempfile::tempdir().expect("a folder");
-        let store = TestStore { folder, writer, reader, now };
+        let store = TestStore::of(folder, writer, reader, now);
         let answers = answers(&store, ids);
         let mut findings = Vec::new();
         let check = store.reader.full_check().and_then(|mut check| {

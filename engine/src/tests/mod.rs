@@ -15,8 +15,12 @@ pub(crate) mod growth;
 mod idempotency;
 pub(crate) mod languages;
 pub(crate) mod recall;
+#[path = "../../../tests/it/red_team_texts.rs"]
+pub(crate) mod red_team_texts;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod snapshot;
 pub(crate) mod store;
+mod trust;
 pub(crate) mod undo;
+mod undo_session;

@@ -7,7 +7,7 @@ use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{T0, TestStore, axis, between_axes, id};
-use crate::transaction::access::Boosting;
+use crate::transaction::access::{Accesses, Boosting};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -183,14 +183,14 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
     for _ in 0..3 {
         test_store
             .writer
-            .touch(&HashMap::from([(seq, 1)]), T0, Boosting::On)
+            .touch(&HashMap::from([(seq, Accesses::boosting(1))]), T0, Boosting::On)
             .expect("the access is counted");
     }
     assert!((confidence(&test_store) - 0.55).abs() < 1e-9);
     test_store.now = T0.plus(HOUR);
     test_store
         .writer
-        .touch(&HashMap::from([(seq, 2)]), test_store.now, Boosting::On)
+        .touch(&HashMap::from([(seq, Accesses::boosting(2))]), test_store.now, Boosting::On)
         .expect("the access is counted");
     assert!((confidence(&test_store) - 0.60).abs() < 1e-4);
 }

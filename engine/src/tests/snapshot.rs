@@ -53,7 +53,7 @@ fn close(test_store: TestStore) -> TempDir {
 fn reopen(folder: TempDir) -> TestStore {
     let writer = open(&folder.path().join("memory.db"), settings(), T0).expect("the store opens");
     let reader = writer.reader().expect("the reader opens");
-    TestStore { folder, writer, reader, now: T0 }
+    TestStore::of(folder, writer, reader, T0)
 }
 
 /// Returns the path of the index snapshot.

@@ -95,7 +95,7 @@ fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
     test_store
         .writer
         .touch(
-            &std::iter::once((1, 3)).collect(),
+            &std::iter::once((1, crate::transaction::access::Accesses::boosting(3))).collect(),
             test_store.now,
             crate::transaction::access::Boosting::On,
         )

@@ -1,5 +1,5 @@
 //! Accesses of recalls: each memory returned in full is counted, and its confidence rises, at most
-//! once an hour.
+//! once an hour, and at most once a day for each session (the caller counts those).
 //!
 //! Written after the reply, in batches, so that no recall waits for the writer.
 
@@ -16,6 +16,23 @@ use std::collections::HashMap;
 const BOOST: f64 = 0.05;
 /// Minimum time between two boosts of a memory, in milliseconds.
 const COOLDOWN: i64 = HOUR;
+
+/// The accesses of one memory since the last flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Accesses {
+    /// How often it was returned in full.
+    pub times: u32,
+    /// False if every access was by a session that had raised its confidence within a day.
+    pub may_boost: bool,
+}
+
+impl Accesses {
+    /// Accesses that may raise confidence.
+    #[must_use]
+    pub fn boosting(times: u32) -> Self {
+        Self { times, may_boost: true }
+    }
+}
 
 /// Whether an access raises confidence. Off while the clock is not trusted: a boost stores the
 /// time.
@@ -34,14 +51,17 @@ impl Writer {
     /// `Database`; the accesses are then not counted.
     pub fn touch(
         &mut self,
-        accesses: &HashMap<i64, u32>,
+        accesses: &HashMap<i64, Accesses>,
         now: Timestamp,
         boosting: Boosting,
     ) -> Result<()> {
         self.change(|tx, shared, touched| {
-            for (seq, times) in accesses {
-                let boosted =
-                    if boosting == Boosting::On { boost(tx, shared, *seq, now)? } else { None };
+            for (seq, Accesses { times, may_boost }) in accesses {
+                let boosted = if boosting == Boosting::On && *may_boost {
+                    boost(tx, shared, *seq, now)?
+                } else {
+                    None
+                };
                 memories::touch(tx, *seq, *times, now, boosted)?;
                 touched.seqs.push(*seq);
             }

@@ -100,6 +100,14 @@ impl Change<'_> {
         Ok(seq)
     }
 
+    /// Forgets what was recorded and touched: the changes were taken back.
+    pub fn discard(&mut self) {
+        self.before.clear();
+        self.recorded.clear();
+        self.touched.seqs.clear();
+        self.touched.vectors.clear();
+    }
+
     /// Writes the recorded rows to the journal, so that the operation can be undone. Returns the
     /// number of the journal entry, or `None` if nothing has changed.
     pub fn commit_to_journal(&mut self, act: &str) -> Result<Option<i64>> {

@@ -21,13 +21,22 @@ use crate::transfer::record::{
 };
 use loci_proto::error::Failure;
 use loci_proto::group::clean_name;
-use loci_proto::memory::{MemoryId, MemoryType};
+use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::Connection;
 use serde_json::json;
 
 /// Maximum number of memories whose encodings stay in memory for the index update, about 40 MB.
 /// Those of further memories are read again from the database.
 const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
+
+/// What becomes of a memory that is in the file and in this store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It stays as it is here.
+    Kept,
+    /// It is merged with the line.
+    Merged,
+}
 
 impl Importer<'_, '_> {
     /// Applies a group.
@@ -67,6 +76,8 @@ impl Importer<'_, '_> {
         {
             return self.merge_memory(seq, &line);
         }
+        line.set_imported();
+        self.reply.flagged += usize::from(!line.flags.is_empty());
         let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
         self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
@@ -91,7 +102,11 @@ impl Importer<'_, '_> {
     fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         // The line repairs a memory that is damaged here.
         let local = export_rows::memory_line(self.change.conn, seq)?;
-        let merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
+        let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
+        if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
+            self.content_differs.insert(seq);
+            return Ok(());
+        }
         if merged.content != line.content {
             self.content_differs.insert(seq);
         }
@@ -107,6 +122,31 @@ impl Importer<'_, '_> {
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
+    }
+
+    /// Sets the provenance of a merged memory: that of this store, unless the file changes the text
+    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it.
+    fn decide_provenance(
+        &mut self,
+        local: Option<&MemoryLine>,
+        merged: &mut MemoryLine,
+    ) -> Outcome {
+        if let Some(local) = local {
+            merged.set_provenance_of(local);
+            if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
+                self.kept_for_trust += 1;
+                self.reply.unchanged += 1;
+                return Outcome::Kept;
+            }
+        }
+        let is_changed = |local: &MemoryLine| {
+            merged.content != local.content || merged.metadata != local.metadata
+        };
+        if local.is_none_or(is_changed) {
+            merged.set_imported();
+            self.reply.flagged += usize::from(!merged.flags.is_empty());
+        }
+        Outcome::Merged
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.
@@ -130,6 +170,9 @@ impl Importer<'_, '_> {
     /// Applies a variant.
     pub(crate) fn apply_variant(&mut self, line: &VariantLine) -> Result<()> {
         let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
+        if !self.is_added(seq) && import_rows::is_of_person(self.change.conn, seq)? {
+            return Ok(());
+        }
         if import_rows::add_variant(self.change.conn, seq, &line.content, line.created_at)? {
             self.change.record_created(Row::Variant(seq, line.content.clone()));
             self.reply.other += 1;

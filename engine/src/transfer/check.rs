@@ -22,6 +22,10 @@ use std::io::BufRead;
 /// Times of past events must be before 2100-01-01, in milliseconds since 1970: with a time in the
 /// year 9999 a memory would override every later change and never decay.
 const END_OF_TIME_RANGE: i64 = 4_102_444_800_000;
+/// The newest version that this build reads.
+const NEWEST_VERSION: u64 = FORMAT_VERSION as u64;
+/// Maximum characters of the client and the session of a memory.
+const MAX_NAME_CHARS: usize = 256;
 /// Operations of `memory_log` that a file may contain. Not `import`: exports skip the log lines
 /// that imports have written.
 const OPERATIONS: [&str; 14] = [
@@ -148,11 +152,11 @@ fn read_header(first: Option<NumberedLine<'_>>) -> Result<Header> {
         object.get("loci").and_then(serde_json::Value::as_str),
         object.get("version").and_then(serde_json::Value::as_u64),
     ) {
-        (Some("export"), Some(version)) if version == u64::from(FORMAT_VERSION) => {}
+        (Some("export"), Some(1..=NEWEST_VERSION)) => {}
         (Some("export"), Some(version)) => {
             let failure = Failure::new(
                 Code::Invalid,
-                format!("has version {version}; this loci reads version {FORMAT_VERSION}"),
+                format!("has version {version}; this loci reads versions 1 to {FORMAT_VERSION}"),
             )
             .at("line 1");
             return Err(failure.hint("Update loci").into());
@@ -324,6 +328,12 @@ fn check_memory(memory: &MemoryLine) -> Result<(), Failure> {
     }
     if memory.access_count < 0 {
         return Err(Failure::invalid("access_count", "must be a whole number, 0 or more"));
+    }
+    for (field, name) in [("client", &memory.client), ("session", &memory.session)] {
+        if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME_CHARS) {
+            let message = format!("has more than {MAX_NAME_CHARS} characters");
+            return Err(Failure::invalid(field, message));
+        }
     }
     match (memory.scope, &memory.group) {
         (Scope::Group, None) => {

@@ -86,6 +86,9 @@ pub(crate) struct Importer<'a, 'b> {
     pub unusable_encodings: usize,
     /// Number of memories with a tombstone in the file that this store keeps.
     pub kept_despite_tombstone: usize,
+    /// Number of memories that differ in the file and are kept, because a person stored or confirmed
+    /// them.
+    pub kept_for_trust: usize,
     refused_ids: HashSet<MemoryId>,
     bad_lines: BTreeMap<usize, Failure>,
     skip_bad: bool,
@@ -122,6 +125,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             pending: None,
             unusable_encodings: 0,
             kept_despite_tombstone: 0,
+            kept_for_trust: 0,
             refused_ids: HashSet::new(),
         })
     }
@@ -210,9 +214,20 @@ impl<'a, 'b> Importer<'a, 'b> {
                 self.kept_despite_tombstone
             ));
         }
+        if self.kept_for_trust > 0 {
+            reply.notes.push(format!(
+                "{} memories differ in the file and are kept here, because a person stored or confirmed them",
+                self.kept_for_trust
+            ));
+        }
         let own_model = self.change.shared.settings().model.clone();
         if let Some(model) = self.file.model.filter(|model| *model != own_model) {
             reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
+        }
+        if reply.added > 0 {
+            reply.notes.push(
+                "Imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported".to_owned(),
+            );
         }
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)

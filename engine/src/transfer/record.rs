@@ -3,8 +3,10 @@
 //! Times are milliseconds since 1970 (UTC), as in the database: nothing is rounded, and each time
 //! has one representation.
 
+use crate::flags;
+use crate::flags::Flags;
 use base64_simd::STANDARD;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -79,9 +81,42 @@ pub(crate) struct MemoryLine {
     pub updated_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
+    /// Who stored it. Of a file this is a claim: the import sets `import`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Of a file this is a claim: the import sets `import`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// Of a file these are kept, and those of the text are added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub echo: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     pub content: String,
+}
+
+impl MemoryLine {
+    /// Sets the provenance of a text that this import brings: trust `import`, whatever the line
+    /// says, and the flags of the text in addition to those of the line.
+    pub(crate) fn set_imported(&mut self) {
+        self.origin = Some(Origin::Import.as_str().to_owned());
+        self.trust = Some(Trust::Import.as_str().to_owned());
+        let mut flags = flags::of_memory(&self.content, &self.metadata);
+        flags.merge(Flags::of_names(self.flags.iter().map(String::as_str)));
+        self.flags = flags.names();
+    }
+
+    /// Sets the provenance to that of another version.
+    pub(crate) fn set_provenance_of(&mut self, other: &Self) {
+        let Self { origin, client, session, trust, flags, echo, .. } = other.clone();
+        *self = Self { origin, client, session, trust, flags, echo, ..self.clone() };
+    }
 }
 
 /// Another wording of a memory.

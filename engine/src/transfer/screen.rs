@@ -63,6 +63,11 @@ impl<'a> LineScreen<'a> {
                 texts.metadata(&mut memory.metadata)?;
                 let group = memory.group.as_deref().unwrap_or_default();
                 check_group(self.policy, "group", group)?;
+                for (field, name) in
+                    [("client", &mut memory.client), ("session", &mut memory.session)]
+                {
+                    name.iter_mut().try_for_each(|name| texts.text(field, name))?;
+                }
                 memory
                     .forgotten_reason
                     .iter_mut()

@@ -7,7 +7,7 @@
 //! Reply:
 //! ```json
 //! {"memories": [{"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "semantic", "scope": "global", "status": "active", "confidence": 1.0,
-//!  "created_at": "2026-01-05T09:00:00Z", "preview": "Anna prefers tabs over spaces.", "visible": true}]}
+//!  "trust": "agent", "created_at": "2026-01-05T09:00:00Z", "preview": "Anna prefers tabs over spaces.", "visible": true}]}
 //! ```
 
 use crate::requests::list::ListedMemory;

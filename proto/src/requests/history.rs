@@ -9,7 +9,7 @@
 //! {"acts": [{"id": 17, "act": "edit", "rows": 2, "client": "loci 0.1.0", "group": "shop", "at": "2026-01-05T09:00:00Z"}], "next": 17}
 //! ```
 
-use crate::memory::MemoryId;
+use crate::memory::{MemoryId, MemoryType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct HistoryRequest {
     /// Only entries that changed this memory.
     #[serde(default)]
     pub memory_id: Option<MemoryId>,
+    /// Only what this session did: an id of a session, or its beginning.
+    #[serde(default)]
+    pub session: Option<String>,
     /// Only entries older than this one: `next` of the previous page.
     #[serde(default)]
     pub before: Option<i64>,
@@ -36,6 +39,25 @@ pub struct HistoryReply {
     /// Value of `before` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<i64>,
+    /// With `session` on the first page: the memories that the session stored, newest first, at most 1,000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<StoredMemory>,
+}
+
+/// A memory that a session stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredMemory {
+    /// Its id.
+    pub id: MemoryId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: MemoryType,
+    /// `active`, `superseded`, `compacted` or `forgotten`.
+    pub status: String,
+    /// When it was stored, ISO 8601, UTC.
+    pub at: String,
+    /// First line, at most 80 characters.
+    pub preview: String,
 }
 
 /// One entry of the journal.

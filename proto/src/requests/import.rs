@@ -6,7 +6,7 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"added": 2, "changed": 1, "unchanged": 0, "relations": 0, "log_lines": 3, "groups": 1, "other": 0, "vectors": 0, "refused": 0,
+//! {"added": 2, "changed": 1, "unchanged": 0, "relations": 0, "log_lines": 3, "flagged": 0, "groups": 1, "other": 0, "vectors": 0, "refused": 0,
 //!  "skipped": 1, "skipped_lines": [{"line": 7, "reason": "cannot be read: expected value"}], "act": 19}
 //! ```
 
@@ -50,6 +50,9 @@ pub struct ImportReply {
     pub relations: usize,
     /// New lines of the audit log.
     pub log_lines: usize,
+    /// New or updated memories that are flagged: their text looks like an order to a model.
+    #[serde(default)]
+    pub flagged: usize,
     /// New groups.
     pub groups: usize,
     /// New wording variants, sources, evidence, aliases, tombstones and clusters.

@@ -7,13 +7,13 @@
 //! Reply:
 //! ```json
 //! {"memory": {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "semantic", "content": "Anna prefers tabs over spaces.", "scope": "global",
-//!   "status": "active", "confidence": 0.9, "access_count": 2, "created_at": "2026-01-05T09:00:00Z", "updated_at": "2026-01-05T09:00:00Z",
+//!   "status": "active", "confidence": 0.9, "origin": "agent", "client": "claude-code 2.0", "trust": "agent", "access_count": 2, "created_at": "2026-01-05T09:00:00Z", "updated_at": "2026-01-05T09:00:00Z",
 //!   "metadata": {"category": "preference"}},
 //!  "relations": [], "log": [{"id": 40, "operation": "create", "client": "claude-code 2.0", "at": "2026-01-05T09:00:00Z"}]}
 //! ```
 
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use crate::requests::relate::{MemoryPreview, Relation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,21 @@ pub struct MemoryDetails {
     /// True if its confidence does not decay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// Who stored it; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Name of the client that stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Session in which it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How far it is trusted.
+    #[serde(default)]
+    pub trust: Trust,
+    /// Why its text looks like an order to a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     /// How often it was returned in full or stored again.
     pub access_count: i64,
     /// Time of the last such access, ISO 8601, UTC.

@@ -7,11 +7,11 @@
 //! Reply:
 //! ```json
 //! {"memories": [{"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "episodic", "scope": "group", "group": "shop", "status": "active",
-//!  "confidence": 0.8, "created_at": "2026-01-05T09:00:00Z", "preview": "Anna moved the shop to Postgres 17."}], "total": 11, "next": 41}
+//!  "confidence": 0.8, "origin": "agent", "client": "claude-code 2.0", "trust": "agent", "created_at": "2026-01-05T09:00:00Z", "preview": "Anna moved the shop to Postgres 17."}], "total": 11, "next": 41}
 //! ```
 
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct ListRequest {
     /// `active` (the default), `superseded`, `compacted`, `forgotten`, `expired`, `pinned`, `flagged` or `all`.
     #[serde(default)]
     pub status: Option<String>,
+    /// Only memories with flags: their text looks like an order to a model, or disagrees with a more trusted memory.
+    #[serde(default)]
+    pub flags: bool,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,
@@ -86,6 +89,21 @@ pub struct ListedMemory {
     /// True if its confidence does not decay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// Who stored it; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Name of the client that stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Session in which it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How far it is trusted.
+    #[serde(default)]
+    pub trust: Trust,
+    /// Why its text looks like an order to a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     /// ISO 8601, UTC.
     pub created_at: String,
     /// First line, at most 80 characters.

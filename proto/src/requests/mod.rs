@@ -6,6 +6,7 @@
 pub mod cleanup;
 pub mod compact;
 pub mod config;
+pub mod confirm;
 pub mod doctor;
 pub mod edit;
 pub mod eval;
@@ -117,6 +118,8 @@ requests! {
     "edit" => Edit(edit::EditRequest), people;
     /// Pins or unpins one memory.
     "pin" => Pin(pin::PinRequest), people;
+    /// Marks memories as confirmed by a person.
+    "confirm" => Confirm(confirm::ConfirmRequest), people;
     /// Hides several memories in one transaction.
     "forget_many" => ForgetMany(forget_many::ForgetManyRequest), people;
     /// Reverts journal entries.

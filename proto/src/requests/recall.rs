@@ -136,12 +136,18 @@ pub struct RecalledMemory {
     /// Relevance to the query; absent for results requested by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// ISO 8601, UTC; not with `summary_only`.
+    /// ISO 8601, UTC; with `summary_only` only the date, and only next to `by` or `flagged`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
     /// Not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
+    /// Who stored it, if it was not this client: the name of another client, `person`, `import` or `maintenance`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why its text looks like an order to a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<String>,
     /// `superseded`, `compacted` or `forgotten` if a memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,

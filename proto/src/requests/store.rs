@@ -87,6 +87,13 @@ pub struct StoreReply {
     /// What was replaced in the texts, for example `github-token at 17..57` (characters).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
+    /// Why the text looks like an order to a model, for example `override`: the memory has scope group, and is in no brief and not promoted
+    /// until a person confirms it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<String>,
+    /// The more trusted memory that this one could not replace or merge with, and the next step: it was stored beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

@@ -2,9 +2,9 @@
 
 use crate::mcp::{arguments, tools};
 use crate::requests::{
-    Request, cleanup, compact, config, doctor, edit, eval, export, find, forget, forget_many,
-    groups, history, import, inspect, list, maintenance, pin, purge_backups, recall, relate, reset,
-    restore, stats, store, undo,
+    Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
+    forget_many, groups, history, import, inspect, list, maintenance, pin, purge_backups, recall,
+    relate, reset, restore, stats, store, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -139,6 +139,7 @@ mod the_example_is_parsed_and_serialised_for {
     one_example! {
         cleanup: CleanupRequest, cleanup::CleanupReply;
         compact: CompactRequest, compact::CompactReply;
+        confirm: ConfirmRequest, confirm::ConfirmReply;
         doctor: DoctorRequest, doctor::DoctorReply;
         edit: EditRequest, edit::ChangedReply;
         eval: EvalRequest, eval::EvalReply;

@@ -10,13 +10,14 @@
 //! ```
 
 use crate::error::Failure;
-use crate::requests::history::JournalEntry;
+use crate::memory::MemoryId;
+use crate::requests::history::{JournalEntry, StoredMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Arguments of `undo`: exactly one of `id`, `last`, `since_seconds` and `ids`.
+/// Arguments of `undo`: exactly one of `id`, `last`, `since_seconds`, `ids` and `session`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoRequest {
@@ -32,6 +33,9 @@ pub struct UndoRequest {
     /// Numbers of several entries; all are undone or none.
     #[serde(default)]
     pub ids: Vec<i64>,
+    /// Everything that a session did, plain stores included: an id of a session, or its beginning.
+    #[serde(default)]
+    pub session: Option<String>,
     /// Return the entries without undoing them.
     #[serde(default)]
     pub preview: bool,
@@ -48,14 +52,24 @@ pub enum UndoTarget {
     Since(i64),
     /// The entries with these numbers, newest first.
     These(Vec<i64>),
+    /// Everything that the session with this id, or this beginning of it, did.
+    Session(String),
 }
 
 impl UndoRequest {
     /// Returns the entries that the request selects.
     ///
     /// # Errors
-    /// `invalid` if none or more than one of the four arguments is given.
+    /// `invalid` if none or more than one of the five arguments is given.
     pub fn target(&self) -> Result<UndoTarget, Failure> {
+        if let (Some(session), None, false, None, []) =
+            (&self.session, self.id, self.last, self.since_seconds, self.ids.as_slice())
+        {
+            return Ok(UndoTarget::Session(session.clone()));
+        }
+        if self.session.is_some() {
+            return Err(Failure::invalid("session", "cannot be combined with other arguments"));
+        }
         match (self.id, self.last, self.since_seconds, self.ids.as_slice()) {
             (Some(id), false, None, []) => Ok(UndoTarget::One(id)),
             (None, true, None, []) => Ok(UndoTarget::Last),
@@ -67,15 +81,40 @@ impl UndoRequest {
             }
             _ => Err(Failure::invalid(
                 "id",
-                "or one of last, since_seconds and ids is required, and only one of them",
+                "or one of last, since_seconds, ids and session is required, and only one of them",
             )),
         }
     }
 }
 
 /// Reply of `undo`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UndoReply {
     /// The entries that were undone (or would be, with `preview`), in the order of undoing.
     pub undone: Vec<JournalEntry>,
+    /// With `session`: its full id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// With `session`: the memories that it stored and that are removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<StoredMemory>,
+    /// With `session`: what is kept because others built on it, or because it cannot be undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedUndo>,
+    /// With `session`: number of the entry that undoes all of this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub act: Option<i64>,
+}
+
+/// A memory or an entry that undoing a session kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SkippedUndo {
+    /// The memory, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// The number of the entry, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub act: Option<i64>,
+    /// Why it is kept.
+    pub reason: String,
 }

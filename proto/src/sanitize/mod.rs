@@ -6,6 +6,7 @@
 //! variation selectors stay; `characters` has the rule. Sanitising twice gives the same text as once.
 
 mod characters;
+mod role_tags;
 
 use characters::{Action, Kind, decide, is_conditional};
 use serde_json::{Map, Value};
@@ -40,6 +41,12 @@ impl Removed {
 #[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_conditional) { Cow::Owned(scan(text).0) } else { Cow::Borrowed(text) }
+}
+
+/// Returns a text for a model: without its hidden characters, and with neutralised role tags (`</system>`).
+#[must_use]
+pub fn for_model(given: &str) -> String {
+    role_tags::neutralised(&text(given)).into_owned()
 }
 
 /// Like [`text`], and adds what was removed. `field` is empty for the main text of a memory.
@@ -91,11 +98,14 @@ fn value_of(path: &str, value: &mut Value, removed: &mut Removed) -> Result<(), 
     }
 }
 
-/// Removes the hidden characters of a reply. A key that would then occur twice gets underscores, so that no value is lost.
+/// Removes the hidden characters of a reply, and neutralises its role tags. A key that would then occur twice gets underscores, so that no value is lost.
 pub fn reply(value: &mut Value) {
     match value {
         Value::String(given) => {
             if let Cow::Owned(clean) = text(given) {
+                *given = clean;
+            }
+            if let Cow::Owned(clean) = role_tags::neutralised(given) {
                 *given = clean;
             }
         }

@@ -92,6 +92,9 @@ pub struct List {
     /// Only memories at least this old, for example 90d.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub older: Option<i64>,
+    /// Only memories with flags: they look like an order to a model, or disagree with a more trusted memory.
+    #[arg(long)]
+    pub flags: bool,
     /// Memories per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
@@ -205,6 +208,26 @@ pub struct Pin {
     pub format: Format,
 }
 
+/// `loci confirm`
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["id", "imported"]))]
+pub struct Confirm {
+    /// Memory id, or at least 4 characters of its start or end.
+    pub id: Option<String>,
+    /// All imported memories without flags, of every project.
+    #[arg(long)]
+    pub imported: bool,
+    /// Do not ask for confirmation.
+    #[arg(long, short)]
+    pub yes: bool,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
 /// `loci forget`
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).args(["id", "matching"]))]
@@ -286,6 +309,9 @@ pub struct Stats {
 pub struct History {
     /// Only acts that changed this memory.
     pub id: Option<String>,
+    /// Only what this session did, with the memories that it stored; the beginning of its id is enough.
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    pub session: Option<String>,
     /// Acts per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
@@ -302,7 +328,7 @@ pub struct History {
 
 /// `loci undo`
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("which").required(true).args(["id", "last", "since"]))]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["id", "last", "since", "session"]))]
 pub struct Undo {
     /// Number of the act, as `loci history` prints it.
     #[arg(value_name = "ACT")]
@@ -313,6 +339,9 @@ pub struct Undo {
     /// Undo every act since this long ago, for example 2h.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub since: Option<i64>,
+    /// Undo everything that this session did, stores included; the beginning of its id is enough.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
     /// Do not ask for confirmation.
     #[arg(long, short)]
     pub yes: bool,

@@ -8,7 +8,7 @@ pub(crate) mod values;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model};
 use memories::{
-    Add, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
+    Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
 };
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
@@ -57,6 +57,11 @@ pub enum Command {
     /// Stop the confidence of a memory from fading.
     #[command(after_help = "Example: let it fade again\n  loci pin 5f0c9a1e --off")]
     Pin(Pin),
+    /// Confirm memories that you have read: they are trusted as your own, and flags are cleared.
+    #[command(
+        after_help = "Example: read it first\n  loci inspect 5f0c9a1e\n  loci confirm 5f0c9a1e\n\nExample: after an import of your own memories\n  loci confirm --imported"
+    )]
+    Confirm(Confirm),
     /// Forget one memory, or every matching memory; can be restored.
     #[command(
         after_help = "Example: several at once, after confirmation\n  loci forget --where 'text:\"old server\" type:episodic older:90d'\n\nExample: erase every trace\n  loci forget 5f0c9a1e --hard"
@@ -79,7 +84,9 @@ pub enum Command {
     #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]
     History(History),
     /// Undo acts after confirmation.
-    #[command(after_help = "Example: everything of the last two hours\n  loci undo --since 2h")]
+    #[command(
+        after_help = "Example: everything of the last two hours\n  loci undo --since 2h\n\nExample: everything that one session did\n  loci undo --session 0199c2"
+    )]
     Undo(Undo),
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]

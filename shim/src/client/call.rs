@@ -38,6 +38,12 @@ impl RawReply {
     }
 }
 
+/// Returns the agent's session that started this process, if one did: its commands then count as the agent's, not as a person's.
+#[must_use]
+pub fn agent_session_of_process() -> Option<String> {
+    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()))
+}
+
 /// Calls verbs of the daemon on behalf of one command.
 #[derive(Debug)]
 pub struct VerbClient {
@@ -58,7 +64,7 @@ impl VerbClient {
             id,
             group: found_project.hint,
             warnings: found_project.warnings,
-            agent_session: None,
+            agent_session: agent_session_of_process(),
             pid: std::process::id(),
         };
         Ok(Self { paths: Paths::of_process()?, session })

@@ -60,6 +60,13 @@ fn result_text(reply: &StoreReply) -> String {
             similar.join(", ")
         );
     }
+    if !reply.flagged.is_empty() {
+        let flags = escape_line(&reply.flagged.join(", "));
+        let _ = write!(text, "\n  flagged: {flags}; in this project only until loci confirm");
+    }
+    if let Some(conflict) = &reply.conflict {
+        let _ = write!(text, "\n  conflict: {}", escape_line(conflict));
+    }
     if !reply.redacted.is_empty() {
         let _ = write!(text, "\n  replaced: {}", escape_line(&reply.redacted.join(", ")));
     }

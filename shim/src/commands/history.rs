@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry, StoredMemory};
 
 /// Prints one page of acts.
 ///
@@ -18,17 +18,44 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
         }
         None => None,
     };
-    let request = HistoryRequest { memory_id, before: args.before, limit: Some(args.limit.into()) };
+    let request = HistoryRequest {
+        memory_id,
+        session: args.session,
+        before: args.before,
+        limit: Some(args.limit.into()),
+    };
     let raw_reply = client.call_raw("history", &request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
     let reply: HistoryReply = raw_reply.parse()?;
-    if reply.acts.is_empty() {
+    if reply.acts.is_empty() && reply.stored.is_empty() {
         return print_line("There is nothing to undo.");
     }
-    print_line(acts_table(&reply.acts).trim_end())?;
+    if !reply.stored.is_empty() {
+        print_line(stored_table(&reply.stored))?;
+    }
+    if !reply.acts.is_empty() {
+        print_line(acts_table(&reply.acts).trim_end())?;
+    }
     reply.next.map_or(Ok(()), |next| print_line(format!("\nNext page: --before {next}")))
+}
+
+/// Formats the memories that a session stored as a table.
+#[must_use]
+pub fn stored_table(memories: &[StoredMemory]) -> String {
+    let row = |memory: &StoredMemory| {
+        [
+            memory_id::short(memory.id.as_str()),
+            date_time(&memory.at),
+            memory.kind.to_string(),
+            escape_line(&memory.status),
+            escape_line(&memory.preview),
+        ]
+    };
+    let heading = ["STORED", "WHEN", "TYPE", "STATUS", "MEMORY"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(memories.iter().map(row)).collect();
+    table(&rows)
 }
 
 /// Formats acts as a table.

@@ -104,6 +104,13 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
     let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
+    row("stored by", stored_by(memory));
+    if !memory.flags.is_empty() {
+        row(
+            "flags",
+            format!("{} (loci confirm clears them)", escape_line(&memory.flags.join(", "))),
+        );
+    }
     row("created", date_time(&memory.created_at));
     if memory.updated_at != memory.created_at {
         row("updated", date_time(&memory.updated_at));
@@ -126,6 +133,20 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
         row(&escape_line(key), escape_line(&value_text(value)));
     }
     text
+}
+
+/// Names who stored a memory, in which session, and how far it is trusted if that differs.
+fn stored_by(memory: &MemoryDetails) -> String {
+    let origin = memory.origin.map_or("unknown", |origin| origin.as_str());
+    let client =
+        memory.client.as_deref().map_or_else(String::new, |c| format!(", {}", escape_line(c)));
+    let session = memory
+        .session
+        .as_deref()
+        .map_or_else(String::new, |s| format!(", session {}", escape_line(s)));
+    let trust = memory.trust.as_str();
+    let trust = if trust == origin { String::new() } else { format!(", trusted as {trust}") };
+    format!("{origin}{client}{session}{trust}")
 }
 
 fn value_text(value: &Value) -> String {

@@ -12,7 +12,7 @@ use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 pub struct Columns {
     /// The project; shown if the list may contain several.
     pub group: bool,
-    /// The status; shown if any memory is pinned or not active.
+    /// The status; shown if any memory has flags, is pinned or not active.
     pub status: bool,
 }
 
@@ -26,6 +26,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         kind: args.kind,
         scope: args.scope,
         status: args.status,
+        flags: args.flags,
         from_group: group_given,
         group: args.group,
         all_groups: args.all_groups,
@@ -50,7 +51,9 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         }
         return Ok(());
     }
-    let needs_status = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
+    let needs_status = |memory: &ListedMemory| {
+        memory.status != "active" || memory.pinned || !memory.flags.is_empty()
+    };
     let columns =
         Columns { group: args.all_groups, status: reply.memories.iter().any(needs_status) };
     print_line(memory_table(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
@@ -78,10 +81,10 @@ pub fn memory_table(screen: Screen, columns: Columns, memories: &[ListedMemory])
             format!("{:.2}", memory.confidence.get()),
         ];
         if columns.status {
-            row.push(if memory.pinned && memory.status == "active" {
-                "pinned".to_owned()
-            } else {
-                escape_line(&memory.status)
+            row.push(match memory.status.as_str() {
+                "active" if !memory.flags.is_empty() => "flags".to_owned(),
+                "active" if memory.pinned => "pinned".to_owned(),
+                status => escape_line(status),
             });
         }
         if columns.group {

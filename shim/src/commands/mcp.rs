@@ -1,5 +1,6 @@
 //! `loci mcp`: runs the relay of one agent session on standard input and output.
 
+use crate::client::call::agent_session_of_process;
 use crate::client::connector::{ConnectTimeouts, Connector};
 use crate::output::Problem;
 use crate::project;
@@ -42,13 +43,11 @@ pub async fn run() -> Result<ExitCode, Problem> {
 
 fn hello(keys: &IdempotencyKeys) -> Hello {
     let found_project = project::find(&Environment::of_process());
-    let agent_session =
-        std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()));
     let session = Session {
         id: keys.session().to_owned(),
         group: found_project.hint,
         warnings: found_project.warnings,
-        agent_session,
+        agent_session: agent_session_of_process(),
         pid: std::process::id(),
     };
     Hello {

@@ -8,6 +8,7 @@ mod cleanup;
 mod compact;
 mod completions;
 mod config;
+mod confirm;
 mod ctl;
 mod demo;
 mod doctor;
@@ -68,6 +69,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Add(args) => add::run(&project_client()?, args).await?,
         Command::Edit(args) => edit::run(&project_client()?, args).await?,
         Command::Pin(args) => pin::run(&project_client()?, args).await?,
+        Command::Confirm(args) => confirm::run(&project_client()?, args).await?,
         Command::Forget(args) => forget::run(&project_client()?, args).await?,
         Command::Restore(args) => restore::run(&project_client()?, args).await?,
         Command::Relate(args) => relate::run(&project_client()?, args).await?,

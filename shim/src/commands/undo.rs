@@ -3,21 +3,27 @@
 use crate::cli::memories::Undo;
 use crate::client::call::VerbClient;
 use crate::commands::history;
-use crate::commands::reply_text::print_json;
-use crate::output::{Consent, Problem, confirm, print_line, print_note};
+use crate::commands::input::memory_id;
+use crate::commands::reply_text::{print_json, undo_hint};
+use crate::output::{Consent, Problem, confirm, escape_line, print_line, print_note};
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
+use std::fmt::Write as _;
 
 /// Shows the acts, asks for confirmation, and undoes exactly these acts, not later ones.
 ///
 /// # Errors
 /// The daemon cannot be reached or refuses the call, or the user does not confirm.
 pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
+    if let Some(session) = args.session.clone() {
+        return undo_session(client, &args, session).await;
+    }
     let request = UndoRequest {
         id: args.id,
         last: args.last,
         since_seconds: args.since,
         preview: true,
         ids: Vec::new(),
+        session: None,
     };
     let preview: UndoReply = client.call("undo", &request).await?;
     if preview.undone.is_empty() && !args.format.json {
@@ -51,4 +57,58 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         1 => print_line("Undid 1 act."),
         count => print_line(format!("Undid {count} acts.")),
     }
+}
+
+/// Shows what a session did, asks for confirmation, and takes it back.
+async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Result<(), Problem> {
+    let request = UndoRequest { session: Some(session), preview: true, ..UndoRequest::default() };
+    let preview: UndoReply = client.call("undo", &request).await?;
+    let is_empty = preview.undone.is_empty() && preview.removed.is_empty();
+    if !args.format.json {
+        print_line(session_text(&preview).trim_end())?;
+    } else if !args.yes {
+        print_note("Note:", session_text(&preview).trim_end());
+    }
+    if is_empty && !args.format.json {
+        return print_line("There is nothing to undo.");
+    }
+    if !is_empty {
+        let question = format!(
+            "\nRemove {} memories and undo {} acts?",
+            preview.removed.len(),
+            preview.undone.len()
+        );
+        confirm(&question, Consent::from(args.yes))?;
+    }
+    let request = UndoRequest { session: preview.session, ..UndoRequest::default() };
+    let raw_reply = client.call_raw("undo", &request).await?;
+    if args.format.json {
+        return print_json(&raw_reply);
+    }
+    let reply: UndoReply = raw_reply.parse()?;
+    let (removed, undone) = (reply.removed.len(), reply.undone.len());
+    print_line(format!(
+        "Removed {removed} memories, undid {undone} acts, kept {}.{}",
+        reply.skipped.len(),
+        undo_hint(reply.act)
+    ))
+}
+
+fn session_text(reply: &UndoReply) -> String {
+    let session = escape_line(reply.session.as_deref().unwrap_or_default());
+    let mut text = format!("Session {session}\n");
+    if !reply.removed.is_empty() {
+        let _ = write!(text, "\n{}", history::stored_table(&reply.removed));
+    }
+    if !reply.undone.is_empty() {
+        let _ = write!(text, "\n{}", history::acts_table(&reply.undone));
+    }
+    for skipped in &reply.skipped {
+        let what = match (&skipped.id, skipped.act) {
+            (Some(id), _) => memory_id::short(id.as_str()),
+            (None, act) => format!("act {}", act.unwrap_or_default()),
+        };
+        let _ = writeln!(text, "\nKept: {what}: {}", escape_line(&skipped.reason));
+    }
+    text
 }

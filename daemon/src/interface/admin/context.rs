@@ -3,7 +3,7 @@
 //!
 //! Not here: the bodies of imports, which are streams (`transfer`).
 
-use crate::interface::agents::session::Session;
+use crate::interface::agents::session::{Session, SessionKind};
 use crate::service::Service;
 use axum::Json;
 use axum::extract::{FromRequest, Request};
@@ -38,7 +38,8 @@ pub(crate) struct AdminContext {
 impl AdminContext {
     /// Creates the session of one request of the command line, with one recorded call.
     pub(crate) fn session(&self, hello: hello::Session) -> Session {
-        let session = Session::new(hello, &self.default_group, self.service.now());
+        let session =
+            Session::new(hello, SessionKind::CommandLine, &self.default_group, self.service.now());
         session.record_call(Some(format!("loci {}", loci_proto::VERSION)));
         session
     }

@@ -3,7 +3,7 @@
 //! Not here: MCP (`mcp`), the admin socket (`admin::http`).
 
 use crate::interface::agents::mcp::McpHandler;
-use crate::interface::agents::session::Session;
+use crate::interface::agents::session::{Session, SessionKind};
 use crate::interface::agents::transport::LineTransport;
 use crate::process::startup::StartupError;
 use crate::service::Service;
@@ -178,8 +178,12 @@ async fn serve_connection(context: ListenerContext, stream: UnixStream) -> io::R
         tools: handshake::own_fingerprint().to_owned(),
     };
     write_line(&mut writer, &welcome).await?;
-    let session =
-        Session::new(accepted_hello.hello.session, &context.default_group, context.service.now());
+    let session = Session::new(
+        accepted_hello.hello.session,
+        SessionKind::Agent,
+        &context.default_group,
+        context.service.now(),
+    );
     let guard = context.service.sessions.register(session);
     let handler = McpHandler::new(
         Arc::clone(&context.service),

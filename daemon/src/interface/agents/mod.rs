@@ -7,4 +7,5 @@ pub mod mcp;
 pub(crate) mod prompts;
 pub(crate) mod resources;
 pub mod session;
+pub mod shown;
 pub mod transport;

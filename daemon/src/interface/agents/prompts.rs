@@ -30,6 +30,6 @@ pub fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorDat
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
     let text = prompt.text(argument);
-    let message = PromptMessage::new_text(Role::User, sanitize::text(&text));
+    let message = PromptMessage::new_text(Role::User, sanitize::for_model(&text));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
 }

@@ -2,12 +2,13 @@
 //!
 //! Not here: the connection (`listen`), MCP (`mcp`).
 
+use crate::interface::agents::shown::ShownMemories;
 use loci_engine::Actor;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
-use loci_proto::memory::MemoryId;
+use loci_proto::memory::{MemoryId, Origin};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -30,6 +31,19 @@ pub struct Session {
     pub seen_warnings: AtomicU64,
     /// The log of previews; shared with the copies made by [`Session::in_group`].
     pub previews: Arc<PreviewLog>,
+    /// The memories that the agent has been shown; shared like `previews`.
+    pub shown: Arc<ShownMemories>,
+    /// The socket of the session: agents and people have different ones.
+    from: SessionKind,
+}
+
+/// The socket that a session uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionKind {
+    /// The agents' socket.
+    Agent,
+    /// The admin socket, which the command line uses.
+    CommandLine,
 }
 
 /// The latest queries of a session that were answered with previews. A preview that the agent then reads in full is click feedback.
@@ -70,7 +84,12 @@ impl PreviewLog {
 impl Session {
     /// Creates a session from the shim's hello; outside any project its group is `default_group`.
     #[must_use]
-    pub fn new(hello: hello::Session, default_group: &GroupName, since: Timestamp) -> Self {
+    pub fn new(
+        hello: hello::Session,
+        from: SessionKind,
+        default_group: &GroupName,
+        since: Timestamp,
+    ) -> Self {
         let group = match &hello.group {
             GroupHint::Named(name) => Group::named(name),
             GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
@@ -87,6 +106,8 @@ impl Session {
             call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
             seen_warnings: AtomicU64::new(0),
             previews: Arc::default(),
+            shown: Arc::default(),
+            from,
         }
     }
 
@@ -109,6 +130,8 @@ impl Session {
             call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
             seen_warnings: AtomicU64::new(0),
             previews: Arc::clone(&self.previews),
+            shown: Arc::clone(&self.shown),
+            from: self.from,
         }
     }
 
@@ -127,7 +150,23 @@ impl Session {
         Actor {
             client: self.client.get().cloned(),
             session: Some(session),
+            origin: self.origin(),
             group: self.group.clone(),
+        }
+    }
+
+    /// Returns the name and version of the client, as it names itself.
+    #[must_use]
+    pub fn client(&self) -> Option<String> {
+        self.client.get().cloned()
+    }
+
+    /// Returns what kind of caller the session is. The command line inside an agent's session is the agent: a person would not have the
+    /// session's variable in the environment.
+    fn origin(&self) -> Origin {
+        match self.from {
+            SessionKind::CommandLine if self.hello.agent_session.is_none() => Origin::Person,
+            SessionKind::CommandLine | SessionKind::Agent => Origin::Agent,
         }
     }
 

@@ -7,7 +7,7 @@ use loci_proto::requests::compact::{CompactReply, CompactRequest};
 fn shown_cluster(test_store: &TestStore, group: &str) -> CompactReply {
     test_store
         .reader
-        .compactable(&crate::tests::fixture::named(group), test_store.now)
+        .compactable(&test_store.call(group, None).actor, test_store.now)
         .expect("the clusters are read")
 }
 

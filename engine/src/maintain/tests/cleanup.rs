@@ -1,6 +1,7 @@
 //! Cleanup: which memories are forgotten, which are not, and how long it can be undone.
 
 use crate::maintain::tests::*;
+use crate::transaction::access::Accesses;
 use loci_proto::requests::cleanup::CleanupRequest;
 use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::undo::UndoRequest;
@@ -74,7 +75,7 @@ fn pinned_used_and_superseded_memories_are_not_forgotten() {
         .expect("the memory is pinned");
     advance_days(&mut test_store, 95);
     let seq = memory(&test_store, &used).seq;
-    let accesses = std::collections::HashMap::from([(seq, 1)]);
+    let accesses = std::collections::HashMap::from([(seq, Accesses::boosting(1))]);
     test_store
         .writer
         .touch(&accesses, test_store.now.plus(-10 * DAY), crate::transaction::access::Boosting::Off)
@@ -157,7 +158,7 @@ fn memories_used_after_the_candidates_were_listed_are_not_forgotten() {
     test_store
         .writer
         .touch(
-            &std::collections::HashMap::from([(seq, 1)]),
+            &std::collections::HashMap::from([(seq, Accesses::boosting(1))]),
             test_store.now,
             crate::transaction::access::Boosting::On,
         )

@@ -41,6 +41,8 @@ fn episode(
     date: &str,
     vector: Option<&Embedding>,
 ) -> MemoryId {
+    // Two sessions take turns, since repetition within one session is no evidence.
+    test_store.session = if test_store.session == "s1" { "s2".to_owned() } else { "s1".to_owned() };
     let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": date}});
     test_store.store(group, arguments, vector).id
 }

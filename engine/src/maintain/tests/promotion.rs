@@ -2,7 +2,7 @@
 //! it.
 
 use crate::maintain::tests::*;
-use crate::transaction::access::Boosting;
+use crate::transaction::access::{Accesses, Boosting};
 use loci_proto::memory::{MemoryType, Scope};
 use std::collections::HashMap;
 
@@ -72,7 +72,7 @@ fn a_fact_is_linked_with_its_episodes_which_do_not_change() {
     let seq = memory(&test_store, &ids[1]).seq;
     test_store
         .writer
-        .touch(&HashMap::from([(seq, 2)]), test_store.now, Boosting::Off)
+        .touch(&HashMap::from([(seq, Accesses::boosting(2))]), test_store.now, Boosting::Off)
         .expect("the accesses are counted");
     let before: Vec<_> = ids.iter().map(|id| format!("{:?}", memory(&test_store, id))).collect();
     let report = run(&mut test_store).remove(0);
@@ -108,6 +108,7 @@ fn a_fact_has_the_sign_codes_of_its_episode() {
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
+        test_store.session = format!("s{}", i % 2);
         test_store.store_encoded(
             "a",
             arguments,

@@ -7,13 +7,14 @@ use crate::Reader;
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
 use crate::model::memory::Memory;
+use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId};
+use loci_proto::memory::{Confidence, MemoryId, Origin};
 use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
 
@@ -71,25 +72,35 @@ impl Reader {
         let mut results = Vec::with_capacity(hits.len());
         for Hit { memory, score, why, also, sources, .. } in hits {
             breakdowns.push(why);
+            let (by, flagged) =
+                (by(&memory.provenance, context.client), memory.provenance.flags.names());
             let result = if previews {
-                preview(memory, score)
+                let has_mark = by.is_some() || !flagged.is_empty();
+                let created_at = has_mark.then(|| memory.created_at.date());
+                RecalledMemory { created_at, ..preview(memory, score) }
             } else {
                 let relations = self.relations(&memory, &visibility, MAX_RELATIONS)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
-            results.push(RecalledMemory { also, sources, ..result });
+            results.push(RecalledMemory { also, sources, by, flagged, ..result });
         }
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
-        let accessed = if previews || request.dry_run {
-            Vec::new()
-        } else {
-            hit_seqs.into_iter().take(reply.results.len()).collect()
-        };
-        Ok(Answer { reply, accessed })
+        let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
+        let accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
+        Ok(Answer { reply, accessed, shown })
     }
+}
+
+/// Returns who stored a memory, if it was not the client of the session: most memories were, and
+/// the field costs tokens.
+fn by(provenance: &Provenance, client: Option<&str>) -> Option<String> {
+    let is_of_agent = matches!(provenance.origin, None | Some(Origin::Agent | Origin::Hook));
+    let is_own =
+        is_of_agent && provenance.client.as_deref().map(client_name) == client.map(client_name);
+    if is_own { None } else { provenance.source() }
 }
 
 /// Returns previews of the memories whose score a summary took over.
@@ -139,5 +150,7 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         relations: Vec::new(),
         also: Vec::new(),
         why: None,
+        by: None,
+        flagged: Vec::new(),
     }
 }

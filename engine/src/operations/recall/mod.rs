@@ -28,6 +28,8 @@ pub struct Answer {
     pub reply: RecallReply,
     /// Sequence numbers of the memories returned in full; the caller records an access of each.
     pub accessed: Vec<i64>,
+    /// Sequence numbers of all memories in the reply, also of previews.
+    pub shown: Vec<i64>,
 }
 
 /// The input of a recall besides its request.
@@ -35,6 +37,8 @@ pub struct Answer {
 pub struct RecallContext<'a> {
     /// The project of the session.
     pub group: &'a Group,
+    /// The client of the session, as it names itself: results of other clients say so.
+    pub client: Option<&'a str>,
     /// The encoding of the query; `None` without a model: then only keywords are searched.
     pub encoding: Option<&'a QueryEncoding>,
     /// The time of the call.

@@ -51,10 +51,14 @@ fn an_error_names_its_line_and_nothing_is_imported() {
         refusal_with(3, "content", json!("x".repeat(40_000)))
             .contains("line 3 content has 40000 bytes")
     );
+    assert!(
+        refusal_with(3, "session", json!("x".repeat(257)))
+            .contains("line 3 session has more than 256 characters")
+    );
     assert!(refusal_with(3, "status", json!("gone")).contains("line 3 status must be one of"));
     assert!(
-        refusal_with(3, "trust", json!("confirmed"))
-            .contains("line 3 cannot be read: unknown field `trust`")
+        refusal_with(3, "trusted", json!(true))
+            .contains("line 3 cannot be read: unknown field `trusted`")
     );
     assert!(
         refusal_with(3, "group", json!("elsewhere"))
@@ -101,7 +105,7 @@ fn a_file_that_is_not_an_export_is_refused_with_a_reason() {
     assert!(refusal("{\"a\": 1}\n").contains("line 1 is not the header"));
     assert!(
         refusal("{\"loci\":\"export\",\"version\":9}\n")
-            .contains("line 1 has version 9; this loci reads version 1")
+            .contains("line 1 has version 9; this loci reads versions 1 to 2")
     );
     assert!(refusal("{\"loci\":\"export\",\"version\":1}\n").contains("the file is truncated"));
     let truncated = &good[..good.len() - 10];

@@ -12,10 +12,11 @@ mod undo;
 
 use crate::db::memories;
 use crate::tests::fixture::{TestStore, axis};
-use loci_proto::memory::MemoryId;
+use loci_proto::memory::{MemoryId, Origin};
+use loci_proto::requests::confirm::ConfirmRequest;
 use loci_proto::requests::export::ExportRequest;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::io::Cursor;
 
 /// Returns the export of a store as lines.
@@ -90,4 +91,26 @@ fn lines_without_log(export: &str) -> Vec<&str> {
         .lines()
         .filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\""))
         .collect()
+}
+
+/// Returns an export without provenance, which each store sets itself.
+fn without_provenance(export: &str) -> String {
+    let without = |line: &str| {
+        let mut object: Map<String, Value> = serde_json::from_str(line).expect("the line is JSON");
+        if object.get("kind") == Some(&json!("memory")) {
+            for name in ["origin", "client", "session", "trust", "flags", "echo"] {
+                object.remove(name);
+            }
+        }
+        format!("{}\n", Value::Object(object))
+    };
+    export.lines().map(without).collect()
+}
+
+/// Confirms every imported memory, as a person.
+fn confirm_imported(test_store: &mut TestStore) {
+    let mut call = test_store.call("importer", None);
+    call.actor.origin = Origin::Person;
+    let request = ConfirmRequest { imported: true, ..ConfirmRequest::default() };
+    test_store.writer.confirm(&call, &request).expect("the memories are confirmed");
 }

@@ -1,0 +1,77 @@
+//! `confirm`: a person confirms memories. Their trust becomes that of a person, and their flags are
+//! cleared.
+
+use crate::db::log::Operation;
+use crate::db::memories;
+use crate::db::rows;
+use crate::db::rows::{Image, Row};
+use crate::error::Result;
+use crate::handles::writer::Writer;
+use crate::model::memory::Memory;
+use crate::model::visibility::Visibility;
+use crate::transaction::change::{CallContext, Change};
+use crate::transaction::mentions;
+use loci_proto::error::{Code, Failure};
+use loci_proto::memory::{MemoryId, Origin, Trust};
+use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget};
+use serde_json::{Value, json};
+
+impl Writer {
+    /// Confirms one memory, or all imported ones without flags.
+    ///
+    /// # Errors
+    /// `conflict` if the caller is not a person; `not_found`; `invalid`; `Database`.
+    pub fn confirm(
+        &mut self,
+        call: &CallContext,
+        request: &ConfirmRequest,
+    ) -> Result<ConfirmReply> {
+        let target = request.target()?;
+        if call.actor.origin != Origin::Person {
+            let message = "only a person can confirm memories";
+            let failure = Failure::new(Code::Conflict, message);
+            return Err(failure.hint("Run loci confirm in a terminal outside the agent").into());
+        }
+        self.run_idempotent(call, |change| {
+            let (memories, id) = selected(change, request, target)?;
+            if !request.preview {
+                memories.iter().try_for_each(|memory| confirm(change, memory))?;
+                // The scope in force decides which entities a text mentions.
+                let seqs: Vec<i64> = memories.iter().map(|memory| memory.seq).collect();
+                mentions::renew_all(change, &seqs, |_| false)?;
+            }
+            let act = change.commit_to_journal("confirm")?;
+            Ok(ConfirmReply { confirmed: memories.len(), id, act })
+        })
+    }
+}
+
+/// Returns the memories that the request selects and that are not confirmed yet.
+fn selected(
+    change: &Change<'_>,
+    request: &ConfirmRequest,
+    target: ConfirmTarget,
+) -> Result<(Vec<Memory>, Option<MemoryId>)> {
+    let ConfirmTarget::One(id) = target else {
+        return Ok((memories::unconfirmed_imports(change.conn)?, None));
+    };
+    let visibility =
+        Visibility::new(change.conn, &change.call.actor.group, request.group.as_ref())?;
+    let memory = visibility.find(change.conn, "memory_id", &id)?;
+    let is_confirmed =
+        memory.provenance.trust == Trust::Person && memory.provenance.flags.is_empty();
+    Ok((if is_confirmed { Vec::new() } else { vec![memory] }, Some(id)))
+}
+
+fn confirm(change: &mut Change<'_>, memory: &Memory) -> Result<()> {
+    let row = Row::Memory(memory.seq);
+    change.record_before(row.clone())?;
+    let columns = Image::from_iter([
+        ("trust".to_owned(), json!(Trust::Person)),
+        ("flags".to_owned(), Value::Null),
+    ]);
+    rows::update(change.conn, &row, &columns)?;
+    change.touch(memory.seq);
+    let details = json!({"confirmed": true, "trust": memory.provenance.trust, "flags": memory.provenance.flags.names()});
+    change.log(Operation::Update, &memory.id, &details)
+}

@@ -1,0 +1,148 @@
+//! `undo` of a session: takes back everything that one session did, as one act that can be undone.
+//!
+//! Its acts are undone newest first, then the memories that it stored are removed. What others built
+//! on is kept and reported. Not here: undoing one act (`undo`).
+
+use crate::db::journal;
+use crate::db::log::{self, Operation};
+use crate::db::rows::Row;
+use crate::db::{connection, memories, relations, sessions};
+use crate::error::{Error, Result};
+use crate::model::memory::Memory;
+use crate::model::time::Timestamp;
+use crate::operations::undo_act::{check_act, restore_act, to_reply};
+use crate::search::budget;
+use crate::transaction::change::Change;
+use loci_proto::error::{Code, Failure};
+use loci_proto::requests::history::StoredMemory;
+use loci_proto::requests::undo::{SkippedUndo, UndoReply};
+use rusqlite::Connection;
+use serde_json::json;
+
+/// Name of the act in the journal.
+const ACT: &str = "undo-session";
+/// Maximum sessions that an error names.
+const MAX_NAMED: usize = 5;
+/// Maximum memories of a session: all.
+const ALL: usize = usize::MAX;
+
+/// Takes back what a session did. A preview finds out what would happen and changes nothing.
+pub(crate) fn undo_session(
+    change: &mut Change<'_>,
+    prefix: &str,
+    preview: bool,
+) -> Result<UndoReply> {
+    let session = resolve_session(change.conn, prefix)?;
+    if preview {
+        connection::begin_trial(change.conn)?;
+        let outcome = take_back(change, &session);
+        connection::end_trial(change.conn)?;
+        change.discard();
+        return outcome;
+    }
+    let mut reply = take_back(change, &session)?;
+    reply.act = change.commit_to_journal(ACT)?;
+    Ok(reply)
+}
+
+/// Returns the one session with this id, or whose id begins so.
+///
+/// # Errors
+/// `not_found`; `conflict` if several begin so.
+pub(crate) fn resolve_session(conn: &Connection, prefix: &str) -> Result<String> {
+    let mut found = sessions::beginning_with(conn, prefix, MAX_NAMED + 1)?;
+    if let Some(exact) = found.iter().position(|session| session == prefix) {
+        return Ok(found.swap_remove(exact));
+    }
+    match found.len() {
+        0 => Err(Failure::new(Code::NotFound, format!("no session begins with {prefix}"))
+            .at("session")
+            .hint("loci inspect ID and loci history --json show the sessions")
+            .into()),
+        1 => Ok(found.swap_remove(0)),
+        _ => {
+            found.truncate(MAX_NAMED);
+            let message = format!("several sessions begin with {prefix}: {}", found.join(", "));
+            let failure = Failure::new(Code::Conflict, message).at("session");
+            Err(failure.hint("Give more characters of the id").into())
+        }
+    }
+}
+
+fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
+    let last_line = log::last_id(change.conn)?;
+    let mut reply = UndoReply { session: Some(session.to_owned()), ..UndoReply::default() };
+    for id in journal::open_of_session(change.conn, session)? {
+        let Some(entry) = journal::by_id(change.conn, id)? else { continue };
+        match check_act(change, &entry) {
+            Ok(()) => {
+                change.record_before(Row::Act(id))?;
+                entry
+                    .rows
+                    .iter()
+                    .try_for_each(|changed| change.record_before(changed.row.clone()))?;
+                restore_act(change, &entry)?;
+                reply.undone.push(to_reply(entry, Some(change.call.now)));
+            }
+            Err(Error::Refused(failure)) => {
+                reply.skipped.push(SkippedUndo {
+                    id: None,
+                    act: Some(id),
+                    reason: failure.message,
+                });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    for memory in memories::of_session(change.conn, session, ALL)? {
+        match reason_to_keep(change.conn, &memory, session, last_line)? {
+            Some(reason) => {
+                reply.skipped.push(SkippedUndo { id: Some(memory.id), act: None, reason });
+            }
+            None => reply.removed.push(remove(change, &memory)?),
+        }
+    }
+    for id in log::hard_deleted_by(change.conn, session)? {
+        let reason = "it was deleted permanently; only a backup has it".to_owned();
+        reply.skipped.push(SkippedUndo { id: Some(id), act: None, reason });
+    }
+    Ok(reply)
+}
+
+/// Returns why a memory that the session stored is kept: others built on it.
+fn reason_to_keep(
+    conn: &Connection,
+    memory: &Memory,
+    session: &str,
+    last_line: i64,
+) -> Result<Option<String>> {
+    if let Some(operation) = log::used_by_others(conn, memory.id.as_str(), session, last_line)? {
+        return Ok(Some(format!("others built on it later: {operation}")));
+    }
+    if let Some(old) = memories::replaced_by(conn, &memory.id)?.first() {
+        return Ok(Some(format!("it replaces a memory that was changed later: {}", old.id)));
+    }
+    if !relations::rows_of(conn, memory.seq, memory.id.as_str())?.is_empty() {
+        return Ok(Some("relations or derived memories of others refer to it".to_owned()));
+    }
+    Ok(None)
+}
+
+fn remove(change: &mut Change<'_>, memory: &Memory) -> Result<StoredMemory> {
+    change.record_before(Row::Memory(memory.seq))?;
+    change.log(Operation::Delete, &memory.id, &json!({"undone": true}))?;
+    memories::delete(change.conn, memory.seq)?;
+    change.touch(memory.seq);
+    Ok(to_stored(memory))
+}
+
+/// Returns a memory as a line of what a session stored.
+pub(crate) fn to_stored(memory: &Memory) -> StoredMemory {
+    StoredMemory {
+        id: memory.id.clone(),
+        kind: memory.kind,
+        status: memory.status.as_str().to_owned(),
+        at: Timestamp::iso(memory.created_at),
+        preview: budget::preview(&memory.content),
+    }
+}

@@ -3,6 +3,7 @@
 
 mod activation;
 mod admin_limits;
+mod backup;
 mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;

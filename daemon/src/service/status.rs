@@ -80,7 +80,15 @@ impl Service {
             last_full_check: None,
             warnings,
             storage: Vec::new(),
+            backups: self.backup_status().await,
         };
+        status.warnings.extend(
+            status
+                .backups
+                .faults
+                .iter()
+                .map(|fault| format!("{fault}. Make a new one with loci backup create.")),
+        );
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);

@@ -3,6 +3,10 @@
 //! Not here: recalls during the load (`search::fallback`), the format of the snapshot
 //! (`index::snapshot`).
 
+use crate::backups::create::{self, NewBackup};
+use crate::backups::forgotten_ids;
+use crate::backups::manifest::Reason;
+use crate::backups::swap;
 use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{Identity, boot_id};
 use crate::database_files::recognition::{Recognition, check_may_create, recognise};
@@ -11,7 +15,7 @@ use crate::db::damage::{self, DamagedRows};
 use crate::db::schema_check::Derived;
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    schema_check, vectors,
+    schema_check, tombstones, vectors,
 };
 use crate::error::{Error, Result};
 use crate::handles::settings::Settings;
@@ -26,6 +30,7 @@ use crate::model::entry::Entry;
 use crate::model::time::Timestamp;
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::MemoryId;
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -63,6 +68,9 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;
     schema_check::rebuild(&conn, migrate::version(&conn)?, &missing)?;
+    let mut findings = recognition.findings.clone();
+    findings.extend(missing.iter().map(Derived::finding));
+    findings.extend(back_up_before_migration(&conn, &path, &settings, now)?);
     let schema = migrate::run(&mut conn, now)?;
     if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
         health::request_mention_backfill(&conn)?;
@@ -79,6 +87,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     damaged.replace(damage::recorded(&conn)?);
     let memories = memories::count(&conn)?;
     let files = begin_files(&conn, &path, &database, &recognition, committed)?;
+    let erased = unrecorded_tombstones(&conn, &settings);
     let warmup = WarmupProgress::default();
     warmup.set_total(memories);
     let shared = Arc::new(Shared {
@@ -93,7 +102,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         warmup: Arc::new(warmup),
         erase_pending: AtomicBool::new(false),
     });
-    Ok(Writer {
+    let mut writer = Writer {
         conn,
         shared,
         check,
@@ -103,12 +112,45 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         files,
         failure: None,
         is_log_lost: false,
-        findings: recognition
-            .findings
-            .into_iter()
-            .chain(missing.iter().map(Derived::finding))
-            .collect(),
-    })
+        erased,
+        findings,
+    };
+    writer.record_erased();
+    Ok(writer)
+}
+
+/// Backs an older store up before its schema is migrated. Returns a notice if there is too little
+/// space for a backup: the migration is one transaction, which leaves the old schema if it fails.
+fn back_up_before_migration(
+    conn: &Connection,
+    path: &Path,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Option<String>> {
+    let Some(folder) = settings.backups.folder.clone() else { return Ok(None) };
+    if !migrate::is_due(conn)? {
+        return Ok(None);
+    }
+    let max_bytes = settings.backups.max_bytes;
+    let new = NewBackup { folder, reason: Reason::Migration, now, max_bytes };
+    let source = connection::reader(path)?;
+    match create::create(&source, &new, &mut || Ok(())) {
+        Ok(_) => Ok(None),
+        Err(error @ (Error::Damaged { .. } | Error::Database(_))) => Err(error),
+        Err(error) => Ok(Some(format!("The store was migrated without a backup: {error}"))),
+    }
+}
+
+/// Returns the ids of permanently deleted memories that are not in the file next to the backups.
+fn unrecorded_tombstones(conn: &Connection, settings: &Settings) -> Vec<MemoryId> {
+    let Some(folder) = &settings.backups.folder else { return Vec::new() };
+    let Ok(mut ids) = tombstones::ids(conn) else { return Vec::new() };
+    if !ids.is_empty()
+        && let Ok(recorded) = forgotten_ids::read(folder)
+    {
+        ids.retain(|id| !recorded.contains(id));
+    }
+    ids
 }
 
 /// Refuses a file that this build must not change, or that contains what loci has not created;
@@ -133,6 +175,7 @@ impl FoundFiles {
     /// Finds or creates the database file. Nothing is changed before it is recognised.
     fn at(path: &Path, now: Timestamp) -> Result<Self> {
         let path = resolved(path);
+        swap::complete(&path)?;
         let failed = |source| Error::File { path: path.clone(), source };
         let found = DatabaseFile::open(&path)?;
         let is_empty = match &found {

@@ -165,6 +165,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
         repair::delete(change.conn, memory.seq)?;
     }
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
+    change.touched.erased.push(memory.id.clone());
     // Tells a later call whether it could have seen the memory.
     let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});
     change.log(Operation::Delete, &memory.id, &from)?;

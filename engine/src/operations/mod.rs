@@ -4,6 +4,7 @@
 pub mod backup;
 pub(crate) mod brief;
 pub(crate) mod doctor;
+pub(crate) mod doctor_deep;
 pub mod edit;
 pub mod eval;
 pub(crate) mod forget;

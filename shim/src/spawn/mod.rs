@@ -26,8 +26,12 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+
+/// Maximum time for which [`hold_start`] waits for a start in progress.
+const START_DEADLINE: Duration = Duration::from_secs(15);
 
 /// How to start a daemon.
 #[derive(Debug, Default)]
@@ -84,6 +88,30 @@ impl Launch {
 
 fn not_started(reason: impl Into<String>, exit: Option<i32>) -> Unreachable {
     Unreachable::NotStarted { reason: reason.into(), exit }
+}
+
+/// Keeps every other process from starting the daemon until the lock is dropped. Waits for a start in progress.
+///
+/// # Errors
+/// When the lock cannot be taken within [`START_DEADLINE`].
+pub async fn hold_start(paths: &Paths) -> Result<Flock<File>, Unreachable> {
+    let failed =
+        |error: io::Error| not_started(format!("{}: {error}", paths.spawn_lock.display()), None);
+    folders::ensure_private(&paths.runtime).map_err(Unreachable::SocketFolder)?;
+    let mut file = folders::private_file().open(&paths.spawn_lock).map_err(failed)?;
+    let started = Instant::now();
+    let mut backoff = Backoff::default();
+    loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((file, Errno::EWOULDBLOCK | Errno::EINTR)) => file,
+            Err((_, errno)) => return Err(failed(errno.into())),
+        };
+        if started.elapsed() >= START_DEADLINE {
+            return Err(Unreachable::NoAnswer { pid: pid_in(&paths.lock) });
+        }
+        backoff.wait().await;
+    }
 }
 
 /// The outcome of waiting for `spawn.lock`.

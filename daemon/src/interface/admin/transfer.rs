@@ -14,6 +14,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
+use loci_engine::backups::manifest::Reason;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
 use loci_proto::admin::VerbCall;
@@ -138,6 +139,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
     drop(receiving);
     let service = &admin.service;
     service.flush_usage().await?;
+    service.back_up_before(Reason::Import).await;
     let caller = Caller { session: &session, key: None };
     let import =
         move |writer: &mut Writer, call: &CallContext| writer.import(call, &request, &mut { file });

@@ -65,6 +65,13 @@ fn warnings(home: &TestHome) -> String {
     home.status()["warnings"].to_string()
 }
 
+/// Returns the error of a daemon that refuses to start.
+fn refused_start(home: &TestHome) -> String {
+    let daemon = home.command("locid").stdin(Stdio::null()).output().expect("locid runs");
+    assert!(!daemon.status.success(), "the start is refused");
+    text(&daemon)
+}
+
 /// Starts `locid backup restore ID` without waiting for it.
 fn restoring(home: &TestHome, id: &str) -> Child {
     let mut command = home.command("locid");
@@ -171,9 +178,8 @@ fn a_backup_is_restored_when_the_daemon_cannot_start() {
             _ => fs::write(database(&home), "Dear Anna, ".repeat(90)).expect("is overwritten"),
         }
         let before = fs::read(database(&home)).ok();
-        let refused = home.loci(&["ctl", "start"]);
-        assert!(!refused.status.success());
-        assert!(text(&refused).contains("loci backup restore"), "{damage}: {}", text(&refused));
+        let refused = refused_start(&home);
+        assert!(refused.contains("loci backup restore"), "{damage}: {refused}");
         assert_eq!(fs::read(database(&home)).ok(), before, "{damage}: nothing was changed");
         let reply = restore(&home, "latest");
         assert_eq!(reply["memories"], 3, "{reply}");
@@ -227,13 +233,20 @@ fn without_a_backup_a_damaged_database_is_refused_until_doctor_recovers_what_can
     let home = TestHome::without_model();
     store_notes(&mut home.session(), "Kept", 10);
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    let bytes = fs::read(database(&home)).expect("the database is readable");
-    fs::write(database(&home), &bytes[..bytes.len() - 8 * 4096]).expect("the database is cut");
+    let conn = rusqlite::Connection::open(database(&home)).expect("the database opens");
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'memory_log'";
+    let page: usize = conn
+        .query_row(root, [], |row| row.get::<_, u32>(0))
+        .map(|page| page as usize)
+        .expect("the table exists");
+    drop(conn);
+    let mut bytes = fs::read(database(&home)).expect("the database is readable");
+    bytes[(page - 1) * 4096..page * 4096].fill(0x5a);
+    fs::write(database(&home), &bytes).expect("the database is damaged");
     let before = fs::read(database(&home)).expect("the database is readable");
-    let refused = home.loci(&["ctl", "start"]);
-    assert!(!refused.status.success());
+    let refused = refused_start(&home);
     for command in ["loci doctor --recover", "loci backup restore"] {
-        assert!(text(&refused).contains(command), "{}", text(&refused));
+        assert!(refused.contains(command), "{refused}");
     }
     assert_eq!(fs::read(database(&home)).expect("is readable"), before);
     let reply = done(&home, &["doctor", "--recover", "--yes", "--json"]);
@@ -366,8 +379,8 @@ fn a_restore_on_a_full_disk_leaves_the_old_store() {
         crate::skipped::skip("this user may have no namespaces: no disk was filled");
         return;
     }
-    let said = text(&output);
-    assert!(said.ends_with("4\n0\n"), "{:?}: {said}", output.status);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("No space left") && said.ends_with("\n4\n0\n"), "{output:?}");
 }
 
 #[test]

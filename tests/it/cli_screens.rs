@@ -159,6 +159,8 @@ fn normalize_times(text: &str) -> String {
             "0000-00-00T00:00:00.000000Z",
             "0000-00-00T00:00:00Z",
             "0000-00-00 00:00:00",
+            "00000000T000000Z-0",
+            "00000000T000000Z",
             "0000-00-00",
         ]
         .into_iter()
@@ -452,6 +454,7 @@ fn store_administration_commands_print_these_screens() {
         ("groups_alias", &["groups", "alias", "shop", "store"]),
         ("groups_merge_unknown", &["groups", "merge", "nowhere", "shop", "--yes"]),
         ("reset_without_yes", &["reset"]),
+        ("backup_unknown", &["backup", "verify", "nowhere"]),
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
@@ -465,7 +468,24 @@ fn store_administration_commands_print_these_screens() {
     );
     insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
     scan_screens(&scene);
+    backup_screens(&scene);
     insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));
+}
+
+/// The screens of `backup`; the names of the files are times.
+fn backup_screens(scene: &Scene) {
+    for (name, typed) in [
+        ("backup_create", &["backup", "create"][..]),
+        ("backup_list", &["backup", "list"]),
+        ("backup_verify", &["backup", "verify", "latest"]),
+        ("backup_restore_without_yes", &["backup", "restore"]),
+        ("backup_restore", &["backup", "restore", "--yes"]),
+        ("doctor_recover_whole", &["doctor", "--recover", "--yes"]),
+    ] {
+        // Two backups in one second differ by a number.
+        let screen = scene.screen(typed).replace("00000000T000000Z-0", "00000000T000000Z");
+        insta::assert_snapshot!(name, normalize_numbers(&screen));
+    }
 }
 
 /// The screens of `scan`: nothing found, then a token that is stored while secrets are allowed.

@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 const PREPARED: &str = ".restore-";
 /// The marker of a replacement in progress: the name of the folder of the prepared database.
 const MARKER: &str = "-restoring";
+/// The marker before it is complete.
+const NEW_MARKER: &str = "-restoring-new";
 /// The files that belong to the present database and must not be beside another one.
 const OWN_FILES: [&str; 4] = ["-wal", "-shm", "-journal", "-index"];
 /// The files that come with the prepared database.
@@ -67,8 +69,7 @@ fn folder_of(database: &Path) -> &Path {
 }
 
 fn write_marker(database: &Path, prepared: &Path) -> Result<()> {
-    let (marker, temporary) =
-        (with_suffix(database, MARKER), with_suffix(database, "-restoring-new"));
+    let (marker, temporary) = (with_suffix(database, MARKER), with_suffix(database, NEW_MARKER));
     let name = prepared.file_name().unwrap_or_default().to_string_lossy();
     let write = || {
         let mut options = OpenOptions::new();
@@ -101,6 +102,7 @@ pub(crate) fn complete(database: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(failed(&marker, error)),
     }
+    let _ = std::fs::remove_file(with_suffix(database, NEW_MARKER));
     remove_prepared(database);
     Ok(())
 }

@@ -124,6 +124,26 @@ impl Default for Trust {
     }
 }
 
+/// Who stored a memory, and how far it is trusted, as replies show it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Who stored it; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Name of the client that stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Session in which it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How far it is trusted.
+    #[serde(default)]
+    pub trust: Trust,
+    /// Why its text looks like an order to a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+}
+
 impl Origin {
     /// Returns the trust of what a caller of this origin stores.
     #[must_use]

@@ -52,6 +52,12 @@ impl Provenance {
         }
     }
 
+    /// Returns the provenance as replies show it.
+    pub(crate) fn into_reply(self) -> loci_proto::memory::Provenance {
+        let Self { origin, client, session, trust, flags, is_echo: _ } = self;
+        loci_proto::memory::Provenance { origin, client, session, trust, flags: flags.names() }
+    }
+
     /// Returns who stored the memory, for a model: the name of an agent's client, else the origin;
     /// `None` if neither is known.
     pub(crate) fn source(&self) -> Option<String> {

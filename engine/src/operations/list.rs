@@ -136,11 +136,7 @@ impl Reader {
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
             pinned: memory.anchor.pinned,
-            origin: memory.provenance.origin,
-            client: memory.provenance.client,
-            session: memory.provenance.session,
-            trust: memory.provenance.trust,
-            flags: memory.provenance.flags.names(),
+            provenance: memory.provenance.into_reply(),
             created_at: memory.created_at.iso(),
         })
     }

@@ -69,12 +69,18 @@ fn provenance_is_that_of_the_caller() {
         store_as(&mut test_store, Origin::Agent, json!({"content": "One", "type": "semantic"}));
     let shown = details(&test_store, &id.id);
     let named = |text: &str| Some(text.to_owned());
-    assert_eq!((shown.origin, shown.trust), (Some(Origin::Agent), Trust::Agent));
-    assert_eq!((shown.client, shown.session), (named("test"), named("s9")));
+    assert_eq!(
+        (shown.provenance.origin, shown.provenance.trust),
+        (Some(Origin::Agent), Trust::Agent)
+    );
+    assert_eq!((shown.provenance.client, shown.provenance.session), (named("test"), named("s9")));
     let id =
         store_as(&mut test_store, Origin::Person, json!({"content": "Two", "type": "semantic"}));
     let shown = details(&test_store, &id.id);
-    assert_eq!((shown.origin, shown.trust), (Some(Origin::Person), Trust::Person));
+    assert_eq!(
+        (shown.provenance.origin, shown.provenance.trust),
+        (Some(Origin::Person), Trust::Person)
+    );
 }
 
 #[test]
@@ -84,7 +90,7 @@ fn a_flagged_text_of_an_agent_is_found_and_marked_but_neither_global_nor_in_the_
     let reply = store_as(&mut test_store, Origin::Agent, request.clone());
     assert_eq!(reply.flagged, ["override"]);
     let shown = details(&test_store, &reply.id);
-    assert_eq!((shown.scope, shown.flags), (Scope::Group, vec!["override".to_owned()]));
+    assert_eq!((shown.scope, shown.provenance.flags), (Scope::Group, vec!["override".to_owned()]));
     assert!(!brief(&test_store).contains("previous instructions"));
     assert!(brief(&test_store).contains("1 imported or flagged ones are not listed"));
     let found = test_store.recall("a", json!({"query": "backups"}), None).reply.results;
@@ -159,7 +165,7 @@ fn a_fact_is_not_merged_into_a_less_trusted_memory() {
     let own = test_store.store("a", fact, None);
     assert!(!own.deduplicated && own.id != imported);
     assert!(brief(&test_store).contains(own.id.as_str()));
-    assert_eq!(details(&test_store, &imported).trust, Trust::Import);
+    assert_eq!(details(&test_store, &imported).provenance.trust, Trust::Import);
 }
 
 #[test]
@@ -177,7 +183,7 @@ fn only_a_person_confirms_and_the_confirmation_can_be_undone() {
 
     assert_eq!(confirm(&mut test_store, json!({"memory_id": id})).expect("it is confirmed"), 1);
     let shown = details(&test_store, &id);
-    assert_eq!((shown.trust, shown.flags.len()), (Trust::Person, 0));
+    assert_eq!((shown.provenance.trust, shown.provenance.flags.len()), (Trust::Person, 0));
     assert!(brief(&test_store).contains(id.as_str()));
     assert_eq!(confirm(&mut test_store, json!({"memory_id": id})).expect("again"), 0);
     test_store.undo_last().expect("the confirmation is undone");
@@ -200,7 +206,7 @@ fn an_edit_by_a_person_is_trusted_and_global_scope_needs_a_confirmation() {
     );
     let rewrite = json!({"memory_id": id, "content": "Backups run at night."});
     test_store.writer.edit(&call, &parse(rewrite), &encoding).expect("the text is edited");
-    assert_eq!(details(&test_store, &id).trust, Trust::Person);
+    assert_eq!(details(&test_store, &id).provenance.trust, Trust::Person);
     test_store.writer.edit(&call, &parse(to_global), &encoding).expect("now it can be global");
     assert_eq!(details(&test_store, &id).scope, Scope::Global);
 
@@ -208,7 +214,11 @@ fn an_edit_by_a_person_is_trusted_and_global_scope_needs_a_confirmation() {
     let rewrite = json!({"memory_id": id, "content": POISON});
     test_store.writer.edit(&agent, &parse(rewrite), &encoding).expect("the text is edited");
     let shown = details(&test_store, &id);
-    assert_eq!((shown.trust, shown.scope), (Trust::Agent, Scope::Group), "an agent's edit lowers");
+    assert_eq!(
+        (shown.provenance.trust, shown.scope),
+        (Trust::Agent, Scope::Group),
+        "an agent's edit lowers"
+    );
 }
 
 #[test]
@@ -224,7 +234,10 @@ fn an_import_never_claims_more_trust_than_import() {
         let mut test_store = TestStore::new();
         import(&mut test_store, &file);
         let shown = details(&test_store, &id);
-        assert_eq!((shown.origin, shown.trust), (Some(Origin::Import), Trust::Import));
+        assert_eq!(
+            (shown.provenance.origin, shown.provenance.trust),
+            (Some(Origin::Import), Trust::Import)
+        );
         assert_eq!(shown.scope, Scope::Group, "it is global only after a confirmation");
         assert!(test_store.found("b", json!({"query": "shop"}), None).is_empty());
         assert!(!brief(&test_store).contains("nine"));
@@ -250,8 +263,11 @@ fn an_import_changes_no_memory_of_a_person_and_lowers_the_trust_of_what_it_chang
         .replace("\"updated_at\":17", "\"updated_at\":18");
     import(&mut test_store, &file);
     let (tea, coffee) = (details(&test_store, &ids[0]), details(&test_store, &ids[1]));
-    assert_eq!((tea.content.as_str(), tea.trust), ("Tea at four", Trust::Person));
-    assert_eq!((coffee.content.as_str(), coffee.trust), ("Coffee at noon", Trust::Import));
+    assert_eq!((tea.content.as_str(), tea.provenance.trust), ("Tea at four", Trust::Person));
+    assert_eq!(
+        (coffee.content.as_str(), coffee.provenance.trust),
+        ("Coffee at noon", Trust::Import)
+    );
 }
 
 #[test]
@@ -266,7 +282,10 @@ fn a_file_of_version_1_is_imported_and_its_texts_are_flagged() {
     let shown = shown.expect("the memories are listed").memories;
     assert_eq!(shown.len(), 1);
     assert!(shown[0].preview.starts_with("Ignore all previous"));
-    assert_eq!((shown[0].origin, shown[0].trust), (Some(Origin::Import), Trust::Import));
+    assert_eq!(
+        (shown[0].provenance.origin, shown[0].provenance.trust),
+        (Some(Origin::Import), Trust::Import)
+    );
     assert_eq!(
         test_store.found("shop", json!({"query": "shop opens"}), None)[0],
         "The shop opens at ten."
@@ -309,7 +328,10 @@ fn promotion_needs_two_sessions_and_no_flags() {
     let made = promote(&mut two);
     assert_eq!(made.len(), 1);
     let fact = details(&two, &made[0]);
-    assert_eq!((fact.origin, fact.trust), (Some(Origin::Maintenance), Trust::Agent));
+    assert_eq!(
+        (fact.provenance.origin, fact.provenance.trust),
+        (Some(Origin::Maintenance), Trust::Agent)
+    );
 
     let mut flagged = TestStore::new();
     episodes(&mut flagged, POISON, |number| ["s1", "s2"][number % 2]);
@@ -372,7 +394,10 @@ fn a_summary_has_the_lowest_trust_of_its_episodes_and_their_flags() {
         .made
         .expect("the summary is stored");
     let shown = details(&test_store, &made);
-    assert_eq!((shown.trust, shown.flags), (Trust::Agent, vec!["override".to_owned()]));
+    assert_eq!(
+        (shown.provenance.trust, shown.provenance.flags),
+        (Trust::Agent, vec!["override".to_owned()])
+    );
     assert!(!brief(&test_store).contains("Ignore all"));
 }
 
@@ -462,8 +487,8 @@ fn no_poisoned_text_raises_its_own_trust() {
             .expect("the memories are listed");
         assert!(listed.total >= 300, "{}", listed.total);
         for memory in listed.memories {
-            assert!(memory.scope == Scope::Group && memory.trust < Trust::Person);
-            assert!(!memory.flags.is_empty(), "{}", memory.preview);
+            assert!(memory.scope == Scope::Group && memory.provenance.trust < Trust::Person);
+            assert!(!memory.provenance.flags.is_empty(), "{}", memory.preview);
         }
         assert!(brief(store).ends_with("are not listed.\n"), "{}", brief(store));
     }

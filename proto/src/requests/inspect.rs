@@ -13,7 +13,7 @@
 //! ```
 
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
+use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope};
 use crate::requests::relate::{MemoryPreview, Relation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,21 +106,9 @@ pub struct MemoryDetails {
     /// True if its confidence does not decay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Who stored it; absent if that is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
-    /// Name of the client that stored it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
-    /// Session in which it was stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// How far it is trusted.
-    #[serde(default)]
-    pub trust: Trust,
-    /// Why its text looks like an order to a model.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
+    /// Who stored it, and how far it is trusted.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// How often it was returned in full or stored again.
     pub access_count: i64,
     /// Time of the last such access, ISO 8601, UTC.

@@ -5,6 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, Style, escape_line, escape_lines, print_line, table};
+use loci_proto::memory::Provenance;
 use loci_proto::requests::inspect::{
     AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
 };
@@ -105,10 +106,13 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
     let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
     row("stored by", stored_by(memory));
-    if !memory.flags.is_empty() {
+    if !memory.provenance.flags.is_empty() {
         row(
             "flags",
-            format!("{} (loci confirm clears them)", escape_line(&memory.flags.join(", "))),
+            format!(
+                "{} (loci confirm clears them)",
+                escape_line(&memory.provenance.flags.join(", "))
+            ),
         );
     }
     row("created", date_time(&memory.created_at));
@@ -137,14 +141,12 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
 
 /// Names who stored a memory, in which session, and how far it is trusted if that differs.
 fn stored_by(memory: &MemoryDetails) -> String {
-    let origin = memory.origin.map_or("unknown", |origin| origin.as_str());
-    let client =
-        memory.client.as_deref().map_or_else(String::new, |c| format!(", {}", escape_line(c)));
-    let session = memory
-        .session
-        .as_deref()
-        .map_or_else(String::new, |s| format!(", session {}", escape_line(s)));
-    let trust = memory.trust.as_str();
+    let Provenance { origin, client, session, trust, .. } = &memory.provenance;
+    let origin = origin.map_or("unknown", |origin| origin.as_str());
+    let client = client.as_deref().map_or_else(String::new, |c| format!(", {}", escape_line(c)));
+    let session =
+        session.as_deref().map_or_else(String::new, |s| format!(", session {}", escape_line(s)));
+    let trust = trust.as_str();
     let trust = if trust == origin { String::new() } else { format!(", trusted as {trust}") };
     format!("{origin}{client}{session}{trust}")
 }

@@ -52,7 +52,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         return Ok(());
     }
     let needs_status = |memory: &ListedMemory| {
-        memory.status != "active" || memory.pinned || !memory.flags.is_empty()
+        memory.status != "active" || memory.pinned || !memory.provenance.flags.is_empty()
     };
     let columns =
         Columns { group: args.all_groups, status: reply.memories.iter().any(needs_status) };
@@ -82,7 +82,7 @@ pub fn memory_table(screen: Screen, columns: Columns, memories: &[ListedMemory])
         ];
         if columns.status {
             row.push(match memory.status.as_str() {
-                "active" if !memory.flags.is_empty() => "flags".to_owned(),
+                "active" if !memory.provenance.flags.is_empty() => "flags".to_owned(),
                 "active" if memory.pinned => "pinned".to_owned(),
                 status => escape_line(status),
             });

@@ -73,6 +73,7 @@ class Build:
         home = self.starts[size]
         began = time.perf_counter()
         locid = subprocess.Popen([str(self.loci.with_name("locid"))], env=home.env, stderr=subprocess.DEVNULL)
+        wait_for_socket(home, locid)
         with Session(home, home.root / "projects" / "bench") as session:
             counted = session.tool("memory_stats")["total_memories"]
             wall = (time.perf_counter() - began) * 1000
@@ -110,6 +111,15 @@ class Build:
             self.session.close()
         for home in [*self.starts.values(), self.calls]:
             home.__exit__(None)
+
+
+def wait_for_socket(home, locid):
+    """Waits until the daemon has its socket: before that, the shim of a session would start another daemon."""
+    socket = Path(home.env["XDG_RUNTIME_DIR"], "loci", "locid.sock")
+    while not socket.exists():
+        if locid.poll() is not None:
+            raise RuntimeError(f"{locid.args[0]} exited with {locid.returncode}")
+        time.sleep(0.0005)
 
 
 def write_notes(path, count):

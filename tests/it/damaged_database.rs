@@ -115,9 +115,9 @@ fn a_damaged_row_is_left_out_named_and_can_be_written_again() {
         assert!(restarted.status.success());
         assert!(warnings(&home).contains(&ids[3]), "{}", warnings(&home));
         // A text that is stored again is not merged with the damaged one.
-        let anew = agent.store("semantic", "Note 3 names drawer 21");
-        assert_ne!(anew, ids[3]);
-        agent.call("forget_memory", json!({"memory_id": anew})).expect("it is forgotten");
+        let again = agent.store("semantic", "Note 3 names drawer 21");
+        assert_ne!(again, ids[3]);
+        agent.call("forget_memory", json!({"memory_id": again})).expect("it is forgotten");
         let edited = home.loci(&["edit", &ids[3], "--content", "Note 3 names drawer 21"]);
         assert!(edited.status.success(), "{edited:?}");
         wait_until("the page is written", || doctor(&home, &[]).0 == Some(0));

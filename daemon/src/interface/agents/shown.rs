@@ -49,7 +49,7 @@ impl ShownMemories {
         if !has_room {
             record.boosted.retain(|_, at| now.since(*at) < DAY);
         }
-        // A session that has used so many memories in a day raises no more.
+        // The record is full for today: the session raises no further memory.
         let takes = is_due && record.boosted.len() < MAX_MEMORIES;
         if takes {
             record.boosted.insert(seq, now);

@@ -135,6 +135,12 @@ fn database_failure(fault: &rusqlite::Error) -> Failure {
 }
 
 impl Error {
+    /// Returns whether another connection holds a lock of the database.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, Self::Database(fault)
+            if fault.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy))
+    }
+
     /// Returns whether the store must not be written any more: the database is damaged, or a sync
     /// failed, so that pages which SQLite takes for written may be lost.
     pub(crate) fn is_fatal(&self) -> bool {

@@ -40,8 +40,11 @@ fn a_file_that_is_no_database_is_refused_unchanged() {
 #[test]
 fn another_program_that_reads_or_locks_the_database_delays_stores_only() {
     let home = TestHome::without_model();
+    home.session().store("semantic", "Stored first");
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    // The daemon has an access to write when the lock is taken, and the store is its first.
     let mut agent = home.session();
-    agent.store("semantic", "Stored first");
+    assert_eq!(agent.recall("stored first"), ["Stored first"]);
     let other = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
     let count: i64 = other
         .query_row("SELECT count(*) FROM memories", [], |row| row.get(0))

@@ -10,9 +10,9 @@ use crate::service::disk;
 use crate::service::full_check;
 use crate::service::maintenance_run;
 use crate::service::store_state::StorePools;
-use loci_engine::maintain;
 use loci_engine::model::time::{DAY, HOUR, Timestamp};
 use loci_engine::transaction::change::CallContext;
+use loci_engine::{Writer, maintain};
 use loci_proto::error::Failure;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -146,13 +146,17 @@ async fn check_files(service: &Service, pools: &StorePools, draining: &Cancellat
     }
 }
 
-/// Runs all steps that are due, in order, up to the first that fails.
+/// Runs all steps that are due, in order, up to the first that fails. None is run while another program locks the database: a call that waits
+/// for the writer would have to wait for the step too.
 async fn run_step(
     service: &Service,
     pools: &Arc<StorePools>,
     progress: &mut Progress,
     now: Timestamp,
 ) -> Result<(), Failure> {
+    if pools.writer()?.run(Writer::is_locked_by_another).await?? {
+        return Ok(());
+    }
     service.flush_or_drop_usage().await?;
     record_damage(service, pools, progress).await?;
     if service.can_fill_vectors() {

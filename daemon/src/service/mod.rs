@@ -101,11 +101,11 @@ pub struct FirstMoment {
 impl FirstMoment {
     /// Records the moment, unless this run has recorded one. If that fails, the next write tries again: the write itself must not fail
     /// because of it.
-    pub fn record(&self, writer: &Writer) {
+    pub fn record(&self, writer: &mut Writer) {
         if self.recorded.load(Ordering::Relaxed) {
             return;
         }
-        match writer.record_time(self.reading) {
+        match writer.briefly(|writer| writer.record_time(self.reading)) {
             Ok(()) => self.recorded.store(true, Ordering::Relaxed),
             Err(error) => tracing::warn!(%error, "the time of the first write was not recorded"),
         }

@@ -13,6 +13,8 @@ const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 /// How long a statement waits for a lock of another connection.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The same for work of the background.
+pub(crate) const BACKGROUND_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Opens the database for writing. The file has to exist.
 ///

@@ -4,7 +4,7 @@
 //! warm-up (`open`).
 
 use crate::database_files::store_files::StoreFiles;
-use crate::db::{health, idempotency, memories};
+use crate::db::{connection, health, idempotency, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
@@ -102,6 +102,30 @@ impl Writer {
         } else {
             health::suspect(&self.conn, reading.now)
         }
+    }
+
+    /// Returns whether another program holds the database's lock for writing.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn is_locked_by_another(&mut self) -> Result<bool> {
+        match self.briefly(|writer| connection::begin(&writer.conn)) {
+            Ok(()) => connection::roll_back(&self.conn).map(|()| false),
+            Err(error) if error.is_busy() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs work that waits only briefly while another program locks the database: a call that
+    /// waits for the writer must not wait for this work too.
+    ///
+    /// # Errors
+    /// `Database`, and the errors of `work`.
+    pub fn briefly<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.conn.busy_timeout(connection::BACKGROUND_TIMEOUT)?;
+        let outcome = work(self);
+        self.conn.busy_timeout(connection::BUSY_TIMEOUT)?;
+        outcome
     }
 
     /// Deletes the stored replies of mutating calls from before a time. Returns how many there

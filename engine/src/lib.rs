@@ -18,6 +18,7 @@ mod database_files;
 mod db;
 pub mod duplicate;
 pub mod error;
+mod failpoint;
 pub mod flags;
 mod handles;
 pub mod index;

@@ -63,3 +63,27 @@ fn the_example_file_has_the_default_settings() {
     example.check().expect("the values of the example file are in range");
     assert_eq!(example.settings(), Config::default().settings());
 }
+
+/// Parses a text; whatever is accepted has settings, and a refusal names the reason.
+fn check(text: &str) {
+    match Config::from_text(text, Path::new("/x/config.toml")) {
+        Ok(config) => drop(config.settings()),
+        Err(failure) => assert!(failure.to_string().len() > "invalid: ".len(), "{text:?}"),
+    }
+}
+
+#[test]
+fn every_part_of_the_corpus_is_parsed_or_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus/config");
+    let files: Vec<_> = std::fs::read_dir(folder).expect("the folder can be listed").collect();
+    assert!(files.len() >= 20, "only {} files", files.len());
+    for file in files {
+        let path = file.expect("the entry can be read").path();
+        let text = std::fs::read_to_string(path).expect("the file can be read");
+        for (at, _) in text.char_indices() {
+            check(&text[..at]);
+            check(&text[at..]);
+        }
+        check(&text);
+    }
+}

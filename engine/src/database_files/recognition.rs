@@ -21,6 +21,7 @@ use crate::database_files::page_sums::PageSums;
 use crate::database_files::quarantine::Quarantine;
 use crate::database_files::wal_file::{self, WalFile, WalFrames};
 use crate::database_files::{wal_path, with_suffix};
+use crate::db::health::FileCondition;
 use crate::db::probe::{self, FileState};
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
@@ -48,6 +49,19 @@ pub(crate) struct Recognition {
     pub log_pages: HashSet<u32>,
     /// Pages have changed on the disk: the store has to be checked before it is served.
     pub is_damaged: bool,
+}
+
+impl Recognition {
+    /// Returns what is known of the files.
+    pub fn condition(&self) -> FileCondition {
+        if self.is_damaged {
+            FileCondition::Suspect
+        } else if self.sums_are_valid {
+            FileCondition::Known
+        } else {
+            FileCondition::Unknown
+        }
+    }
 }
 
 /// Refuses to create a database where there was one.
@@ -163,10 +177,17 @@ impl Case<'_> {
             {
                 self.own_log(known, frames)
             }
+            // Its header was written, and no commit reached the disk: SQLite replays nothing.
+            (_, WalFile::Valid(frames)) if frames.committed == 0 => self.no_log(),
             (_, WalFile::Valid(frames)) => self.unknown_log(frames),
             (_, WalFile::Garbage) => self.without_log("is damaged"),
             (Some(known), WalFile::Empty) if known.is_open && known.frames > 0 => {
-                self.without_log("is missing")
+                if self.has_later_checkpoint(known) {
+                    // The moved pages have no checksums yet.
+                    Ok(Judgement { uses_log: true, ..Judgement::default() })
+                } else {
+                    self.without_log("is missing")
+                }
             }
             (Some(known), WalFile::Empty)
                 if !known.is_open
@@ -237,6 +258,16 @@ impl Case<'_> {
         probe::without_log(self.path).map_or(true, |file| {
             file.uuid == known.uuid
                 && (known.checkpoints..=known.checkpoints + 1).contains(&file.checkpoints)
+        })
+    }
+
+    /// Returns whether the file alone has everything that is known and a later checkpoint: the log
+    /// was emptied by it, and the daemon died before it recorded that.
+    fn has_later_checkpoint(&self, known: &Identity) -> bool {
+        probe::without_log(self.path).is_ok_and(|file| {
+            file.uuid == known.uuid
+                && file.checkpoints > known.checkpoints
+                && file.last_change >= known.last_change
         })
     }
 

@@ -29,6 +29,10 @@ pub(crate) struct StoreFiles {
     committed: Arc<AtomicU32>,
     /// Frames whose pages have their checksum.
     summed: u32,
+    /// Whether the last checkpoint has moved only a part of the log.
+    is_checkpoint_incomplete: bool,
+    /// Pages whose checksums could not be written.
+    unsummed: HashSet<u32>,
 }
 
 /// What is needed to begin with the files of a store.
@@ -72,6 +76,8 @@ impl StoreFiles {
             wal: None,
             committed,
             summed: 0,
+            is_checkpoint_incomplete: false,
+            unsummed: HashSet::new(),
         };
         let mut write = || {
             this.sums.update(&this.database, replayed)?;
@@ -149,7 +155,10 @@ impl StoreFiles {
             self.committed.store(0, Ordering::Relaxed);
         }
         self.summed = moved.moved;
-        self.identity.checkpoints = checkpoints;
+        self.is_checkpoint_incomplete = !moved.is_complete();
+        if moved.is_complete() {
+            self.identity.checkpoints = checkpoints;
+        }
         self.hash_again(pages)
     }
 
@@ -158,6 +167,7 @@ impl StoreFiles {
     /// # Errors
     /// `File`.
     pub fn record_interrupted_checkpoint(&mut self, pages: &HashSet<u32>) -> Result<()> {
+        self.is_checkpoint_incomplete = true;
         self.hash_again(pages)
     }
 
@@ -169,13 +179,17 @@ impl StoreFiles {
         self.hash_again(pages)
     }
 
+    /// Hashes pages, and those whose checksums could not be written before. The file is known as it
+    /// is now in any case: otherwise it would be taken for one that another program has changed.
     fn hash_again(&mut self, pages: &HashSet<u32>) -> Result<()> {
-        let mut update = || {
-            self.sums.update(&self.database, pages)?;
-            self.identity.file = FileStamp::of(&self.path);
-            self.write_identity()
-        };
-        update().map_err(|source| Error::File { path: self.path.clone(), source })
+        self.unsummed.extend(pages);
+        let summed = self.sums.update(&self.database, &self.unsummed);
+        if summed.is_ok() {
+            self.unsummed.clear();
+        }
+        self.identity.file = FileStamp::of(&self.path);
+        let written = summed.and(self.write_identity());
+        written.map_err(|source| Error::File { path: self.path.clone(), source })
     }
 
     /// Records that the store was closed with an empty log and this many memories.
@@ -190,7 +204,8 @@ impl StoreFiles {
         self.identity.file = FileStamp::of(&self.path);
         let written = self
             .sums
-            .sync()
+            .update(&self.database, &self.unsummed)
+            .and_then(|()| self.sums.sync())
             .and_then(|()| self.identity_file.write(&self.identity))
             .and_then(|()| self.identity_file.sync());
         written.map_err(|source| Error::File { path: self.path.clone(), source })
@@ -206,6 +221,11 @@ impl StoreFiles {
             file.sync()
         });
         written.map_err(|source| Error::File { path: self.path.clone(), source })
+    }
+
+    /// Returns whether the last checkpoint has moved only a part of the log.
+    pub fn is_checkpoint_incomplete(&self) -> bool {
+        self.is_checkpoint_incomplete
     }
 
     /// Returns the first salt of the log in use.

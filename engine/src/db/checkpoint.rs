@@ -27,6 +27,11 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
+    /// Returns whether the file has everything that was in the log.
+    pub fn is_complete(self) -> bool {
+        self.moved >= self.committed
+    }
+
     /// All frames were moved, and the log is empty.
     pub const ALL: Self = Self { committed: 0, moved: 0 };
 }
@@ -42,12 +47,21 @@ pub(crate) fn count_frames(conn: &mut Connection) -> Result<Arc<AtomicU32>> {
     Ok(committed)
 }
 
+/// What is recorded before a checkpoint.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Announcement {
+    /// The first salt of the log.
+    pub wal_salt: Option<u32>,
+    /// The time.
+    pub reading: Option<ClockReading>,
+    /// Whether it only continues the last checkpoint, which moved a part. Such a checkpoint is not
+    /// counted: the file must never be more than one checkpoint behind its log.
+    pub continues: bool,
+}
+
 /// Counts the checkpoint that follows, and records the time. Returns the number of checkpoints.
-pub(crate) fn announce(
-    conn: &Connection,
-    wal_salt: Option<u32>,
-    reading: Option<ClockReading>,
-) -> Result<i64> {
+pub(crate) fn announce(conn: &Connection, announcement: Announcement) -> Result<i64> {
+    let Announcement { wal_salt, reading, continues } = announcement;
     let tx = conn.unchecked_transaction()?;
     match reading {
         Some(ClockReading { now, is_trusted: true }) => health::set_last_seen(&tx, now)?,
@@ -57,7 +71,10 @@ pub(crate) fn announce(
     if let Some(salt) = wal_salt {
         health::set_meta(&tx, "wal_salt", &salt.to_string())?;
     }
-    let number = health::add_one(&tx, "checkpoints")?;
+    let number = match health::number(&tx, "checkpoints")? {
+        Some(number) if continues => number,
+        _ => health::add_one(&tx, "checkpoints")?,
+    };
     tx.commit()?;
     Ok(number)
 }

@@ -3,6 +3,7 @@
 //! Not here: the schema (`migrate`), checkpoints (`health`).
 
 use crate::error::{Error, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::sync::Once;
@@ -24,12 +25,21 @@ pub(crate) fn writer(path: &Path) -> Result<Connection> {
     configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    set_checkpoint_on_close(&conn, false)?;
     // The first statement reads the header: a file that is not a database fails here, before
     // anything is changed.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
         .map_err(|error| open_error(path, error))?;
     set_common_options(&conn)?;
     Ok(conn)
+}
+
+/// Sets whether closing the connection moves the log into the database and removes it. That is off
+/// unless a store is closed as a whole: without the checksums and the identity, the next start would
+/// miss the log.
+pub(crate) fn set_checkpoint_on_close(conn: &Connection, is_on: bool) -> Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !is_on)?;
+    Ok(())
 }
 
 /// Sets the durability pragmas. They change the file's header, so call this only once the file is

@@ -5,6 +5,19 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::fmt::Write as _;
 
+/// Every other table with rows of its own; `meta` counts starts and checkpoints, which differ.
+const RECORDS: [&str; 9] = [
+    "memory_log",
+    "journal",
+    "idempotency",
+    "tombstones",
+    "mentions",
+    "clusters",
+    "memory_pieces",
+    "word_codes",
+    "known_answers",
+];
+
 const TABLES: [&str; 7] = [
     "memories",
     "memory_variants",
@@ -17,8 +30,75 @@ const TABLES: [&str; 7] = [
 
 /// Dumps all tables in row order.
 pub(crate) fn all(conn: &Connection) -> Result<String> {
+    tables(conn, &TABLES)
+}
+
+/// Dumps what every call has left, so that two runs of the same calls give the same text: ids are
+/// numbered in the order in which they occur, and hashes of ids are left out.
+pub(crate) fn without_ids(conn: &Connection) -> Result<String> {
+    let text = tables(conn, &TABLES)? + &tables(conn, &RECORDS)?;
+    let is_part = |character: char| character.is_ascii_hexdigit() || character == '-';
+    let (mut named, mut ids, mut rest) = (String::new(), Vec::new(), text.as_str());
+    while let Some(start) = rest.find(is_part) {
+        let (before, from) = rest.split_at(start);
+        let (token, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        named.push_str(before);
+        if token.len() == 36 && token.matches('-').count() == 4 {
+            let at = ids.iter().position(|id| *id == token).unwrap_or(ids.len());
+            if at == ids.len() {
+                ids.push(token);
+            }
+            let _ = write!(named, "id{at}");
+        } else if before.ends_with('.') {
+            named.push_str(token);
+        } else {
+            let is_hash = |part: &str| part.len() == 16 || part.len() == 32;
+            let parts = token.split('-').map(|part| if is_hash(part) { "hash" } else { part });
+            named.push_str(&parts.collect::<Vec<_>>().join("-"));
+        }
+        rest = after;
+    }
+    Ok(named + rest)
+}
+
+/// Returns the result of SQLite's whole check.
+pub(crate) fn integrity(conn: &Connection) -> Result<String> {
+    Ok(conn.query_row("PRAGMA integrity_check", [], |row| row.get(0))?)
+}
+
+/// Adds memories to a database of the first schema: an entity and a text that names it.
+pub(crate) fn fill_first_schema(conn: &Connection) -> Result<()> {
+    for (number, kind, text, metadata) in [
+        (1, "entity", "Anna is the lead engineer", r#"{"name":"Anna"}"#),
+        (2, "semantic", "The garden of Anna has a pond", "{}"),
+    ] {
+        let id = format!("01953a2b-7c1e-7000-8000-00000000000{number}");
+        conn.execute(
+            "INSERT INTO memories(id, type, content, confidence_at, created_at, updated_at, metadata, content_hash)
+             VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?5)",
+            (id, kind, text, metadata, crate::duplicate::content_hash::hash(text)),
+        )?;
+    }
+    Ok(())
+}
+
+/// Begins a read transaction, which keeps checkpoints from moving what is committed after it.
+pub(crate) fn begin_read(conn: &Connection) {
+    conn.execute_batch("BEGIN; SELECT count(*) FROM meta").expect("a read transaction begins");
+}
+
+/// Counts the rows of a table.
+pub(crate) fn count(conn: &Connection, table: &str) -> usize {
+    let count: i64 = conn
+        .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))
+        .expect("the table is readable");
+    usize::try_from(count).expect("the count fits")
+}
+
+/// Dumps tables in row order.
+fn tables(conn: &Connection, tables: &[&str]) -> Result<String> {
     let mut text = String::new();
-    for table in TABLES {
+    for table in tables {
         let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2"))?;
         let columns = statement.column_count();
         let mut rows = statement.query([])?;

@@ -27,6 +27,17 @@ pub(crate) enum Check {
     Due,
 }
 
+/// What is known of the files of a store before it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileCondition {
+    /// They are as the last daemon left them.
+    Known,
+    /// It is not known whether they are.
+    Unknown,
+    /// Some pages have changed since.
+    Suspect,
+}
+
 /// The state in which a store was found when it was opened.
 #[derive(Debug)]
 pub(crate) struct OpenedState {
@@ -45,11 +56,15 @@ pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
 }
 
 /// Marks the store as open. Checks it first if the last daemon did not close it, if a fault was found
-/// while it ran, or if `is_suspect`.
+/// while it ran, or if the file is not known to be as it was left.
 ///
 /// # Errors
 /// `Damaged` if the check finds a fault of a page; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path, is_suspect: bool) -> Result<OpenedState> {
+pub(crate) fn begin(
+    conn: &Connection,
+    path: &Path,
+    condition: FileCondition,
+) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
     let known_fault = damage(conn)?;
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -58,7 +73,9 @@ pub(crate) fn begin(conn: &Connection, path: &Path, is_suspect: bool) -> Result<
         connection::truncate_log(conn)?;
     }
     let is_small = size(path) <= MAX_CHECKED_AT_OPEN;
-    let checks_now = known_fault.is_some() || is_suspect || (unclean && is_small);
+    let is_suspect = condition == FileCondition::Suspect || known_fault.is_some();
+    let is_check_due = unclean || condition == FileCondition::Unknown;
+    let checks_now = is_suspect || (is_check_due && is_small);
     if checks_now {
         let structure = integrity::structure(conn)?;
         if let Some(fault) = structure.pages.first() {
@@ -77,7 +94,7 @@ pub(crate) fn begin(conn: &Connection, path: &Path, is_suspect: bool) -> Result<
     set_meta(&tx, "open", "1")?;
     add_one(&tx, "generation")?;
     tx.commit()?;
-    let is_due = (unclean && !checks_now) || known_fault.is_some() || is_suspect;
+    let is_due = (is_check_due && !checks_now) || is_suspect;
     Ok(OpenedState { check: if is_due { Check::Due } else { Check::Done }, word })
 }
 

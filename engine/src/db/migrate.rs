@@ -4,8 +4,9 @@
 //! A migration is only SQL text, so later changes of the code cannot change its effect. Not here:
 //! backups before a step.
 
-use crate::db::health;
+use crate::db::{health, memories};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::model::time::Timestamp;
 use loci_proto::error::{Code, Failure};
 use rusqlite::{Connection, TransactionBehavior};
@@ -23,6 +24,9 @@ const STEPS: &[&str] = &[
 
 /// The schema version of this build.
 pub(crate) const SCHEMA: i64 = 6;
+
+/// The step that adds the table of mentions.
+const STEP_TO_MENTIONS: i64 = 1;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;
@@ -91,6 +95,7 @@ fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let sql = STEPS[usize::try_from(step).unwrap_or_default()];
     tx.execute_batch(sql)?;
+    failpoint!("before the commit of a migration step");
     if step == 0 {
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         let uuid = uuid::Uuid::now_v7().to_string();
@@ -98,9 +103,24 @@ fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
             tx.execute("INSERT INTO meta(key, value) VALUES (?1, ?2)", (key, value))?;
         }
     }
+    if step == STEP_TO_MENTIONS && memories::count(&tx)? > 0 {
+        // In the same transaction: the next step may be interrupted.
+        health::request_mention_backfill(&tx)?;
+    }
     tx.pragma_update(None, "user_version", step + 1)?;
     tx.commit()?;
+    failpoint!("after a migration step");
     Ok(())
+}
+
+/// Creates a database of the first schema with two memories, as the first version of loci left it.
+#[cfg(test)]
+pub(crate) fn create_first(path: &Path) -> Result<()> {
+    crate::db::connection::configure_sqlite();
+    let mut conn = Connection::open(path)?;
+    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")?;
+    apply(&mut conn, 0, Timestamp(0))?;
+    crate::db::dump::fill_first_schema(&conn)
 }
 
 #[cfg(test)]

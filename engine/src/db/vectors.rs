@@ -7,6 +7,7 @@ use crate::db::damage::{self, DamagedRow, Source};
 use crate::db::memory_row::{check_hash, column_error};
 use crate::db::{SeqRange, codes};
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection, Row};
 
@@ -50,6 +51,7 @@ impl<'a> VectorWriter<'a> {
             let id = self.chunk.insert((memory, number, model))?;
             self.vector.execute((id, to_bytes(vector)))?;
         }
+        failpoint!("after the vectors of a memory");
         encoding
             .words
             .as_ref()
@@ -68,6 +70,7 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     for chunk in chunks {
         delete_vector.execute([chunk])?;
     }
+    failpoint!("after the deletion of vectors");
     codes::delete(conn, memory)
 }
 

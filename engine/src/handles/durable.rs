@@ -4,14 +4,14 @@
 //! Not here: the files themselves (`database_files`), transactions (`transaction::change`).
 
 use crate::database_files::quarantine::Quarantine;
-use crate::db::checkpoint::Moved;
+use crate::db::checkpoint::{Announcement, Moved};
 use crate::db::{backup, checkpoint, connection, health};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::index::snapshot;
 use crate::model::time::ClockReading;
 use loci_proto::error::{Failure, StorageFault};
-use rusqlite::config::DbConfig;
 use std::sync::atomic::Ordering;
 
 impl Writer {
@@ -132,6 +132,7 @@ impl Writer {
             // What a reader has blocked is counted by the next checkpoint.
             Ok(if emptied { Moved::ALL } else { checkpoint::passive(conn)? })
         })? == Moved::ALL;
+        failpoint!("after the log was emptied");
         snapshot::remove(&self.shared.path)?;
         self.shared.erase_pending.store(!emptied, Ordering::Relaxed);
         Ok(())
@@ -143,11 +144,19 @@ impl Writer {
         reading: Option<ClockReading>,
         run: impl FnOnce(&rusqlite::Connection) -> Result<Moved>,
     ) -> Result<Moved> {
-        let number = checkpoint::announce(&self.conn, self.files.wal_salt(), reading)?;
+        let announcement = Announcement {
+            wal_salt: self.files.wal_salt(),
+            reading,
+            continues: self.files.is_checkpoint_incomplete(),
+        };
+        let number = checkpoint::announce(&self.conn, announcement)?;
+        failpoint!("after the announcement of a checkpoint");
         let pages = self.files.pages_to_move()?;
         match run(&self.conn) {
             Ok(moved) => {
+                failpoint!("between a checkpoint and the checksums");
                 self.files.record_checkpoint(&pages, moved, number)?;
+                failpoint!("after the checksums");
                 Ok(moved)
             }
             Err(error) => {
@@ -168,7 +177,6 @@ impl Writer {
                 // The mark "open" is enough for a small store; a larger one is served before a check.
                 let _ = health::set_damaged(&self.conn, message);
             }
-            self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             return Ok(());
         }
         self.record_damaged_rows()?;
@@ -177,6 +185,6 @@ impl Writer {
             connection::truncate_log(conn)?;
             Ok(Moved::ALL)
         })?;
-        Ok(())
+        connection::set_checkpoint_on_close(&self.conn, true)
     }
 }

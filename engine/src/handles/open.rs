@@ -14,6 +14,7 @@ use crate::db::{
     schema_check, vectors,
 };
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::settings::Settings;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -28,14 +29,10 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-/// The first schema with a table of mentions.
-const SCHEMA_WITH_MENTIONS: i64 = 2;
 
 /// Opens or creates the database, migrates it, checks it if it was not closed properly, and loads
 /// the index.
@@ -64,12 +61,9 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let committed = checkpoint::count_frames(&mut conn)?;
     schema_check::rebuild(&conn, migrate::version(&conn)?, &missing)?;
     let schema = migrate::run(&mut conn, now)?;
-    if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
-        health::request_mention_backfill(&conn)?;
-    }
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
     let health::OpenedState { check, word: nonce } =
-        health::begin(&conn, &path, recognition.is_damaged)?;
+        health::begin(&conn, &path, recognition.condition())?;
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA && missing.is_empty())
@@ -77,6 +71,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let damaged = Arc::new(DamagedRows::default());
     damage::record_into(&conn, &damaged)?;
     damaged.replace(damage::recorded(&conn)?);
+    failpoint!("after a store is marked as open");
     let memories = memories::count(&conn)?;
     let files = begin_files(&conn, &path, &database, &recognition, committed)?;
     let warmup = WarmupProgress::default();
@@ -112,14 +107,11 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
 }
 
 /// Refuses a file that this build must not change, or that contains what loci has not created;
-/// returns what has to be built again. Until then, nothing is moved from the log into the file.
+/// returns what has to be built again. Nothing is moved from the log into the file if the connection
+/// is then closed ([`connection::set_checkpoint_on_close`]).
 fn check_file(conn: &Connection, path: &Path) -> Result<BTreeSet<Derived>> {
-    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    conn.set_db_config(no_checkpoint, true)?;
     migrate::check(conn, path)?;
-    let missing = schema_check::check(conn, path, migrate::version(conn)?)?;
-    conn.set_db_config(no_checkpoint, false)?;
-    Ok(missing)
+    schema_check::check(conn, path, migrate::version(conn)?)
 }
 
 /// The files of a store, locked and recognised.
@@ -216,6 +208,7 @@ impl Writer {
         if self.needs_mention_backfill {
             let tx = self.conn.transaction()?;
             mentions::insert_all(&tx, &index)?;
+            failpoint!("after the mentions of an older store");
             health::finish_mention_backfill(&tx)?;
             tx.commit()?;
             self.needs_mention_backfill = false;

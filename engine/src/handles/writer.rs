@@ -6,6 +6,7 @@
 use crate::database_files::store_files::StoreFiles;
 use crate::db::{connection, health, idempotency, memories};
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::shared::Shared;
@@ -159,6 +160,7 @@ impl Writer {
         let writes_snapshot = is_current && shared.warm().is_some_and(|index| is_large(&index));
         let nonce = writes_snapshot.then(|| uuid::Uuid::now_v7().simple().to_string());
         self.end(nonce.as_deref())?;
+        failpoint!("after the last checkpoint");
         let memories = memories::count(&self.conn)?;
         let is_trusted = self.require_trusted().is_ok();
         let Self { conn, files, .. } = self;
@@ -167,7 +169,9 @@ impl Writer {
         if !is_trusted {
             return Ok(());
         }
+        failpoint!("before the identity of a closed store");
         files.close(memories)?;
+        failpoint!("after the identity of a closed store");
         match nonce.zip(FileIdentity::of(&shared.path)) {
             Some((nonce, identity)) => snapshot::write(
                 &shared.path,

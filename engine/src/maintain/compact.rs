@@ -12,6 +12,7 @@ use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::flags;
 use crate::flags::Flags;
 use crate::handles::reader::Reader;
@@ -155,6 +156,7 @@ pub(crate) fn replace(
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
     let id = insert_over_members(change, cluster, summary)?;
+    failpoint!("after a cluster is compacted");
     clusters::insert(change.conn, &cluster.processed_key(), ClusterKind::Compact, change.call.now)?;
     let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
@@ -167,6 +169,7 @@ pub(crate) fn insert_over_members(
     summary: Summary<'_>,
 ) -> Result<MemoryId> {
     let (id, seq) = insert(change, cluster, summary)?;
+    failpoint!("after the row of a summary");
     for member in &cluster.members {
         change.record_before(Row::Memory(member.seq))?;
         memories::set_status(

@@ -5,6 +5,7 @@
 
 use crate::db::{backup, connection, health, memories, tombstones};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::time::Timestamp;
@@ -47,6 +48,7 @@ impl Writer {
             .open(temporary)
             .map_err(|e| file_failure(temporary, &e))?;
         backup::copy(&self.conn, temporary)?;
+        failpoint!("after the copy of a backup");
         let (copied, stored) = (backup::check(temporary)?, memories::count(&self.conn)?);
         if copied != stored {
             let what = format!("the copy has {copied} memories, the store {stored}");
@@ -56,6 +58,7 @@ impl Writer {
             .and_then(|file| file.sync_all())
             .map_err(|e| file_failure(temporary, &e))?;
         let path = unused_path(folder, now);
+        failpoint!("before a backup gets its name");
         std::fs::rename(temporary, &path).map_err(|e| file_failure(&path, &e))?;
         File::open(folder)
             .and_then(|folder| folder.sync_all())
@@ -83,6 +86,7 @@ impl Writer {
             connection::defer_foreign_keys(conn)?;
             backup::delete_all(conn)
         })?;
+        failpoint!("after a reset");
         health::release_free_pages(&self.conn)?;
         self.scrub()?;
         Ok(ResetReply { memories, backup: Some(backup.display().to_string()) })

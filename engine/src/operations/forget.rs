@@ -7,6 +7,7 @@ use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, repair, tombstones};
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::model::content;
 use crate::model::memory::Memory;
@@ -164,6 +165,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     } else {
         repair::delete(change.conn, memory.seq)?;
     }
+    failpoint!("after the deletion of a memory");
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     // Tells a later call whether it could have seen the memory.
     let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});

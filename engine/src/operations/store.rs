@@ -12,6 +12,7 @@ use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::duplicate::content_hash::hash;
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::flags;
 use crate::flags::{Flag, Flags};
 use crate::handles::writer::Writer;
@@ -400,6 +401,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let seq = self.change.insert(&new, self.encoding)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
+        failpoint!("after the log line of a store");
         mentions::renew(self.change, seq)?;
         Ok(id)
     }
@@ -436,6 +438,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
         self.change.record_before(Row::Memory(old.seq))?;
         memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
+        failpoint!("after a supersession");
         self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
         self.change.touched.seqs.push(old.seq);
         Ok(())

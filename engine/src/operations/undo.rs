@@ -8,6 +8,7 @@ use crate::db::journal::Entry;
 use crate::db::rows::Row;
 use crate::db::{connection, memories};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::operations::undo_act::{check_act, restore_act, to_reply};
@@ -44,6 +45,7 @@ impl Writer {
                     continue;
                 }
                 undo_act(change, &entry)?;
+                failpoint!("after an undone act");
                 undone.push(to_reply(entry, Some(change.call.now)));
             }
             Ok(UndoReply { undone, ..UndoReply::default() })

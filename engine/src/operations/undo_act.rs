@@ -10,6 +10,7 @@ use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
@@ -34,8 +35,12 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
 pub(crate) fn restore_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     let conn = change.conn;
     let changed_texts = entry.rows.iter().filter(|changed| changes_text(changed)).count();
-    let mut restore_rows =
-        || entry.rows.iter().rev().try_for_each(|changed| restore_row(change, changed));
+    let mut restore_rows = || {
+        entry.rows.iter().rev().try_for_each(|changed| {
+            failpoint!("before a row is restored");
+            restore_row(change, changed)
+        })
+    };
     if lexical::is_rebuild_cheaper(conn, changed_texts)? {
         lexical::with_rebuild(conn, restore_rows)?;
     } else {

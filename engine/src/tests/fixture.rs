@@ -30,6 +30,14 @@ use tempfile::TempDir;
 /// A moment for tests: 2026-02-01T00:00:00Z.
 pub(crate) const T0: Timestamp = Timestamp(1_769_904_000_000);
 
+/// Returns a temporary folder in memory where the system has one: for tests that open many stores
+/// and lose no power.
+pub(crate) fn folder_in_memory() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+    tempfile::tempdir_in(folder).expect("the folder is created")
+}
+
 /// A store with one writer and one reader.
 pub(crate) struct TestStore {
     pub folder: TempDir,
@@ -51,7 +59,11 @@ impl TestStore {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let folder = tempfile::tempdir().expect("the folder is created");
+        Self::in_folder(tempfile::tempdir().expect("the folder is created"), settings)
+    }
+
+    /// Returns a store in a folder.
+    pub(crate) fn in_folder(folder: TempDir, settings: Settings) -> Self {
         let writer = open(&folder.path().join("memory.db"), settings, T0).expect("the store opens");
         let reader = writer.reader().expect("the reader opens");
         Self::of(folder, writer, reader, T0)

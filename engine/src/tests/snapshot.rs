@@ -1,6 +1,7 @@
 //! The index snapshot: written at a clean stop, loaded at the next start if nothing has changed,
 //! and never otherwise.
 
+use crate::db::connection;
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
@@ -151,10 +152,10 @@ fn a_snapshot_of_another_database_state_is_not_used() {
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     // A database that another program has changed.
     let folder = close(test_store);
-    crate::db::integrity::spoil_words(
-        &crate::db::connection::writer(&database).expect("the database opens"),
-    )
-    .expect("the keyword index is damaged");
+    let conn = connection::writer(&database).expect("the database opens");
+    crate::db::integrity::spoil_words(&conn).expect("the keyword index is damaged");
+    connection::truncate_log(&conn).expect("the log is emptied");
+    drop(conn);
     test_store = reopen(folder);
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     // The snapshot of another model.

@@ -16,6 +16,7 @@ use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, entity_links, idempotency, memories, vectors};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -91,7 +92,9 @@ impl Change<'_> {
         encoding: &DocumentEncoding,
     ) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
+        failpoint!("after the row and the terms of a memory");
         vectors::insert(self.conn, seq, &self.shared.settings().model, encoding)?;
+        failpoint!("after the sign codes of a memory");
         self.record_created(Row::Memory(seq));
         self.touch(seq);
         if !encoding.vectors.is_empty() {
@@ -124,6 +127,7 @@ impl Change<'_> {
         if changed.is_empty() {
             return Ok(None);
         }
+        failpoint!("before the journal entry");
         journal::write(self.conn, act, &changed, &self.call.actor, self.call.now).map(Some)
     }
 
@@ -192,6 +196,7 @@ impl Writer {
             if let Some(reply) = stored_reply(conn, call.key.as_deref())? {
                 return Ok(reply);
             }
+            failpoint!("after the begin of a change");
             let mut change = Change {
                 conn,
                 shared,
@@ -205,6 +210,7 @@ impl Writer {
                 let json =
                     serde_json::to_string(&reply).map_err(|e| cannot_encode_reply(key, &e))?;
                 idempotency::keep(conn, key, &json, call.now)?;
+                failpoint!("after the answer of a call");
             }
             Ok(reply)
         })
@@ -219,15 +225,18 @@ impl Writer {
         self.require_trusted()?;
         self.load()?;
         let in_group = self.is_group_open();
-        let mut touched =
-            ChangeSet { earlier: std::mem::take(&mut self.pending), ..ChangeSet::default() };
+        failpoint!("before the begin of a transaction");
+        let mut touched = ChangeSet::default();
         let outcome = if in_group {
             let savepoint = self.conn.savepoint()?;
+            // Taken only now: what is pending is still to be applied if the transaction cannot begin.
+            touched.earlier = std::mem::take(&mut self.pending);
             work(&savepoint, &self.shared, &mut touched)
                 .and_then(|result| Ok((result, index_update(&savepoint, &mut touched)?)))
                 .and_then(|outcome| Ok(savepoint.commit().map(|()| outcome)?))
         } else {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            touched.earlier = std::mem::take(&mut self.pending);
             work(&tx, &self.shared, &mut touched)
                 .and_then(|result| Ok((result, index_update(&tx, &mut touched)?)))
                 .and_then(|outcome| Ok(tx.commit().map(|()| outcome)?))
@@ -236,8 +245,11 @@ impl Writer {
         let (result, update) = outcome.map_err(|error| self.note_failure(error))?;
         self.pending.push(update);
         if !in_group {
+            failpoint!("after the commit");
             self.record_commit()?;
+            failpoint!("before the index update");
             self.apply_to_index()?;
+            failpoint!("after the index update");
         }
         Ok(result)
     }
@@ -264,12 +276,10 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = if self.is_group_open() {
-            connection::commit(&self.conn)
-        } else {
-            Err(connection::disk_full_error())
-        };
+        let committed =
+            if self.is_group_open() { self.commit() } else { Err(connection::disk_full_error()) };
         if committed.is_ok() {
+            failpoint!("after the commit of a group");
             self.record_commit()?;
             return self.apply_to_index();
         }
@@ -281,11 +291,17 @@ impl Writer {
         }
         committed.map_err(|error| self.note_failure(error))
     }
+
+    fn commit(&self) -> Result<()> {
+        failpoint!("at the commit of a group");
+        connection::commit(&self.conn)
+    }
 }
 
 /// Builds the index update of a change from the current rows of the touched memories and the new
 /// encodings.
 fn index_update(conn: &Connection, touched: &mut ChangeSet) -> Result<IndexUpdate> {
+    failpoint!("before the commit");
     touched.seqs.sort_unstable();
     touched.seqs.dedup();
     Ok(IndexUpdate {

@@ -6,6 +6,7 @@
 
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::encoding::{Embedding, SignCode};
@@ -137,6 +138,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             if self.bad_lines.contains_key(&number) {
                 continue;
             }
+            failpoint!("before a line of an import");
             let parsed = bytes.and_then(parse).map_err(Error::from);
             match parsed.and_then(|line| self.apply(line)) {
                 Ok(()) => {}
@@ -229,6 +231,7 @@ impl<'a, 'b> Importer<'a, 'b> {
                 "Imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported".to_owned(),
             );
         }
+        failpoint!("before the journal entry of an import");
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
     }

@@ -1,0 +1,247 @@
+//! The calls during which the failpoints test lets each place fail: every kind of change, in a
+//! fixed order, on a store of the first schema.
+//!
+//! Each call has an idempotency key, so that a call that failed can be repeated. Not here: what is
+//! checked afterwards (the module above).
+
+use crate::error::Result;
+use crate::handles::open::open;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::writer::Writer;
+use crate::maintain::Step;
+use crate::model::encoding::DocumentEncoding;
+use crate::model::time::{ClockReading, Timestamp};
+use crate::operations::store::Draft;
+use crate::tests::fixture::{T0, between_axes, document_encoding, named, parse};
+use crate::transaction::access::Accesses;
+use crate::transaction::access::Boosting;
+use crate::transaction::change::CallContext;
+use loci_proto::memory::MemoryId;
+use loci_proto::memory::Origin;
+use loci_proto::requests::import::ImportRequest;
+use loci_proto::requests::reset::ResetRequest;
+use loci_proto::requests::store::StoreRequest;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The name of the file that the scenario imports.
+pub(super) const IMPORT: &str = "import.jsonl";
+
+type Call = fn(&mut Subject, &str) -> Result<()>;
+
+/// The calls in order, each with the key that names it.
+pub(super) const CALLS: [(&str, Call); 24] = [
+    ("open", |subject, _| subject.opened().map(drop)),
+    ("store", |subject, key| subject.store(key, 1, &json!({"content": "The mill is red"}))),
+    ("store entities", |subject, key| subject.store_group(key, "entity", &["Bob", "Acme", "Cleo"])),
+    ("supersede", |subject, key| {
+        let old = subject.id("The mill is red")?;
+        subject.store(key, 2, &json!({"content": "The mill is blue", "supersedes": old}))
+    }),
+    ("reinforce", |subject, key| {
+        subject.store(key, 3, &json!({"content": "the mill is  blue", "metadata": {"seen": 2}}))
+    }),
+    ("relate", |subject, key| {
+        let request = json!({"subject_id": subject.id("Bob")?, "predicate": "works_at", "object_id": subject.id("Acme")?,
+            "evidence": [subject.id("The mill is blue")?]});
+        let call = subject.call(key);
+        subject.opened()?.relate(&call, &parse(request)).map(drop)
+    }),
+    ("forget", |subject, key| subject.forget(key, "The garden of Anna has a pond", false)),
+    ("undo", Subject::undo_last),
+    ("forget again", |subject, key| subject.forget(key, "The garden of Anna has a pond", false)),
+    ("restore", |subject, key| {
+        let request = json!({"memory_id": subject.id("The garden of Anna has a pond")?});
+        let call = subject.call(key);
+        subject.opened()?.restore(&call, &parse(request)).map(drop)
+    }),
+    ("edit", |subject, key| {
+        let request =
+            json!({"memory_id": subject.id("The mill is blue")?, "content": "The mill is green"});
+        let (call, encoding) = (subject.call(key), encoded("The mill is green", 4));
+        subject.opened()?.edit(&call, &parse(request), &encoding).map(drop)
+    }),
+    ("pin", |subject, key| {
+        let request = json!({"memory_id": subject.id("The mill is green")?, "pinned": true});
+        let call = subject.call(key);
+        subject.opened()?.pin(&call, &parse(request)).map(drop)
+    }),
+    ("checkpoint", |subject, _| {
+        let reading = ClockReading { now: subject.now, is_trusted: true };
+        subject.opened()?.checkpoint(reading).map(drop)
+    }),
+    ("store group", |subject, key| {
+        subject.store_group(
+            key,
+            "semantic",
+            &["The barn is old", "The well is deep", "The gate is shut"],
+        )
+    }),
+    ("erase", |subject, key| subject.forget(key, "The well is deep", true)),
+    ("encode later", |subject, _| {
+        let (seq, encoding) = (subject.seq("Anna is the lead engineer")?, encoded("Anna", 60));
+        subject.opened()?.fill(seq, &encoding)
+    }),
+    ("episodes", |subject, key| {
+        let texts = [1, 2, 3, 4, 5, 6].map(|n| format!("Episode {n} about the mail gateway"));
+        subject.store_group(key, "episodic", &texts.each_ref().map(String::as_str))
+    }),
+    ("compact", Subject::compact),
+    ("import", |subject, key| {
+        let file = subject.folder.join(IMPORT);
+        let mut file = File::open(&file).expect("the file is readable");
+        let call = subject.call(key);
+        subject.opened()?.import(&call, &ImportRequest { skip_bad: false }, &mut file).map(drop)
+    }),
+    ("undo the import", Subject::undo_last),
+    ("back up", |subject, _| {
+        let (folder, now) = (subject.folder.join("backups"), subject.now);
+        subject.opened()?.back_up(&folder, now).map(drop)
+    }),
+    ("reopen", |subject, _| subject.close().and_then(|()| subject.opened().map(drop))),
+    ("reset", |subject, key| {
+        let (folder, call) = (subject.folder.join("backups"), subject.call(key));
+        subject.opened()?.reset(&call, &ResetRequest::default(), &folder).map(drop)
+    }),
+    ("close", |subject, _| subject.opened().map(drop).and_then(|()| subject.close())),
+];
+
+/// A store in a folder that outlives the process.
+pub(super) struct Subject {
+    pub folder: PathBuf,
+    pub store: Option<(Writer, Reader)>,
+    now: Timestamp,
+}
+
+impl Subject {
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), store: None, now: T0 }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("memory.db")
+    }
+
+    /// Opens the store unless it is open.
+    pub fn opened(&mut self) -> Result<&mut Writer> {
+        if self.store.is_none() {
+            let writer = open(&self.database(), Settings::for_model("test"), T0)?;
+            let reader = writer.reader()?;
+            self.store = Some((writer, reader));
+        }
+        Ok(&mut self.store.as_mut().expect("the store is open").0)
+    }
+
+    pub fn close(&mut self) -> Result<()> {
+        match self.store.take() {
+            Some((writer, reader)) => {
+                drop(reader);
+                writer.close()
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a call by its number.
+    pub fn make(&mut self, number: usize) -> Result<()> {
+        let (key, call) = CALLS[number];
+        self.now = T0.plus(60_000 * i64::try_from(number).expect("the number is small"));
+        call(self, key)
+    }
+
+    fn call(&self, key: &str) -> CallContext {
+        let actor =
+            crate::Actor { origin: Origin::Agent, client: None, session: None, group: named("a") };
+        CallContext { now: self.now, actor, key: Some(key.to_owned()) }
+    }
+
+    fn seq(&mut self, text: &str) -> Result<i64> {
+        let found = self.found(text)?;
+        Ok(found.map_or(-1, |(seq, _)| seq))
+    }
+
+    /// Returns the id of a text; of a missing one, an id that no memory has.
+    fn id(&mut self, text: &str) -> Result<MemoryId> {
+        let found = self.found(text)?;
+        Ok(found.map_or_else(|| MemoryId::from(uuid::Uuid::nil()), |(_, id)| id))
+    }
+
+    fn found(&mut self, text: &str) -> Result<Option<(i64, MemoryId)>> {
+        let mut found = HashMap::new();
+        crate::db::listing::newest_first(&self.opened()?.conn, |memory| {
+            found.insert(memory.content.clone(), (memory.seq, memory.id.clone()));
+        })?;
+        Ok(found.remove(text))
+    }
+
+    fn store(&mut self, key: &str, axis: usize, arguments: &Value) -> Result<()> {
+        let mut arguments = arguments.clone();
+        let text = arguments["content"].as_str().unwrap_or_default().to_owned();
+        if arguments["type"].is_null() {
+            arguments["type"] = json!("semantic");
+        }
+        let draft = Draft::new(parse::<StoreRequest>(arguments))?;
+        let call = self.call(key);
+        self.opened()?.store(&call, &draft, &encoded(&text, axis)).map(drop)
+    }
+
+    /// Stores several memories with one commit, as the daemon does, up to the first that fails.
+    fn store_group(&mut self, key: &str, kind: &str, texts: &[&str]) -> Result<()> {
+        self.opened()?.begin_group()?;
+        let mut numbered = texts.iter().enumerate();
+        let outcome = numbered.try_for_each(|(number, text)| {
+            let metadata = match kind {
+                "entity" => json!({"name": text}),
+                "episodic" => json!({"event_date": "2025-12-15"}),
+                _ => json!({}),
+            };
+            let arguments = json!({"content": text, "type": kind, "metadata": metadata});
+            self.store(&format!("{key} {number}"), 40 + number, &arguments)
+        });
+        self.opened()?.commit_group().and(outcome)
+    }
+
+    fn forget(&mut self, key: &str, text: &str, hard: bool) -> Result<()> {
+        let id = self.id(text)?;
+        let call = self.call(key);
+        let request = json!({"memory_id": id, "hard_delete": hard});
+        match self.opened()?.forget(&call, &parse(request)) {
+            // A repeated call finds that the first one has deleted the memory.
+            Err(error) if hard && error.to_string().starts_with("not_found") => {
+                self.opened()?.checkpoint(ClockReading { now: T0, is_trusted: true }).map(drop)
+            }
+            outcome => outcome.map(drop),
+        }
+    }
+
+    fn undo_last(&mut self, key: &str) -> Result<()> {
+        let call = self.call(key);
+        self.opened()?.undo(&call, &parse(json!({"last": true}))).map(drop)
+    }
+
+    /// Runs the first due step of maintenance, if one is due.
+    fn compact(&mut self, key: &str) -> Result<()> {
+        let call = self.call(key);
+        self.opened()?;
+        let (writer, reader) = self.store.as_mut().expect("the store is open");
+        let plan = reader.plan(call.now)?;
+        let Some(Step::Compact(cluster)) = plan.steps.first() else { return Ok(()) };
+        let Some(draft) = reader.draft(cluster)? else { return Ok(()) };
+        writer.compact(&call, cluster, &draft, &DocumentEncoding::default())?;
+        let seen = cluster
+            .members
+            .iter()
+            .map(|member| (member.seq, Accesses::boosting(1)))
+            .take(1)
+            .collect();
+        writer.touch(&seen, call.now, Boosting::On)
+    }
+}
+
+/// Returns an encoding near an axis, with the sign codes of the words.
+fn encoded(text: &str, axis: usize) -> DocumentEncoding {
+    document_encoding(text, between_axes(axis, 200 + axis, 0.8))
+}

@@ -1,0 +1,46 @@
+//! A write-ahead log that was not moved into the database file: both are recognised as one store
+//! by the next start. Not here: processes that die (`failpoints`).
+
+use crate::db::dump;
+use crate::handles::open::open;
+use crate::handles::settings::Settings;
+use crate::model::time::ClockReading;
+use crate::tests::fixture::{T0, TestStore, folder_in_memory};
+use serde_json::json;
+
+#[test]
+fn the_log_of_several_blocked_checkpoints_is_replayed_after_a_restart_of_the_machine() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    let reading = ClockReading { now: T0, is_trusted: true };
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    store.writer.checkpoint(reading).expect("the checkpoint runs");
+    dump::begin_read(&store.reader.conn);
+    for number in 0..4 {
+        let text = format!("Stored during a long read, number {number}");
+        store.store("a", json!({"content": text, "type": "semantic"}), None);
+        let left = store.writer.checkpoint(reading).expect("the checkpoint runs");
+        assert!(left > 0, "the reader blocks it");
+    }
+    // Without the identity nothing is known of the log, as after a restart of the machine.
+    let copy = folder_in_memory();
+    for name in ["memory.db", "memory.db-wal"] {
+        let from = store.folder.path().join(name);
+        std::fs::copy(from, copy.path().join(name)).expect("the file is copied");
+    }
+    let opened = open(&copy.path().join("memory.db"), settings, T0).expect("the store opens");
+    assert_eq!(opened.findings(), Vec::<String>::new());
+    assert_eq!(dump::count(&opened.conn, "memories"), 5);
+}
+
+#[test]
+fn a_store_that_was_dropped_without_being_closed_is_opened_without_a_finding() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    let TestStore { folder, writer, reader, .. } = store;
+    drop((reader, writer));
+    let opened = open(&folder.path().join("memory.db"), settings, T0).expect("the store opens");
+    assert_eq!(opened.findings(), Vec::<String>::new());
+    assert_eq!(dump::count(&opened.conn, "memories"), 1);
+}

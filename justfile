@@ -46,19 +46,56 @@ clients:
 
 # Kills the daemon, 2000 times by default, while eight sessions send calls.
 torture kills="2000":
+    cargo build --release --locked
     LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture
 
 # Changes this many bytes of a database one at a time, and prints what came of them.
 flips count="500":
     FLIPPED_BYTES={{count}} cargo test --release --locked -p loci-engine -- flipped_bytes --nocapture
 
+# Lets every named place of the engine fail at each of its hits, with an error and with the death of the process.
+failpoints:
+    FAILPOINTS=all cargo test --release --locked -p loci-engine --lib -- failpoints --nocapture
+
+# Opens the files of a busy daemon in many states that a loss of power may leave.
+power-loss images="20000":
+    cargo build --release --locked
+    LOCI_IMAGES={{images}} cargo test --release --locked -p loci-tests --test it -- power_loss --nocapture
+
+# Fails writes and syncs of the daemon on each of its files.
+faults:
+    cargo build --release --locked
+    LOCI_FAULTS=all cargo test --release --locked -p loci-tests --test it -- fault_matrix --nocapture
+
+# Checks histories of sixteen sessions on a daemon that is killed.
+histories count="1000" operations="500":
+    cargo build --release --locked
+    LOCI_HISTORIES={{count}} LOCI_OPERATIONS={{operations}} cargo test --release --locked -p loci-tests --test it -- history --nocapture
+
+# Compares the store with a naive model in random sequences of commands.
+state-machine cases="10000":
+    STATE_MACHINE_CASES={{cases}} cargo test --release --locked -p loci-engine --lib -- state_machine --nocapture
+
+# Opens many sessions, and checks that memory, descriptors and threads stay.
+soak connections="10000" calls="100000":
+    cargo build --release --locked
+    LOCI_CONNECTIONS={{connections}} LOCI_CALLS={{calls}} cargo test --release --locked -p loci-tests --test it -- soak --nocapture
+
+# Puts deliberate bugs into a copy of the code, and runs the tests that must fail.
+mutants *names:
+    tests/mutants.py {{names}}
+
 # Runs MCP's conformance suite.
 conformance *scenario:
     tests/clients/conformance.sh {{scenario}}
 
-# Fuzzes the line parser of the relay.
-fuzz seconds="60":
-    tests/fuzz/run.sh {{seconds}}
+# Fuzzes one target of tests/fuzz, or all, each for so many seconds.
+fuzz seconds="60" *targets:
+    tests/fuzz/run.sh {{seconds}} {{targets}}
+
+# Mutates the corpora of the fuzz targets without libFuzzer, all targets at the same time.
+fuzz-corpora seconds="300":
+    LOCI_FUZZ_SECONDS={{seconds}} cargo test --release --locked -p loci-tests --test it -- fuzz_corpus --nocapture
 
 # Measures how often the answer is found in the test sets of tests/data: several languages, relations, dates and events.
 finding *flags:

@@ -303,6 +303,33 @@ impl Agent {
         Ok(result["structuredContent"].clone())
     }
 
+    /// Calls a tool as [`Agent::call`] does; `None` if the shim ends before it answers.
+    #[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
+    pub fn try_call(&mut self, tool: &str, arguments: Value) -> Option<Result<Value, String>> {
+        self.calls += 1;
+        let params = json!({"name": tool, "arguments": arguments});
+        let line =
+            json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": params});
+        writeln!(self.stdin.as_mut()?, "{line}").ok()?;
+        let mut line = String::new();
+        let answer: Value = loop {
+            line.clear();
+            if self.stdout.as_mut()?.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let message: Value = serde_json::from_str(&line).ok()?;
+            if message["id"] == self.calls {
+                break message;
+            }
+        };
+        let result = &answer["result"];
+        if result["isError"] == true {
+            return Some(Err(result["content"][0]["text"].as_str().unwrap_or_default().to_owned()));
+        }
+        assert!(result["structuredContent"].is_object(), "{answer}");
+        Some(Ok(result["structuredContent"].clone()))
+    }
+
     /// Stores a memory; returns its id.
     pub fn store(&mut self, kind: &str, content: &str) -> String {
         let reply = self

@@ -165,6 +165,14 @@ impl Peer {
         self.0.get_mut().write_all(bytes).expect("the peer reads its input");
     }
 
+    /// Sends raw bytes to a peer that may have closed the connection.
+    ///
+    /// # Errors
+    /// When it has.
+    pub fn try_send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.get_mut().write_all(bytes)
+    }
+
     /// Sends bytes repeatedly until the daemon accepts no more; returns how many it accepted.
     pub fn send_repeatedly(&mut self, bytes: &[u8], times: usize) -> usize {
         let accepted = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());

@@ -61,7 +61,10 @@ fn proofs(page: &str) -> Vec<Proof> {
 /// The proofs that are no tests: the file is missing, or has no test of that name.
 fn missing(page: &str, content: &str, sources: &[Source]) -> Vec<String> {
     let exists = |proof: &Proof| {
-        let source = sources.iter().find(|source| source.path == proof.file);
+        // A module of several files has its tests in `mod.rs`.
+        let in_folder = proof.file.replace(".rs", "/mod.rs");
+        let is_file = |source: &&Source| source.path == proof.file || source.path == in_folder;
+        let source = sources.iter().find(is_file);
         source.is_some_and(|source| match &proof.test {
             None => source.text.contains("#[test]"),
             Some(test) => is_test(&source.text, test),

@@ -1,8 +1,8 @@
-//! The libFuzzer target: any bytes as one line of an agent. The checks are in `invariants.rs`.
+//! The libFuzzer target `lines`: any bytes as one line of an agent. The checks are in `invariants/lines.rs`.
 
 #![no_main]
 
-#[path = "../invariants.rs"]
+#[path = "../invariants/mod.rs"]
 mod invariants;
 
-libfuzzer_sys::fuzz_target!(|line: &[u8]| invariants::check(line));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::lines::check(bytes));

@@ -180,6 +180,10 @@ impl TestHome {
 
 impl Drop for TestHome {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let status = self.loci(&["ctl", "status", "--json"]);
+            println!("status: {status:?}\nlog of the daemon:\n{}", self.log());
+        }
         let stopped = self.loci(&["ctl", "stop"]);
         let stderr = String::from_utf8_lossy(&stopped.stderr);
         assert!(

@@ -45,7 +45,8 @@ fn notes(home: &TestHome, word: &str) -> usize {
 
 /// Returns the warnings of the status.
 fn warnings(home: &TestHome) -> String {
-    home.loci(&["ctl", "start"]);
+    let started = home.loci(&["ctl", "start"]);
+    assert!(started.status.success(), "{started:?}");
     wait_until("the status is complete", || home.status()["warnings"].is_array());
     home.status()["warnings"].to_string()
 }

@@ -172,7 +172,7 @@ async fn run_step(
     if now.since(progress.last_purge) >= PURGE_INTERVAL && service.clock.read().is_trusted {
         progress.last_purge = now;
         let call = CallContext { now, actor: maintain::actor(""), key: None };
-        let purged = pools.writer()?.run(move |writer| writer.purge(&call, PURGE_BATCH)).await??;
+        let purged = pools.run_briefly(move |writer| writer.purge(&call, PURGE_BATCH)).await?;
         if purged > 0 {
             tracing::info!(purged, "memories cleaned up 30 days ago were deleted permanently");
             service.request_checkpoint();
@@ -180,10 +180,8 @@ async fn run_step(
     }
     if now.since(progress.last_expiry) >= HOUR {
         progress.last_expiry = now;
-        pools
-            .writer()?
-            .run(move |writer| writer.expire_answers(now.plus(-ANSWER_RETENTION)))
-            .await??;
+        let until = now.plus(-ANSWER_RETENTION);
+        pools.run_briefly(move |writer| writer.expire_answers(until)).await?;
     }
     Ok(())
 }
@@ -196,11 +194,11 @@ async fn record_damage(
 ) -> Result<(), Failure> {
     let changes = pools.damaged_rows.changes();
     if progress.recorded_rows != changes {
-        let dropped = pools.writer()?.run(|writer| {
+        let dropped = pools.run_briefly(|writer| {
             writer.record_damaged_rows()?;
             writer.drop_damaged_vectors()
         });
-        let dropped = dropped.await??;
+        let dropped = dropped.await?;
         if dropped > 0 {
             tracing::warn!(dropped, "vectors that could not be used are computed again");
             service.set_vectors_missing(true);
@@ -211,7 +209,7 @@ async fn record_damage(
     }
     let fault = service.health.damage();
     if let Some(text) = fault.clone().filter(|_| fault != progress.recorded_fault) {
-        pools.writer()?.run(move |writer| writer.note_damage(&text)).await??;
+        pools.run_briefly(move |writer| writer.note_damage(&text)).await?;
         service.request_checkpoint();
     }
     progress.recorded_fault = fault;
@@ -225,8 +223,7 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
         return Ok(());
     }
     let reading = service.clock.read();
-    let frames_left = pools.writer()?.run(move |writer| writer.checkpoint(reading));
-    let frames_left = frames_left.await.and_then(|left| left.map_err(Failure::from));
+    let frames_left = pools.run_briefly(move |writer| writer.checkpoint(reading)).await;
     if !matches!(frames_left, Ok(0)) {
         service.request_checkpoint();
     }

@@ -88,7 +88,10 @@ impl Service {
         let store = self.store.borrow().clone();
         match store {
             StoreState::Opening => status.degraded.push("store".to_owned()),
-            StoreState::Failed(failure) => status.warnings.push(failure.to_string()),
+            StoreState::Failed(failure) => {
+                status.degraded.push("store".to_owned());
+                status.warnings.push(failure.to_string());
+            }
             StoreState::Open(pools) => add_store(&mut status, &pools).await,
         }
         status

@@ -1,6 +1,7 @@
 //! The state of the store in the daemon: opening, open behind thread pools, or failed.
 
 use crate::service::pools::Pool;
+use loci_engine::error::Result as EngineResult;
 use loci_engine::operations::groups::GroupRedirects;
 use loci_engine::{DamagedRows, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
@@ -60,6 +61,18 @@ impl StorePools {
     /// `storage_failed` with the reason and the next step if the store is read-only.
     pub fn writer(&self) -> Result<&Pool<Writer>, Failure> {
         self.writer.as_ref().map_err(Clone::clone)
+    }
+
+    /// Runs work of the background on the writer. It waits only briefly while another program locks
+    /// the database, because the calls behind it wait for it too.
+    ///
+    /// # Errors
+    /// `busy` under such a lock; the errors of the engine and of [`StorePools::writer`].
+    pub async fn run_briefly<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Writer) -> EngineResult<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.writer()?.run(|writer| writer.briefly(work)).await??)
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, flags)?;
     set_common_options(&conn)?;
     conn.execute_batch("PRAGMA query_only = ON;")?;
+    // The first read opens the log. A log that loses its name later is still read.
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(conn)
 }
 

@@ -44,3 +44,14 @@ fn a_store_that_was_dropped_without_being_closed_is_opened_without_a_finding() {
     assert_eq!(opened.findings(), Vec::<String>::new());
     assert_eq!(dump::count(&opened.conn, "memories"), 1);
 }
+
+#[test]
+fn a_connection_whose_first_read_follows_the_loss_of_the_log_still_reads_it() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings);
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    let unused = store.reader.try_clone().expect("the connection opens");
+    let log = store.folder.path().join("memory.db-wal");
+    std::fs::remove_file(log).expect("the log is removed");
+    assert_eq!(dump::count(&unused.conn, "memories"), 1);
+}

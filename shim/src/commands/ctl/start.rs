@@ -40,8 +40,17 @@ async fn start_and_wait(paths: &Paths, latest_error: &mut Unreachable) -> Result
     loop {
         match status::fetch(paths).await {
             Err(RequestError::Unreachable(Unreachable::Absent)) => {}
+            Err(RequestError::Unreachable(
+                reason @ (Unreachable::Broken(_) | Unreachable::Draining),
+            )) => {
+                // A daemon that is shutting down or was killed accepted the connection.
+                *latest_error = reason;
+                backoff.wait().await;
+                continue;
+            }
             Ok(status) if status.degraded.iter().any(|part| part == "store") => {
-                // The daemon answers, but its database is not open yet.
+                // The daemon answers, but its database is not open yet. If it cannot be opened, the
+                // daemon exits, and the next start says why.
                 backoff.wait().await;
                 continue;
             }

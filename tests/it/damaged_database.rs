@@ -155,7 +155,9 @@ fn foreign_objects_in_the_schema_refuse_the_start_by_name() {
     for (create, name, remove) in objects {
         execute(&home, create);
         let before = fs::read(&path).expect("the database is readable");
-        let output = home.command("locid").output().expect("the daemon runs");
+        let mut daemon = home.command_at("timeout".as_ref());
+        daemon.arg("20").arg(crate::home::binaries().join("locid"));
+        let output = daemon.output().expect("the daemon runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(78), "{name}: {said}");
         assert!(said.contains(name), "{name}: {said}");

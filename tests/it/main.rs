@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;
 mod call_filter;
+mod changed_pages;
 mod cli_commands;
 mod cli_screens;
 mod cli_terminal;

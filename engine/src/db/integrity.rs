@@ -4,6 +4,8 @@ use crate::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 
+/// Part of SQLite's message about a virtual table that cannot be opened.
+pub(crate) const CONSTRUCTOR_FAILED: &str = "vtable constructor failed";
 /// Maximum number of faults that a check returns.
 const MAX_FAULTS: i64 = 100;
 
@@ -55,6 +57,10 @@ pub(crate) fn structure(conn: &Connection) -> Result<Structure> {
             .filter(|line| *line != "ok" && !line.starts_with("***"))
             .for_each(|fault| found.add(fault)),
         Err(fault) if is_corrupt(&fault) => found.pages.push(fault.to_string()),
+        // The message names the virtual table whose shadow tables are damaged.
+        Err(fault) if fault.to_string().contains(CONSTRUCTOR_FAILED) => {
+            found.add(&fault.to_string());
+        }
         Err(fault) => return Err(fault.into()),
     }
     Ok(found)
@@ -69,12 +75,6 @@ pub(crate) fn is_corrupt(fault: &rusqlite::Error) -> bool {
 /// Builds all indexes again.
 pub(crate) fn rebuild_indexes(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("REINDEX")?)
-}
-
-/// Builds the keyword index again from the texts.
-pub(crate) fn rebuild_words(conn: &Connection) -> Result<()> {
-    conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')", [])?;
-    Ok(())
 }
 
 /// Returns the memories whose id in the index of ids is not that of the row.

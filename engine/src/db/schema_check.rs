@@ -4,7 +4,7 @@
 //! Not here: the expected schema (`expected_schema`), migrations (`migrate`).
 
 use crate::db::expected_schema::{self, Object, Objects, normalised};
-use crate::db::health;
+use crate::db::{health, integrity};
 use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -114,6 +114,19 @@ pub(crate) fn check(conn: &Connection, path: &Path, version: i64) -> Result<BTre
         }
     }
     Ok(derived)
+}
+
+/// Returns the virtual tables that cannot be opened, because a page of a shadow table is damaged.
+pub(crate) fn unusable(conn: &Connection) -> BTreeSet<Derived> {
+    let tables = [("memories_fts", Derived::Keywords), ("memories_vec", Derived::Vectors)];
+    let is_unusable = |name: &str| {
+        let opened = conn.prepare(&format!("SELECT rowid FROM {name}"));
+        opened.is_err_and(|fault| {
+            integrity::is_corrupt(&fault)
+                || fault.to_string().contains(integrity::CONSTRUCTOR_FAILED)
+        })
+    };
+    tables.into_iter().filter(|(name, _)| is_unusable(name)).map(|(_, part)| part).collect()
 }
 
 /// Returns whether SQLite itself creates an object of this name.

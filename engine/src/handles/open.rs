@@ -111,7 +111,9 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
 /// is then closed ([`connection::set_checkpoint_on_close`]).
 fn check_file(conn: &Connection, path: &Path) -> Result<BTreeSet<Derived>> {
     migrate::check(conn, path)?;
-    schema_check::check(conn, path, migrate::version(conn)?)
+    let mut missing = schema_check::check(conn, path, migrate::version(conn)?)?;
+    missing.append(&mut schema_check::unusable(conn));
+    Ok(missing)
 }
 
 /// The files of a store, locked and recognised.

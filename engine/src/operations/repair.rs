@@ -5,6 +5,7 @@
 //! again. Not here: finding the damage (`full_check`), repairing a memory (`edit`).
 
 use crate::db::damage::DamagedRow;
+use crate::db::schema_check::{self, Derived};
 use crate::db::{integrity, memories, vectors};
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
@@ -12,6 +13,7 @@ use crate::model::encoding::DocumentEncoding;
 use crate::model::time::ClockReading;
 use crate::operations::full_check::compare_pages;
 use loci_proto::requests::doctor::Finding;
+use std::collections::BTreeSet;
 
 /// The part of the findings.
 const PART: &str = "repair";
@@ -27,7 +29,8 @@ impl Writer {
         self.require_trusted()?;
         let mut done = Vec::new();
         if integrity::words(&self.conn).is_err() {
-            integrity::rebuild_words(&self.conn)?;
+            let keywords = BTreeSet::from([Derived::Keywords]);
+            schema_check::rebuild(&self.conn, integrity::schema(&self.conn)?, &keywords)?;
             done.push(Finding::ok(PART, "the keyword index was built again from the memories"));
         }
         let structure = integrity::structure(&self.shared.reader_connection()?)?;

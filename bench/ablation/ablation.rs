@@ -6,7 +6,7 @@
 //! Not here: tables.
 
 use loci_engine::transaction::change::CallContext;
-use loci_engine::model::encoding::{QueryEncoding, DocumentEncoding};
+use loci_engine::model::encoding::{QueryEncoding, TextEncodings};
 use loci_engine::ranking::fusion::Fusion;
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
@@ -50,7 +50,7 @@ struct Store {
 struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    documents: HashMap<String, DocumentEncoding>,
+    documents: HashMap<String, TextEncodings>,
     queries: HashMap<String, QueryEncoding>,
 }
 
@@ -105,7 +105,8 @@ impl Model {
                 });
                 for task in tasks.collect::<Vec<_>>() {
                     let (encoding, text) = task.await.map_err(|e| e.to_string())?;
-                    self.documents.insert(text, encoding.map_err(|e| e.to_string())?);
+                    let encoding = encoding.map_err(|e| e.to_string())?;
+                    self.documents.insert(text, std::iter::once(encoding).collect());
                 }
                 Ok::<(), String>(())
             })?;

@@ -16,11 +16,12 @@ use loci_proto::paths::{Paths, Variables};
 use locid::config::effective::EffectiveConfig;
 use locid::embedding::auto_fetch::AutoFetch;
 use locid::embedding::model_files::ModelConfig;
-use locid::embedding::{Embedder, onnx};
+use locid::embedding::onnx;
 use locid::interface::agents::mcp::McpHandler;
 use locid::interface::agents::session::{Session, SessionKind};
 use locid::interface::agents::transport::LineTransport;
 use locid::service::Service;
+use locid::service::models::Models;
 use locid::service::store_state::StoreState;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -314,12 +315,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     onnx::switch_off_telemetry();
     let options = Options::parse();
     let folder = tempfile::tempdir()?;
-    let embedder = Embedder::start(ModelConfig { models: folder.path().to_owned(), ort_lib: None });
+    let source = ModelConfig { models: folder.path().to_owned(), ort_lib: None };
+    let models = Models::start(source.into());
     let (_store, opening) = watch::channel(StoreState::Opening);
     let variables = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
     let config = EffectiveConfig::read(&Paths::resolve(&variables)?)?;
     let service =
-        Arc::new(Service::new(embedder, AutoFetch::new(false), opening, config, PathBuf::new()));
+        Arc::new(Service::new(models, AutoFetch::new(false), opening, config, PathBuf::new()));
     let server =
         Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
 

@@ -19,6 +19,7 @@ use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
 use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::stats::StatsRequest;
+use locid::embedding::MODEL_ID;
 use serde_json::{Map, Value, json};
 use shared::{AnyError, Model};
 use std::collections::HashMap;
@@ -106,7 +107,7 @@ fn read_year(files: &[PathBuf]) -> Result<Year, AnyError> {
 fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
-    let mut writer = loci_engine::open(&path, Settings::for_model("all-MiniLM-L6-v2"), START)?;
+    let mut writer = loci_engine::open(&path, Settings::for_model(MODEL_ID), START)?;
     let reader = writer.reader()?;
     let group = Group { id: "g_year".to_owned(), name: "year".to_owned() };
     // The memory id and the day of each text, by the text's id.
@@ -169,8 +170,10 @@ fn maintain(
                 let Some(mut draft) = reader.draft(&cluster)? else { continue };
                 for sentence in &mut draft.sentences {
                     if sentence.vector.is_none() {
+                        let encodings = model.encode_document(&sentence.text)?;
+                        let encoding = encodings.by(MODEL_ID);
                         sentence.vector =
-                            model.encode_document(&sentence.text)?.vectors.into_iter().next();
+                            encoding.and_then(|encoding| encoding.vectors.first().cloned());
                     }
                 }
                 let text = model.encode_document(&draft.text())?;

@@ -6,7 +6,7 @@
 //! measurement commits 64 stores together. Not here: sockets, queues, embedding.
 
 use loci_engine::model::encoding::{
-    DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SignCode,
+    DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, ModelEncoding, SignCode,
 };
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::store::Draft;
@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 type Anything = Box<dyn std::error::Error>;
 
 const NOW: Timestamp = Timestamp(1_769_904_000_000);
+/// The model that the generated vectors are said to be from.
+const MODEL: &str = "made-up";
 /// Default number of memories.
 const MEMORIES: usize = 10_000;
 
@@ -73,7 +75,7 @@ fn main() -> Result<(), Anything> {
 }
 
 fn open(path: &Path) -> Result<Writer, Anything> {
-    Ok(loci_engine::open(path, Settings::for_model("made-up"), NOW)?)
+    Ok(loci_engine::open(path, Settings::for_model(MODEL), NOW)?)
 }
 
 fn call() -> CallContext {
@@ -96,7 +98,8 @@ fn store(writer: &mut Writer, text: &str, encoding: &DocumentEncoding) -> Result
     let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
     // The shim adds a new key to every call.
     let call = CallContext { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
-    writer.store(&call, &draft, encoding)?;
+    let encoded = ModelEncoding { model: MODEL.into(), encoding: encoding.clone() };
+    writer.store(&call, &draft, &std::iter::once(encoded).collect())?;
     Ok(())
 }
 

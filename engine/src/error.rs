@@ -68,6 +68,9 @@ pub enum Error {
         /// The path of the database.
         path: PathBuf,
     },
+    /// The query was encoded by another model than the one whose vectors are searched.
+    #[error("the embedding model was changed during the call")]
+    OtherModel,
     /// An error of SQLite.
     #[error("the database failed: {0}")]
     Database(#[from] rusqlite::Error),
@@ -86,6 +89,9 @@ impl From<Error> for Failure {
         match error {
             Error::Refused(failure) => failure,
             Error::Database(fault) => database_failure(&fault),
+            Error::OtherModel => {
+                Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
+            }
             Error::InUse { .. } => Failure::new(Code::Busy, error.to_string())
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
@@ -159,6 +165,7 @@ impl Error {
             | Self::NotOurs { .. }
             | Self::ForeignSchema { .. }
             | Self::InUse { .. }
+            | Self::OtherModel
             | Self::File { .. } => false,
         }
     }

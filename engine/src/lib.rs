@@ -47,4 +47,5 @@ pub use handles::settings::{Settings, Ttl};
 pub use handles::writer::Writer;
 pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::Actor;
+pub use operations::reembed::ActiveSets;
 pub use search::Effort;

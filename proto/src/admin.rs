@@ -16,8 +16,11 @@ pub struct Status {
     pub uptime_s: u64,
     /// Path of the database.
     pub database: String,
-    /// The embedding model.
+    /// The embedding model: the one whose vectors are searched.
     pub model: ModelStatus,
+    /// The re-embedding in progress; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub re_embedding: Option<ReembeddingStatus>,
     /// Number of active memories.
     pub memories: u64,
     /// The search index; absent while the store is being opened.
@@ -129,6 +132,39 @@ pub struct ModelStatus {
     pub sha256: String,
     /// `loading`, `ready`, `missing` or `failed`.
     pub state: String,
+}
+
+/// A re-embedding in progress: all memories are encoded again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReembeddingStatus {
+    /// The id of the model whose vectors are searched until then.
+    pub from: String,
+    /// The id of the model that encodes the memories.
+    pub to: String,
+    /// Number of memories that are encoded.
+    pub done: u64,
+    /// Number of memories to encode.
+    pub total: u64,
+    /// `running`; `loading` while the model is being loaded; `waiting` while it cannot be used.
+    pub state: String,
+}
+
+impl ReembeddingStatus {
+    /// Returns the progress: `re-embedding 1,024 of 10,000`, and why it waits.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (done, total) = (with_commas(self.done), with_commas(self.total));
+        let waiting = if self.state == "waiting" { ", waiting for the model" } else { "" };
+        format!("re-embedding {done} of {total}, by {}{waiting}", self.to)
+    }
+}
+
+/// Formats a number as `12,345`.
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }
 
 /// The search index.

@@ -449,6 +449,9 @@ fn store_administration_commands_print_these_screens() {
         ("compact_dry", &["compact", "--dry-run"][..]),
         ("compact", &["compact"]),
         ("cleanup_dry", &["cleanup", "--dry-run"]),
+        ("reembed_dry", &["re-embed", "--dry-run"]),
+        ("reembed", &["re-embed"]),
+        ("reembed_cancel", &["re-embed", "--cancel"]),
         ("maintenance_status", &["ctl", "maintenance", "status"]),
         ("maintenance_plan", &["ctl", "maintenance", "plan"]),
         ("maintenance_pause", &["ctl", "maintenance", "pause"]),
@@ -467,14 +470,9 @@ fn store_administration_commands_print_these_screens() {
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
-    insta::assert_snapshot!(
-        "eval",
-        normalize_numbers(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"]))
-    );
-    insta::assert_snapshot!(
-        "eval_refused",
-        scene.screen(&["eval", "--set", "retrieval.fusion=best"])
-    );
+    let eval = |setting: &str| scene.screen(&["eval", "--set", setting]);
+    insta::assert_snapshot!("eval", normalize_numbers(&eval("retrieval.fusion=rrf")));
+    insta::assert_snapshot!("eval_refused", eval("retrieval.fusion=best"));
     insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
     scan_screens(&scene);
     insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));

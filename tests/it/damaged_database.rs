@@ -179,6 +179,7 @@ fn what_is_derived_from_the_memories_is_built_again() {
         ("DROP TABLE memories_fts_data", "The keyword index"),
         ("DROP TABLE memories_vec_chunks", "The table of vectors"),
         ("DROP TABLE word_codes", "The table of word codes"),
+        ("DROP TABLE vector_sets", "The table of vector sets"),
         ("DROP TABLE mentions", "The table of mentions"),
         ("DROP INDEX idx_memories_hash", "The index idx_memories_hash"),
     ];

@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 42] = [
+const COMMANDS: [&str; 45] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -52,6 +52,9 @@ const COMMANDS: [&str; 42] = [
     "ctl reload",
     "ctl logs",
     "model status",
+    "re-embed --dry-run",
+    "re-embed --force --wait",
+    "re-embed --drop-kept",
     "config show",
     "completions bash",
     "man",

@@ -1,6 +1,6 @@
 //! The real model for examples that pass vectors to the engine; each text is encoded once. Not here: stores and queries.
 
-use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
+use loci_engine::model::encoding::{QueryEncoding, TextEncodings};
 use locid::embedding::{Embedder, ModelConfig, Priority};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub type AnyError = Box<dyn std::error::Error>;
 pub struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    documents: HashMap<String, DocumentEncoding>,
+    documents: HashMap<String, TextEncodings>,
     queries: HashMap<String, QueryEncoding>,
 }
 
@@ -25,14 +25,15 @@ impl Model {
     }
 
     /// Encodes a text to store.
-    pub fn encode_document(&mut self, text: &str) -> Result<DocumentEncoding, AnyError> {
+    pub fn encode_document(&mut self, text: &str) -> Result<TextEncodings, AnyError> {
         if let Some(encoding) = self.documents.get(text) {
             return Ok(encoding.clone());
         }
-        let encoding = self.runtime.block_on(async {
+        let encoded = self.runtime.block_on(async {
             self.embedder.wait_until_loaded().await;
             self.embedder.document(text.to_owned(), Priority::Interactive).await
         })?;
+        let encoding: TextEncodings = std::iter::once(encoded).collect();
         self.documents.insert(text.to_owned(), encoding.clone());
         Ok(encoding)
     }

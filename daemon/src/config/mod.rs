@@ -11,6 +11,7 @@ pub mod privacy;
 #[cfg(test)]
 mod tests;
 
+use crate::embedding::MODEL_ID;
 use allowed::check_one_of;
 use loci_engine::Settings;
 use loci_engine::maintain::Rules;
@@ -20,6 +21,9 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, GroupName};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// The value of `embedding.model` for a model of the user's own.
+const CUSTOM_MODEL: &str = "custom";
 
 /// The whole file; a missing section or key has its default.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -67,8 +71,10 @@ pub struct Storage {
 pub struct Embedding {
     /// Only `local` in this version.
     pub provider: String,
-    /// Only `all-MiniLM-L6-v2` in this version.
+    /// `all-MiniLM-L6-v2`, or `custom` for the model in the folder `path`.
     pub model: String,
+    /// The folder of a `custom` model; `~/` is the home folder.
+    pub path: Option<String>,
     /// The folder of the model files; `~/` is the home folder. `LOCI_MODELS` overrides it.
     pub cache_dir: Option<String>,
     /// Download the model when the first text needs it.
@@ -167,12 +173,48 @@ impl Default for Embedding {
     fn default() -> Self {
         Self {
             provider: "local".to_owned(),
-            model: crate::embedding::MODEL_ID.to_owned(),
+            model: MODEL_ID.to_owned(),
+            path: None,
             cache_dir: None,
             download: true,
             url: None,
             api: None,
         }
+    }
+}
+
+impl Embedding {
+    /// Returns the id of the configured model; `None` for a model of the user's own, whose id comes from its files.
+    #[must_use]
+    pub fn known_id(&self) -> Option<&str> {
+        (self.model != CUSTOM_MODEL).then_some(&self.model)
+    }
+
+    /// Returns the folder of a model of the user's own; `None` if the pinned model is configured.
+    ///
+    /// # Errors
+    /// `invalid`, naming the key.
+    pub fn custom_folder(&self) -> Result<Option<PathBuf>, Failure> {
+        match (self.model == CUSTOM_MODEL, &self.path) {
+            (false, _) => Ok(None),
+            (true, Some(path)) => expand("embedding.path", path).map(Some),
+            (true, None) => {
+                Err(Failure::invalid("embedding.model", "\"custom\" needs embedding.path")
+                    .hint("Set embedding.path to the folder with model.onnx and tokenizer.json"))
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if ![MODEL_ID, CUSTOM_MODEL].contains(&self.model.as_str()) {
+            let message = format!("= \"{}\" is", self.model);
+            return Err(not_in_this_version("embedding.model", &message)
+                .hint(format!("Set it to \"{MODEL_ID}\" or \"{CUSTOM_MODEL}\"")));
+        }
+        if let Some(path) = &self.path {
+            expand("embedding.path", path)?;
+        }
+        self.custom_folder().map(drop)
     }
 }
 
@@ -269,7 +311,7 @@ impl Config {
     fn check(&self) -> Result<(), Failure> {
         require_supported("server.transport", &self.server.transport, "stdio")?;
         require_supported("embedding.provider", &self.embedding.provider, "local")?;
-        require_supported("embedding.model", &self.embedding.model, crate::embedding::MODEL_ID)?;
+        self.embedding.check()?;
         if self.embedding.api.is_some() {
             return Err(not_in_this_version("embedding.api", "is"));
         }
@@ -375,7 +417,7 @@ impl Config {
                 episodic_factor: self.maintenance.episodic_decay_factor,
                 semantic_factor: self.maintenance.semantic_decay_factor,
             },
-            ..Settings::for_model(&self.embedding.model)
+            ..Settings::for_model(self.embedding.known_id().unwrap_or_default())
         }
     }
 }

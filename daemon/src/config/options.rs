@@ -2,8 +2,9 @@
 
 use crate::config;
 use crate::config::Config;
+use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::model_files::{FileStatus, ModelStatus};
-use crate::embedding::{ModelConfig, fetch, model_files};
+use crate::embedding::{ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};
 use loci_proto::error::{Exit, Failure};
@@ -94,6 +95,20 @@ pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failu
     Ok(ModelConfig { models, ort_lib })
 }
 
+/// Returns the configured model and where its files are.
+///
+/// # Errors
+/// `invalid`, naming the key.
+pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failure> {
+    let pinned = model_config(paths, config)?;
+    Ok(match config.embedding.custom_folder()? {
+        Some(folder) => {
+            ModelSource::Custom(CustomConfig { folder, expected: None, runtime: pinned })
+        }
+        None => ModelSource::Pinned(pinned),
+    })
+}
+
 /// Returns the log level: `LOCI_LOG_LEVEL`, else `server.log_level`.
 ///
 /// # Errors
@@ -173,9 +188,9 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn read_config(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
+fn read_config(paths: &Paths) -> Result<(Config, ModelSource), Failure> {
     let config = Config::read(&paths.config)?;
-    let model = model_config(paths, &config)?;
+    let model = model_source(paths, &config)?;
     Ok((config, model))
 }
 
@@ -193,7 +208,8 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
             fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));
             let outcome =
                 if fetched.files.is_empty() { "was present already" } else { "was downloaded" };
-            eprintln!("The model {outcome} and was checked: {}", model.models.display());
+            let folder = model.pinned().models.display();
+            eprintln!("The model {outcome} and was checked: {folder}");
             Exit::Ok.into()
         }
         Err(error) => fail(&error),
@@ -207,7 +223,7 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
         Ok((_, model)) => model,
         Err(failure) => return fail(&failure),
     };
-    let status = model_files::status(&model);
+    let status = model.status();
     if json {
         match serde_json::to_string(&status) {
             Ok(text) => println!("{text}"),
@@ -223,7 +239,7 @@ fn status_table(status: &ModelStatus) -> String {
     let line = |file: &FileStatus| {
         format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
     };
-    let mut lines = vec![status.id.to_owned()];
+    let mut lines = vec![status.id.clone()];
     lines.extend(status.files.iter().map(line));
     if let Some(library) = &status.ort_lib {
         lines.push(format!("LOCI_ORT_LIB selects {}", library.display()));

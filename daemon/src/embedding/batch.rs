@@ -6,9 +6,10 @@
 
 use crate::embedding::chunk::{Chunk, ChunkOutput, EncodedChunk, TextKind};
 use crate::embedding::encoder::{Encoder, catch_panic};
-use crate::embedding::queue::{EmbedResult, EmbeddingQueue, Job, Priority};
+use crate::embedding::queue::{EmbedResult, EmbeddingQueue, EncodedText, Job, Priority};
 use crate::embedding::state::EmbedError;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Maximum tokens of one batch, padding included. It bounds how long a query waits and how much memory a forward pass uses. Larger
 /// batches cost as much per token (measured), so they would only delay other texts.
@@ -63,6 +64,8 @@ struct OpenText {
 
 /// Texts that are encoded together, and their batches that are not encoded yet.
 pub(crate) struct BatchPlan {
+    /// The model that encodes all of them.
+    model: Arc<str>,
     /// `None` once a text has its result.
     texts: Vec<Option<OpenText>>,
     batches: VecDeque<Batch>,
@@ -97,7 +100,7 @@ impl BatchPlan {
                 }
             }
         }
-        Self { texts, batches: group_into_batches(all_chunks) }
+        Self { model: encoder.id(), texts, batches: group_into_batches(all_chunks) }
     }
 
     /// Removes and returns the next batch, without the chunks of abandoned texts; `None` if no batch is left.
@@ -146,7 +149,10 @@ impl BatchPlan {
             Ok(chunk) => {
                 open.encoded[scheduled.index] = Some(chunk);
                 if open.encoded.iter().all(Option::is_some) {
-                    self.reply(scheduled.text, |chunks| Ok(chunks.into_iter().flatten().collect()));
+                    let model = Arc::clone(&self.model);
+                    self.reply(scheduled.text, |chunks| {
+                        Ok(EncodedText { model, chunks: chunks.into_iter().flatten().collect() })
+                    });
                 }
             }
             Err(error) => self.reply(scheduled.text, |_| Err(error)),

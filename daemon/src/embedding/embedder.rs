@@ -4,12 +4,12 @@ use crate::embedding::chunk::TextKind;
 use crate::embedding::encoder::EncoderSource;
 #[cfg(any(test, feature = "fault-embedder"))]
 use crate::embedding::hash_encoder::FakeEncoder;
-use crate::embedding::model_files::ModelConfig;
+use crate::embedding::model_source::ModelSource;
 use crate::embedding::query_cache::QueryCache;
-use crate::embedding::queue::{EmbedResult, EmbeddingQueue, Priority, Reload};
+use crate::embedding::queue::{EmbedResult, EmbeddingQueue, EncodedText, Priority, Reload};
 use crate::embedding::state::{EmbedError, ModelState};
 use crate::embedding::{resident_memory, worker};
-use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
+use loci_engine::model::encoding::{DocumentEncoding, ModelEncoding, QueryEncoding};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,13 +40,13 @@ impl Embedder {
     /// # Panics
     /// If the system cannot start a thread, as [`std::thread::spawn`] does.
     #[must_use]
-    pub fn start(config: ModelConfig) -> Self {
+    pub fn start(source: impl Into<ModelSource>) -> Self {
         resident_memory::return_large_blocks_at_once();
         #[cfg(feature = "fault-embedder")]
         if let Some(fake) = FakeEncoder::from_environment() {
             return Self::with_source(fake);
         }
-        Self::with_source(config)
+        Self::with_source(source.into())
     }
 
     /// Starts an embedder whose vectors are all NaN.
@@ -62,7 +62,7 @@ impl Embedder {
     }
 
     pub(crate) fn with_source(source: impl EncoderSource + 'static) -> Self {
-        let queue = Arc::new(EmbeddingQueue::new());
+        let queue = Arc::new(EmbeddingQueue::new(source.id()));
         let queue_of_thread = Arc::clone(&queue);
         let thread = std::thread::Builder::new()
             .name("embedding".to_owned())
@@ -74,6 +74,19 @@ impl Embedder {
             last_reload_check: Mutex::new(Instant::now()),
             cache: QueryCache::new(),
         }))
+    }
+
+    /// Returns the id of the model; `None` until it is known. A model of the user's own has its id from its files, so a reload may change it.
+    #[must_use]
+    pub fn id(&self) -> Option<Arc<str>> {
+        self.0.queue.status().borrow().id.clone()
+    }
+
+    /// Returns true if the model is ready and has this id.
+    #[must_use]
+    pub fn is_ready_as(&self, id: &str) -> bool {
+        let status = self.0.queue.status().borrow();
+        matches!(status.state, ModelState::Ready { .. }) && status.id.as_deref() == Some(id)
     }
 
     /// Returns the current state of the model.
@@ -103,15 +116,17 @@ impl Embedder {
     /// # Errors
     /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
-        if let Some(encoding) = self.0.cache.get(&text) {
+        let cached = self.id().and_then(|id| self.0.cache.get(&id, &text));
+        if let Some(encoding) = cached {
             return Ok(encoding);
         }
-        let chunks = self.embed(text.clone(), TextKind::Query, Priority::Query).await?;
+        let EncodedText { model, chunks } =
+            self.embed(text.clone(), TextKind::Query, Priority::Query).await?;
         let chunk = chunks
             .into_iter()
             .next()
             .ok_or_else(|| EmbedError::Failed("the text has no chunk".to_owned()))?;
-        let encoding = QueryEncoding { vector: chunk.vector, words: chunk.words };
+        let encoding = QueryEncoding { model, vector: chunk.vector, words: chunk.words };
         self.0.cache.put(text, encoding.clone());
         Ok(encoding)
     }
@@ -124,14 +139,12 @@ impl Embedder {
         &self,
         text: String,
         priority: Priority,
-    ) -> Result<DocumentEncoding, EmbedError> {
-        let chunks = self.embed(text, TextKind::Document, priority).await?;
+    ) -> Result<ModelEncoding, EmbedError> {
+        let EncodedText { model, chunks } = self.embed(text, TextKind::Document, priority).await?;
         let (vectors, words): (Vec<_>, Vec<_>) =
             chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
-        Ok(DocumentEncoding {
-            vectors,
-            words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
-        })
+        let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());
+        Ok(ModelEncoding { model, encoding: DocumentEncoding { vectors, words } })
     }
 
     async fn embed(&self, text: String, kind: TextKind, priority: Priority) -> EmbedResult {

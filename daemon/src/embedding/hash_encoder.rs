@@ -5,7 +5,9 @@
 use crate::embedding::chunk::{CHUNK_TOKENS, Chunk, ChunkOutput, OVERLAP, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::model_files::{Fingerprint, LoadError};
+use crate::embedding::pinned_files::MODEL_ID;
 use loci_engine::model::encoding::DIMENSIONS;
+use std::sync::Arc;
 
 /// Number of dimensions that one word changes.
 const DIMENSIONS_PER_WORD: u64 = 16;
@@ -32,6 +34,10 @@ impl FakeEncoder {
 }
 
 impl EncoderSource for FakeEncoder {
+    fn id(&self) -> Option<Arc<str>> {
+        Some(MODEL_ID.into())
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
@@ -47,6 +53,10 @@ impl EncoderSource for FakeEncoder {
 }
 
 impl Encoder for FakeEncoder {
+    fn id(&self) -> Arc<str> {
+        MODEL_ID.into()
+    }
+
     fn chunks(&self, text: &str, _: TextKind) -> Result<Vec<Chunk>, String> {
         // No word gets a token sketch; a memory without sketches is valid.
         let chunk = |ids: Vec<u32>| Chunk { ids, words: Vec::new() };

@@ -1,22 +1,25 @@
-//! Text embedding: turns a text into validated vectors and token sketches with the one model that the daemon owns.
+//! Text embedding: turns a text into validated vectors and token sketches with a model that the daemon owns.
 //!
 //! [`Embedder`] is the entry point. It can be cloned and called from any task, and it never waits for a model that is not installed.
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
 //! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`chunk`]
-//! (text to tokens), `encoder` (the model's interface), [`onnx`] (the model), `queue` (the bounded priority queue), `batch` (which chunks
+//! (text to tokens), `encoder` (the model's interface), [`onnx`] (the pinned model), [`custom_model`] (a
+//! model of the user's own), [`model_source`] (which of the two), `queue` (the bounded priority queue), `batch` (which chunks
 //! are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are downloaded, in a process of
 //! its own). Not here: network access; the serving daemon has none.
 
 pub mod auto_fetch;
 mod batch;
 pub mod chunk;
+pub mod custom_model;
 mod embedder;
 mod encoder;
 pub mod fetch;
 #[cfg(any(test, feature = "fault-embedder"))]
 mod hash_encoder;
 pub mod model_files;
+pub mod model_source;
 pub mod onnx;
 pub mod pinned_files;
 mod query_cache;
@@ -33,6 +36,7 @@ mod worker;
 
 pub use embedder::Embedder;
 pub use model_files::ModelConfig;
+pub use model_source::ModelSource;
 pub use pinned_files::MODEL_ID;
 pub use queue::Priority;
 pub use state::{EmbedError, ModelState};

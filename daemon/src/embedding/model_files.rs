@@ -2,7 +2,7 @@
 //!
 //! Not here: the pinned hashes (`pinned_files`), the download (`fetch`), loading the model (`onnx`).
 
-use crate::embedding::pinned_files::{Artifact, GRAPH, MODEL_ID, TOKENIZER, WEIGHTS, runtime};
+use crate::embedding::pinned_files::{Artifact, GRAPH, TOKENIZER, WEIGHTS, runtime};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -27,24 +27,55 @@ impl ModelConfig {
     /// pinned for the platform.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
-        let library = runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library);
-        [&WEIGHTS, &TOKENIZER].into_iter().chain(library).collect()
+        [&WEIGHTS, &TOKENIZER].into_iter().chain(self.runtime()).collect()
+    }
+
+    /// Returns the pinned runtime, if this process needs it.
+    #[must_use]
+    pub fn runtime(&self) -> Option<&'static Artifact> {
+        runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library)
     }
 
     /// Returns size and modification time of every file, so that unchanged files need not be hashed again.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let pinned = self.artifacts().into_iter().map(|artifact| path_of(&self.models, artifact));
-        let size_and_time = |path: PathBuf| {
-            fs::metadata(path).ok().map(|metadata| (metadata.len(), metadata.modified().ok()))
-        };
-        Fingerprint(pinned.chain(self.ort_lib.clone()).map(size_and_time).collect())
+        Fingerprint::of(pinned.chain(self.ort_lib.clone()))
+    }
+
+    /// Returns the runtime library: the user's own, else the pinned one with its pin.
+    ///
+    /// # Errors
+    /// [`LoadError`] if it is missing, or no runtime is pinned for the platform.
+    pub fn library(&self) -> Result<(PathBuf, Option<&'static Artifact>), LoadError> {
+        match (&self.ort_lib, runtime()) {
+            (Some(own), _) if own.is_file() => Ok((own.clone(), None)),
+            (Some(own), _) => Err(LoadError::NoSuchLibrary(own.clone())),
+            (None, Some(runtime)) => {
+                Ok((resolve(&self.models, &runtime.library)?, Some(&runtime.library)))
+            }
+            (None, None) => Err(LoadError::Platform(format!(
+                "{} on {}",
+                std::env::consts::OS,
+                std::env::consts::ARCH
+            ))),
+        }
     }
 }
 
 /// Size and modification time of the model's files; `None` for a missing file. Equal fingerprints mean that no file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint(Vec<Option<(u64, Option<SystemTime>)>>);
+
+impl Fingerprint {
+    /// Returns the fingerprint of these files.
+    pub(crate) fn of(files: impl Iterator<Item = PathBuf>) -> Self {
+        let size_and_time = |path: PathBuf| {
+            fs::metadata(path).ok().map(|metadata| (metadata.len(), metadata.modified().ok()))
+        };
+        Self(files.map(size_and_time).collect())
+    }
+}
 
 /// Why the model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +111,16 @@ pub enum LoadError {
     /// ONNX Runtime or the tokenizer reported an error.
     #[error("{0}")]
     Refused(String),
+    /// The user's own model cannot be used.
+    #[error("embedding.path: {}: {reason}", path.display())]
+    Custom {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+        /// The next step, one sentence without a full stop.
+        hint: String,
+    },
     /// The model computes other similarities than the published ones.
     #[error("the self-test computed the similarities {computed:.4?}, expected {expected:.4?}")]
     SelfTest {
@@ -100,6 +141,7 @@ impl LoadError {
                 "set LOCI_ORT_LIB to an ONNX Runtime library, version 1.24 to 1.28".to_owned()
             }
             Self::Telemetry => "start the process through locid".to_owned(),
+            Self::Custom { hint, .. } => hint.clone(),
             _ => DOWNLOAD_HINT.to_owned(),
         }
     }
@@ -130,20 +172,7 @@ impl ModelPaths {
     /// [`LoadError`] if a file is missing or no runtime is pinned for the platform. Hashes are checked by [`verify`].
     pub fn find(config: &ModelConfig) -> Result<Self, LoadError> {
         let weights = resolve(&config.models, &WEIGHTS)?;
-        let (library, library_pin) = match (&config.ort_lib, runtime()) {
-            (Some(own), _) if own.is_file() => (own.clone(), None),
-            (Some(own), _) => return Err(LoadError::NoSuchLibrary(own.clone())),
-            (None, Some(runtime)) => {
-                (resolve(&config.models, &runtime.library)?, Some(&runtime.library))
-            }
-            (None, None) => {
-                return Err(LoadError::Platform(format!(
-                    "{} on {}",
-                    std::env::consts::OS,
-                    std::env::consts::ARCH
-                )));
-            }
-        };
+        let (library, library_pin) = config.library()?;
         Ok(Self {
             tokenizer: resolve(&config.models, &TOKENIZER)?,
             graph: weights.with_file_name(GRAPH_NAME),
@@ -217,7 +246,8 @@ pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
     }
 }
 
-fn sha256_of(mut from: impl Read) -> io::Result<String> {
+/// Returns the SHA-256 of everything that `from` has, in hexadecimal.
+pub(crate) fn sha256_of(mut from: impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
@@ -232,28 +262,28 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelStatus {
     /// The model's id.
-    pub id: &'static str,
+    pub id: String,
     /// The models folder.
     pub folder: PathBuf,
     /// True if every file is present and right.
     pub complete: bool,
     /// The library that `LOCI_ORT_LIB` names; it is not verified.
     pub ort_lib: Option<PathBuf>,
-    /// Every pinned file that this machine needs.
+    /// Every file that this machine needs.
     pub files: Vec<FileStatus>,
 }
 
-/// One pinned file.
+/// One file.
 #[derive(Debug, Clone, Serialize)]
 pub struct FileStatus {
     /// The file's name.
     pub name: &'static str,
     /// Its path.
     pub path: PathBuf,
-    /// The pinned size in bytes.
+    /// The pinned size in bytes; of the user's own file its size.
     pub size: u64,
-    /// The pinned SHA-256.
-    pub sha256: &'static str,
+    /// The pinned SHA-256; of the user's own file its SHA-256.
+    pub sha256: String,
     /// Whether the file is present and right.
     pub condition: Condition,
 }
@@ -282,11 +312,11 @@ impl Condition {
     }
 }
 
-/// Verifies every file; takes about 0.1 s.
+/// Verifies pinned files; takes about 0.1 s.
 #[must_use]
-pub fn status(config: &ModelConfig) -> ModelStatus {
+pub(crate) fn check_files(models: &Path, artifacts: Vec<&'static Artifact>) -> Vec<FileStatus> {
     let file = |artifact: &'static Artifact| {
-        let path = path_of(&config.models, artifact);
+        let path = path_of(models, artifact);
         let condition = match verify(&path, artifact) {
             Ok(()) => Condition::Present,
             Err(LoadError::Missing(_)) => Condition::Missing,
@@ -296,16 +326,9 @@ pub fn status(config: &ModelConfig) -> ModelStatus {
             name: artifact.name,
             path,
             size: artifact.size,
-            sha256: artifact.sha256,
+            sha256: artifact.sha256.to_owned(),
             condition,
         }
     };
-    let files: Vec<FileStatus> = config.artifacts().into_iter().map(file).collect();
-    ModelStatus {
-        id: MODEL_ID,
-        folder: config.models.clone(),
-        complete: files.iter().all(|file| file.condition == Condition::Present),
-        ort_lib: config.ort_lib.clone(),
-        files,
-    }
+    artifacts.into_iter().map(file).collect()
 }

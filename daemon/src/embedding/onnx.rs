@@ -5,7 +5,7 @@
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind, WordSpan};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, ModelPaths, verify};
-use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_files::{Artifact, MODEL_ID, TOKENIZER, WEIGHTS};
 use crate::embedding::resident_memory;
 use loci_engine::model::encoding::{DIMENSIONS, SignCode, dot};
 use ort::environment::Environment;
@@ -13,7 +13,7 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
 use ort::value::TensorRef;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, thread};
 
 /// Maximum threads of one forward pass. A second thread shortens a query by a third; more threads would compete with the user's own
@@ -26,6 +26,11 @@ const SPIN_US: &str = "10";
 
 /// The first minor version of ONNX Runtime known to respect [`SPIN_US`]; earlier ones may spin for a whole forward pass.
 const SPIN_LIMIT_SINCE: u32 = 27;
+
+/// Returns the number of threads of one forward pass on this machine.
+pub(crate) fn intra_threads() -> usize {
+    INTRA_THREADS.min(thread::available_parallelism().map_or(1, usize::from))
+}
 
 /// The environment variable that switches telemetry off.
 const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
@@ -74,9 +79,7 @@ impl Model {
     /// # Errors
     /// [`LoadError`], which names the file at fault.
     pub fn load(config: &ModelConfig, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
-        if std::env::var_os(TELEMETRY).is_none_or(|value| value != "1") {
-            return Err(LoadError::Telemetry);
-        }
+        require_no_telemetry()?;
         let files = ModelPaths::find(config)?;
         files.write_graph()?;
         // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
@@ -87,12 +90,10 @@ impl Model {
         });
         weights_check
             .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
-        let Prepared { environment, chunker, runtime_minor, warnings } = prepared?;
-        let spin = runtime_minor.is_some_and(|minor| minor >= SPIN_LIMIT_SINCE);
-        let session = open_session(&environment, &files.graph, threads, spin).map_err(refused)?;
-        let mut options = RunOptions::new().map_err(refused)?;
-        // Without this option the session keeps the memory of its largest batch.
-        options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
+        let (runtime, chunker) = prepared?;
+        let session = runtime.open_session(&files.graph, threads).map_err(refused)?;
+        let options = run_options().map_err(refused)?;
+        let warnings = runtime.warnings;
         let mut model =
             Self { session, options, weights: files.weights, uses_huge_pages: false, chunker };
         model.self_test()?;
@@ -108,16 +109,8 @@ impl Model {
     /// # Errors
     /// The message of ONNX Runtime.
     pub fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
-        let longest = batch.iter().map(|chunk| chunk.ids.len()).max().unwrap_or(0);
-        let (mut ids, mut mask) =
-            (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
-        for (row, chunk) in batch.iter().enumerate() {
-            for (column, &id) in chunk.ids.iter().enumerate() {
-                ids[row * longest + column] = i64::from(id);
-                mask[row * longest + column] = 1;
-            }
-        }
-        let shape = [batch.len(), longest];
+        let Padded { shape, ids, mask } = Padded::new(batch);
+        let longest = shape[1];
         let inputs = ort::inputs![
             "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(message)?,
             "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(message)?,
@@ -181,8 +174,34 @@ impl Model {
     }
 }
 
+/// The token ids of a batch; shorter chunks are padded to the longest.
+pub(crate) struct Padded {
+    /// Number of chunks, and the length of the longest.
+    pub shape: [usize; 2],
+    /// Token ids, chunk by chunk.
+    pub ids: Vec<i64>,
+    /// 1 for a token, 0 for padding.
+    pub mask: Vec<i64>,
+}
+
+impl Padded {
+    /// Pads a batch.
+    pub fn new(batch: &[&Chunk]) -> Self {
+        let longest = batch.iter().map(|chunk| chunk.ids.len()).max().unwrap_or(0);
+        let (mut ids, mut mask) =
+            (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
+        for (row, chunk) in batch.iter().enumerate() {
+            for (column, &id) in chunk.ids.iter().enumerate() {
+                ids[row * longest + column] = i64::from(id);
+                mask[row * longest + column] = 1;
+            }
+        }
+        Self { shape: [batch.len(), longest], ids, mask }
+    }
+}
+
 /// Returns the token sketch of each word: the signs of the sum of its tokens' states in the last layer.
-fn sign_codes(states: &[f32], chunk: &Chunk) -> Vec<SignCode> {
+pub(crate) fn sign_codes(states: &[f32], chunk: &Chunk) -> Vec<SignCode> {
     let code = |word: &WordSpan| {
         let mut sum = [0.0_f32; DIMENSIONS];
         for token in word.tokens.clone() {
@@ -196,6 +215,10 @@ fn sign_codes(states: &[f32], chunk: &Chunk) -> Vec<SignCode> {
 }
 
 impl Encoder for Model {
+    fn id(&self) -> Arc<str> {
+        MODEL_ID.into()
+    }
+
     fn chunks(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
         self.chunker.split(text, kind)
     }
@@ -210,39 +233,72 @@ impl Encoder for Model {
 }
 
 impl EncoderSource for ModelConfig {
+    fn id(&self) -> Option<Arc<str>> {
+        Some(MODEL_ID.into())
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
         Some(Self::fingerprint(self))
     }
 
     fn load(&self) -> Result<LoadedEncoder, LoadError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (model, warnings) = Model::load(self, INTRA_THREADS.min(cores))?;
+        let (model, warnings) = Model::load(self, intra_threads())?;
         Ok(LoadedEncoder { encoder: Box::new(model), sha256: WEIGHTS.sha256.to_owned(), warnings })
     }
 }
 
-/// Everything that a session needs except the weights.
-struct Prepared {
+/// The opened runtime library.
+pub(crate) struct Runtime {
     environment: Environment,
-    chunker: Chunker,
-    /// The minor version of ONNX Runtime, if it is known.
-    runtime_minor: Option<u32>,
-    warnings: Vec<String>,
+    /// True if the runtime respects [`SPIN_US`].
+    spin: bool,
+    /// Warnings for the user, in sentences.
+    pub warnings: Vec<String>,
+}
+
+impl Runtime {
+    /// Verifies and opens the library; `pin` is `None` for a library of the user's own.
+    pub fn open(library: &Path, pin: Option<&'static Artifact>) -> Result<Self, LoadError> {
+        require_no_telemetry()?;
+        let (minor, warning) = if let Some(pin) = pin {
+            verify(library, pin)?;
+            (minor_version(pin.folder, &[]), None)
+        } else {
+            let minor = minor_version(&library.to_string_lossy(), &read(library)?);
+            (minor, warning_for(library, minor))
+        };
+        Ok(Self {
+            environment: environment(library)?,
+            spin: minor.is_some_and(|minor| minor >= SPIN_LIMIT_SINCE),
+            warnings: warning.into_iter().collect(),
+        })
+    }
+
+    /// Opens a session of a graph with `threads` threads.
+    pub fn open_session(&self, graph: &Path, threads: usize) -> ort::Result<Session> {
+        open_session(&self.environment, graph, threads, self.spin)
+    }
+}
+
+/// Returns the options of a forward pass.
+pub(crate) fn run_options() -> ort::Result<RunOptions> {
+    let mut options = RunOptions::new()?;
+    // Without this option the session keeps the memory of its largest batch.
+    options.set("memory.enable_memory_arena_shrinkage", "cpu:0")?;
+    Ok(options)
+}
+
+fn require_no_telemetry() -> Result<(), LoadError> {
+    let is_off = std::env::var_os(TELEMETRY).is_some_and(|value| value == "1");
+    if is_off { Ok(()) } else { Err(LoadError::Telemetry) }
 }
 
 /// Verifies and opens the runtime library, and reads the tokenizer.
-fn prepare(files: &ModelPaths) -> Result<Prepared, LoadError> {
-    let (runtime_minor, warning) = if let Some(pin) = files.library_pin {
-        verify(&files.library, pin)?;
-        (minor_version(pin.folder, &[]), None)
-    } else {
-        let minor = minor_version(&files.library.to_string_lossy(), &read(&files.library)?);
-        (minor, warning_for(&files.library, minor))
-    };
-    let environment = environment(&files.library)?;
+fn prepare(files: &ModelPaths) -> Result<(Runtime, Chunker), LoadError> {
+    let runtime = Runtime::open(&files.library, files.library_pin)?;
     verify(&files.tokenizer, &TOKENIZER)?;
     let chunker = Chunker::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
-    Ok(Prepared { environment, chunker, runtime_minor, warnings: warning.into_iter().collect() })
+    Ok((runtime, chunker))
 }
 
 /// Returns the process's only environment. ONNX Runtime allows no second one, not even after the first was dropped, so it is never dropped.
@@ -313,7 +369,7 @@ fn refused<T>(error: ort::Error<T>) -> LoadError {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
-fn message<T>(error: ort::Error<T>) -> String {
+pub(crate) fn message<T>(error: ort::Error<T>) -> String {
     format!("ONNX Runtime: {error}")
 }
 

@@ -1,4 +1,5 @@
-//! LRU cache of query encodings, in memory: agents repeat queries, and a forward pass takes longer than the rest of the search.
+//! LRU cache of query encodings, in memory: agents repeat queries, and a forward pass takes longer than the rest of the search. An entry
+//! is valid for the model that encoded it.
 //!
 //! Not here: documents, whose encodings are in the database.
 
@@ -18,9 +19,10 @@ impl QueryCache {
         Self(Mutex::new(LruCache::new(CAPACITY)))
     }
 
-    /// Returns the encoding of a query and marks it as most recently used.
-    pub fn get(&self, query: &str) -> Option<QueryEncoding> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(query).cloned()
+    /// Returns the encoding of a query by a model, and marks it as most recently used.
+    pub fn get(&self, model: &str, query: &str) -> Option<QueryEncoding> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.get(query).filter(|encoding| *encoding.model == *model).cloned()
     }
 
     /// Adds or replaces an encoding; evicts the least recently used query when the cache is full.
@@ -37,6 +39,7 @@ mod tests {
     fn encoding(number: usize) -> QueryEncoding {
         let vector = (0..DIMENSIONS).map(|i| if i == number { 1.0 } else { 0.0 }).collect();
         QueryEncoding {
+            model: "m".into(),
             vector: Embedding::new(vector).expect("the vector is valid"),
             words: Vec::new(),
         }
@@ -48,15 +51,16 @@ mod tests {
         for number in 0..CAPACITY.get() {
             cache.put(number.to_string(), encoding(number));
         }
-        assert_eq!(cache.get("0"), Some(encoding(0)));
+        assert_eq!(cache.get("m", "0"), Some(encoding(0)));
+        assert_eq!(cache.get("other", "0"), None, "another model has other vectors");
         cache.put("one more".to_owned(), encoding(300));
         assert_eq!(
-            [cache.get("1"), cache.get("0"), cache.get("one more")],
+            [cache.get("m", "1"), cache.get("m", "0"), cache.get("m", "one more")],
             [None, Some(encoding(0)), Some(encoding(300))]
         );
         cache.put("0".to_owned(), encoding(7));
         assert_eq!(
-            (cache.get("0"), cache.0.lock().expect("the lock is not poisoned").len()),
+            (cache.get("m", "0"), cache.0.lock().expect("the lock is not poisoned").len()),
             (Some(encoding(7)), CAPACITY.get())
         );
     }

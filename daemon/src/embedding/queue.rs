@@ -28,8 +28,14 @@ impl Priority {
     pub(crate) const ALL: [Self; 3] = [Self::Query, Self::Interactive, Self::Bulk];
 }
 
-/// The encoded chunks of a text, in order.
-pub(crate) type EmbedResult = Result<Vec<EncodedChunk>, EmbedError>;
+/// The encoded chunks of a text, in order, and the model that encoded them.
+pub(crate) struct EncodedText {
+    pub model: Arc<str>,
+    pub chunks: Vec<EncodedChunk>,
+}
+
+/// The answer to a text.
+pub(crate) type EmbedResult = Result<EncodedText, EmbedError>;
 
 /// A queued text.
 pub(crate) struct Job {
@@ -93,6 +99,8 @@ pub(crate) enum Reload {
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerStatus {
     pub state: ModelState,
+    /// The id of the model: of the loaded one, or of the last that was; `None` until it is known.
+    pub id: Option<Arc<str>>,
     /// Warnings for the user about the loaded model, in sentences.
     pub warnings: Vec<String>,
     /// Number of reload requests that have been handled.
@@ -122,7 +130,8 @@ struct Inner {
 
 /// The callers' side.
 impl EmbeddingQueue {
-    pub fn new() -> Self {
+    /// Creates a queue; `id` is the id of the model if it is known before it is loaded.
+    pub fn new(id: Option<Arc<str>>) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 queues: [VecDeque::new(), VecDeque::new(), VecDeque::new()],
@@ -135,6 +144,7 @@ impl EmbeddingQueue {
             wakeup: Condvar::new(),
             status: watch::Sender::new(WorkerStatus {
                 state: ModelState::Loading,
+                id,
                 warnings: Vec::new(),
                 reloads_handled: 0,
             }),
@@ -280,12 +290,25 @@ impl EmbeddingQueue {
         self.status.send_modify(|status| status.reloads_handled = requested);
     }
 
-    /// Publishes the state of a model that is loading or ready, and accepts texts.
-    pub fn open(&self, state: ModelState, warnings: Vec<String>) {
+    /// Publishes the state of a model that is loading or ready, and accepts texts. `id` is that of a loaded model.
+    pub fn open(&self, state: ModelState, id: Option<Arc<str>>, warnings: Vec<String>) {
         let mut inner = self.lock();
         inner.accepting = true;
-        let reloads_handled = inner.reloads_requested;
-        self.status.send_replace(WorkerStatus { state, warnings, reloads_handled });
+        self.publish(state, id, warnings, inner.reloads_requested);
+    }
+
+    /// Publishes a state; without an `id` the last one stays.
+    fn publish(
+        &self,
+        state: ModelState,
+        id: Option<Arc<str>>,
+        warnings: Vec<String>,
+        reloads_handled: u64,
+    ) {
+        self.status.send_modify(|status| {
+            let id = id.or_else(|| status.id.take());
+            *status = WorkerStatus { state, id, warnings, reloads_handled };
+        });
     }
 
     /// Publishes the state of a model that cannot serve, refuses the queued texts and accepts no more.
@@ -298,7 +321,7 @@ impl EmbeddingQueue {
         } else {
             inner.reloads_requested
         };
-        self.status.send_replace(WorkerStatus { state, warnings: Vec::new(), reloads_handled });
+        self.publish(state, None, Vec::new(), reloads_handled);
         let refused: Vec<Job> = inner.queues.iter_mut().flat_map(std::mem::take).collect();
         drop(inner);
         for job in refused {

@@ -3,7 +3,8 @@
 use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::fetch;
-use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, status};
+use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig};
+use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
 use loci_engine::model::encoding::DIMENSIONS;
 use std::path::PathBuf;
@@ -25,8 +26,9 @@ pub fn config() -> ModelConfig {
             models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
             ort_lib: None,
         };
-        if !status(&config).complete {
-            fetch::fetch(&config, None, None).expect("the model can be downloaded");
+        let source = ModelSource::from(config.clone());
+        if !source.status().complete {
+            fetch::fetch(&source, None, None).expect("the model can be downloaded");
         }
         config
     };
@@ -81,6 +83,10 @@ impl SteppedSource {
 }
 
 impl EncoderSource for SteppedSource {
+    fn id(&self) -> Option<Arc<str>> {
+        Some("stepped".into())
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
@@ -102,6 +108,10 @@ struct SteppedEncoder {
 }
 
 impl Encoder for SteppedEncoder {
+    fn id(&self) -> Arc<str> {
+        "stepped".into()
+    }
+
     /// Returns one chunk per line, filled with the line's number, and so long that no two chunks fit into one batch.
     fn chunks(&self, text: &str, _: TextKind) -> Result<Vec<Chunk>, String> {
         text.lines()

@@ -9,7 +9,7 @@ use crate::embedding::test_encoder::{
 };
 use crate::embedding::*;
 use loci_engine::model::encoding::{
-    DocumentEncoding, Embedding, EmbeddingError, MAX_SIGN_CODES, QueryEncoding, SIGN_CODE_BYTES,
+    Embedding, EmbeddingError, MAX_SIGN_CODES, ModelEncoding, QueryEncoding, SIGN_CODE_BYTES,
     SignCode,
 };
 use loci_proto::limits::QUEUE_LENGTH;
@@ -309,8 +309,11 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
     assert_eq!(embedder.state().as_str(), "ready");
 
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);
-    let document =
-        embedder.document(long.clone(), Priority::Bulk).await.expect("the text is encoded");
+    let document = embedder
+        .document(long.clone(), Priority::Bulk)
+        .await
+        .expect("the text is encoded")
+        .encoding;
     assert!(document.vectors.len() > 2);
     assert!(document.words.is_some_and(|words| words.len() == MAX_SIGN_CODES));
     assert_eq!(
@@ -352,7 +355,7 @@ struct BusyEmbedder {
     /// Decides the outcomes, beginning with the first batch.
     outcomes: Sender<BatchOutcome>,
     /// The call that submitted text 0.
-    first: JoinHandle<Result<DocumentEncoding, EmbedError>>,
+    first: JoinHandle<Result<ModelEncoding, EmbedError>>,
 }
 
 async fn start_busy() -> BusyEmbedder {
@@ -369,7 +372,7 @@ async fn spawn_document(
     embedder: &Embedder,
     text: &str,
     priority: Priority,
-) -> JoinHandle<Result<DocumentEncoding, EmbedError>> {
+) -> JoinHandle<Result<ModelEncoding, EmbedError>> {
     let (pending_before, task_embedder, text) =
         (embedder.pending(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { task_embedder.document(text, priority).await });
@@ -410,8 +413,14 @@ async fn a_query_waits_for_one_batch_at_most_and_stores_precede_bulk_texts() {
     drop(outcomes);
     order.extend(batches.iter().take(4).flatten());
     assert_eq!(order, [6, 4, 5, 8, 1, 2, 3]);
-    assert_eq!(bulk.await.expect("the task ends").expect("the text is encoded").vectors.len(), 3);
-    assert_eq!(store.await.expect("the task ends").expect("the text is encoded").vectors.len(), 2);
+    assert_eq!(
+        bulk.await.expect("the task ends").expect("the text is encoded").encoding.vectors.len(),
+        3
+    );
+    assert_eq!(
+        store.await.expect("the task ends").expect("the text is encoded").encoding.vectors.len(),
+        2
+    );
     assert!(
         query.await.expect("the task ends").is_ok()
             && late.await.expect("the task ends").is_ok()

@@ -44,7 +44,7 @@ pub(crate) fn run(queue: &EmbeddingQueue, source: &dyn EncoderSource) {
         if !wait_for_reload(queue, source, failed_files.as_ref(), may_force) {
             return;
         }
-        queue.open(ModelState::Loading, Vec::new());
+        queue.open(ModelState::Loading, None, Vec::new());
     }
 }
 
@@ -59,7 +59,7 @@ fn load(
     match loaded {
         Ok(LoadedEncoder { encoder, sha256, warnings }) => {
             tracing::info!(ms = started.elapsed().as_millis(), "embedding model loaded");
-            queue.open(ModelState::Ready { sha256 }, warnings);
+            queue.open(ModelState::Ready { sha256 }, Some(encoder.id()), warnings);
             Ok(encoder)
         }
         Err(error) => {

@@ -6,6 +6,7 @@ use loci_engine::maintain;
 use loci_engine::transaction::change::CallContext;
 use loci_proto::error::Failure;
 use loci_proto::requests::compact::{CompactReply, CompactRequest};
+use std::sync::Arc;
 
 /// # Errors
 /// The errors of the engine; `conflict` while the clock is not trusted; `busy`, `embed_failed`.
@@ -20,17 +21,14 @@ pub(super) async fn handle(
         let actor = caller.session.actor();
         return Ok(pools.readers.run(move |reader| reader.compactable(&actor, now)).await??);
     };
-    let encoding = service.encode_document(&text).await?;
-    if encoding.is_none() {
-        service.set_vectors_missing(true);
-    }
+    let encodings = Arc::new(service.encode_document(&text).await?);
+    let stored = Arc::clone(&encodings);
     let call = CallContext { now, actor: caller.session.actor(), key: caller.key };
     let done = pools
         .writer()?
-        .run(move |writer| {
-            writer.store_agent_summary(&call, &request, &encoding.unwrap_or_default())
-        })
+        .run(move |writer| writer.store_agent_summary(&call, &request, &stored))
         .await??;
+    service.note_encoded(&encodings);
     service.request_checkpoint();
     Ok(done)
 }

@@ -1,8 +1,9 @@
 //! `doctor`: checks the configuration, the model, the open sockets, the database and the index.
 
 use crate::config::Config;
-use crate::embedding::{MODEL_ID, ModelState};
+use crate::embedding::ModelState;
 use crate::service::open_sockets::OpenSockets;
+use crate::service::store_state::StorePools;
 use crate::service::{Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{StorageWarning, WarningKind};
@@ -27,6 +28,7 @@ pub(super) async fn handle(
         findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
         service.set_vectors_missing(true);
     }
+    findings.extend(check_vectors(service, &pools).await?);
     let check = full_check::run(service, &pools).await?;
     findings.extend(check_storage(service));
     findings.extend(check.findings);
@@ -98,19 +100,56 @@ fn check_config(path: &Path) -> Finding {
     }
 }
 
+/// Checks the configured model.
 async fn check_model(service: &Service) -> Finding {
-    match service.embedder.wait_until_loaded().await {
+    let configured = service.models.configured();
+    let state = configured.wait_until_loaded().await;
+    let id = configured.id();
+    let id = id.as_deref().unwrap_or("the model in embedding.path");
+    match state {
         ModelState::Ready { sha256 } => {
-            Finding::ok("model", format!("{MODEL_ID} is ready, SHA-256 {sha256}"))
+            Finding::ok("model", format!("{id} is ready, SHA-256 {sha256}"))
         }
         ModelState::Loading => {
-            Finding::warn("model", format!("{MODEL_ID} is being loaded"), "Try again in a moment")
+            Finding::warn("model", format!("{id} is being loaded"), "Try again in a moment")
         }
-        ModelState::Missing { hint } => Finding::warn(
-            "model",
-            format!("{MODEL_ID} is missing; search uses keywords only"),
-            hint,
-        ),
+        ModelState::Missing { hint } => {
+            Finding::warn("model", format!("{id} is missing; search uses keywords only"), hint)
+        }
         ModelState::Failed { reason, hint } => Finding::fail("model", reason, hint),
     }
+}
+
+/// Checks the vectors that are searched: the progress of a re-embedding, and their model if it is not the configured one.
+async fn check_vectors(service: &Service, pools: &StorePools) -> Result<Option<Finding>, Failure> {
+    let active = &service.vector_sets().active;
+    let embedder = service.models.of(active).await;
+    let state = match &embedder {
+        Some(embedder) => Some(embedder.wait_until_loaded().await),
+        None => None,
+    };
+    let is_usable = matches!(state, Some(ModelState::Ready { .. }));
+    if let Some(progress) = service.re_embedding(pools).await? {
+        let found = progress.sentence();
+        let next_step = if progress.state == "waiting" {
+            "Correct the fault of the model above; loci doctor shows it"
+        } else {
+            "Wait, or run loci re-embed --wait"
+        };
+        let search = if is_usable { "" } else { "; search uses keywords only until then" };
+        return Ok(Some(Finding::warn("vectors", format!("{found}{search}"), next_step)));
+    }
+    let is_configured = service.models.configured().id().as_deref() == Some(active.model.as_str());
+    // The fault of the configured model was found above; the vectors of the earlier one serve.
+    let is_waiting = is_usable && service.models.ready_model().is_none();
+    if is_configured || active.model.is_empty() || is_waiting {
+        return Ok(None);
+    }
+    let found = format!("the vectors are of {}, not of the configured model", active.model);
+    Ok(Some(if is_usable {
+        Finding::warn("vectors", found, "Run loci re-embed to use the configured model")
+    } else {
+        let found = format!("{found}, and it cannot be loaded; search uses keywords only");
+        Finding::fail("vectors", found, "Run loci re-embed, or put the files of that model back")
+    }))
 }

@@ -21,6 +21,7 @@ mod maintenance;
 mod pin;
 mod purge_backups;
 mod recall;
+mod reembed;
 mod relate;
 mod reset;
 mod restore;
@@ -56,8 +57,8 @@ pub async fn handle(
     }
     let redirected = redirected.map(|group| caller.session.in_group(group));
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
-    // A step of maintenance must not count as a call, which would delay the scheduler's next step.
-    if !matches!(request, Request::Maintenance(_)) {
+    // Looking after background work must not count as a call, which would slow that work down.
+    if !matches!(request, Request::Maintenance(_) | Request::Reembed(_)) {
         service.scheduler.record_call();
     }
     let reply = call_verb(service, caller, request).await?;
@@ -105,6 +106,7 @@ async fn call_verb(
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
         Request::Scan(request) => json(&scan::handle(service, caller, request).await?),
+        Request::Reembed(request) => json(&reembed::handle(service, request).await?),
         Request::Doctor(request) => json(&doctor::handle(service, request).await?),
     }
 }

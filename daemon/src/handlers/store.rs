@@ -5,6 +5,7 @@ use crate::service::{Caller, Service};
 use loci_engine::operations::store::Draft;
 use loci_proto::error::Failure;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// # Errors
@@ -20,23 +21,22 @@ pub(super) async fn handle(
         return Ok(answer);
     }
     service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
-    let encoding = service.encode_document(draft.content()).await?;
-    if encoding.is_none() {
-        service.set_vectors_missing(true);
-    }
+    let encodings = Arc::new(service.encode_document(draft.content()).await?);
+    let encoded = Arc::clone(&encodings);
     let (call, moment) = (service.call_context(caller), service.first_moment());
     let stored = match pools.writer() {
         Ok(writer) => {
             writer
                 .run_grouped(move |writer| {
                     moment.record(writer);
-                    writer.store(&call, &draft, &encoding.unwrap_or_default())
+                    writer.store(&call, &draft, &encoded)
                 })
                 .await
         }
         Err(failure) => Err(failure),
     };
     let stored = stored.and_then(|stored| stored.map_err(Failure::from));
+    service.note_encoded(&encodings);
     service.health.record_write(&stored, service.now());
     service.request_checkpoint();
     Ok(StoreReply { degraded: service.degraded(), ..stored? })

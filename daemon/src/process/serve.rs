@@ -3,7 +3,6 @@
 use crate::config::effective::EffectiveConfig;
 use crate::config::options;
 use crate::config::options::Options;
-use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::listen::ListenerContext;
 use crate::process::sockets;
@@ -16,6 +15,7 @@ use crate::process::{activation, telemetry};
 use crate::service::Service;
 use crate::service::housekeeping;
 use crate::service::index_warmup;
+use crate::service::models::Models;
 use crate::service::store_state::StoreState;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths;
@@ -68,17 +68,16 @@ async fn serve(
     let config_error = |failure| StartupError::new(Exit::Config, failure);
     let db = options::database(paths, &config).map_err(config_error)?;
     let default_group = config.default_group().map_err(config_error)?;
-    let model = options::model_config(paths, &config).map_err(config_error)?;
+    let source = options::model_source(paths, &config).map_err(config_error)?;
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
     let _locks = take_locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
-    let embedder = Embedder::start(model);
+    let models = Models::start(source);
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
     let store = Arc::new(store);
-    let service =
-        Arc::new(Service::new(embedder.clone(), auto_fetch, opened, effective, db.clone()));
+    let service = Arc::new(Service::new(models, auto_fetch, opened, effective, db.clone()));
     service.scheduler.set_schedule(config.schedule());
     let draining = CancellationToken::new();
     let opening = Arc::new(Opening {
@@ -119,15 +118,15 @@ async fn serve(
     let _ = tokio::time::timeout(DRAIN_DEADLINE, tasks.wait()).await;
     background.join().await;
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
-    embedder.stop();
+    service.models.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
     let threads = reopening.await.unwrap_or_default();
     // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
     close_store(threads, &service).await;
+    service.models.join();
     drop(service);
-    embedder.join();
     outcome
 }
 

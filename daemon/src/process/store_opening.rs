@@ -6,7 +6,7 @@ use crate::process::startup::StartupError;
 use crate::service::Service;
 use crate::service::disk;
 use crate::service::pools::Pool;
-use crate::service::store_state::{StorePools, StoreState, read_only_failure};
+use crate::service::store_state::{StorePools, StoreState, StoreViews, read_only_failure};
 use loci_engine::error::Error;
 use loci_engine::{ReadOnlyStore, Reader, Settings, Writer, open_cold, open_read_only};
 use loci_proto::error::{Code, Exit, Failure, StorageFault};
@@ -140,8 +140,12 @@ impl Opening {
             writer.add_notice(finding, service.now())?;
         }
         service.clock.initialise(writer.last_seen()?, writer.suspected()?);
-        let (needs_check, group_redirects, loading) =
-            (writer.wants_check(), writer.group_redirects(), writer.warmup());
+        let needs_check = writer.wants_check();
+        let views = StoreViews {
+            group_redirects: writer.group_redirects(),
+            sets: writer.active_sets(),
+            warmup: writer.warmup(),
+        };
         let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
         service.health.set_notices(readers[0].notices()?);
         if let Some(fault) = writer.known_fault()? {
@@ -152,7 +156,7 @@ impl Opening {
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
         let (readers, reader_threads) = Pool::start("reader", readers);
         Ok((
-            StorePools::new(Ok(writer), readers, group_redirects, loading, needs_check)
+            StorePools::new(Ok(writer), readers, views, needs_check)
                 .with_damaged_rows(damaged_rows),
             Threads { writer: writer_threads, readers: reader_threads },
         ))
@@ -169,9 +173,13 @@ impl Opening {
         let damaged_rows = readers[0].damaged_rows();
         self.service.health.set_damaged_rows(&damaged_rows.all(), self.service.now());
         let (readers, reader_threads) = Pool::start("reader", readers);
+        let views = StoreViews {
+            group_redirects: store.group_redirects(),
+            sets: store.active_sets(),
+            warmup: store.warmup(),
+        };
         let pools =
-            StorePools::new(Err(failure), readers, store.group_redirects(), store.warmup(), false)
-                .with_damaged_rows(damaged_rows);
+            StorePools::new(Err(failure), readers, views, false).with_damaged_rows(damaged_rows);
         Ok((pools, Threads { writer: Vec::new(), readers: reader_threads }))
     }
 

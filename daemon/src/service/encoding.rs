@@ -1,12 +1,15 @@
-//! Encodes texts and queries with the model, and reports degraded search while the model is not available.
+//! Encodes texts and queries with the models in use, and reports degraded search while the model is not available.
 //!
-//! Not here: the model and its queue (`embedding`).
+//! Not here: a model and its queue (`embedding`), which models are loaded (`models`).
 
-use crate::embedding::{EmbedError, Priority};
+use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
-use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
+use crate::service::store_state::StoreState;
+use loci_engine::model::encoding::{ModelEncoding, QueryEncoding, TextEncodings};
+use loci_engine::model::vector_set::{VectorSet, VectorSets};
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
+use std::sync::Arc;
 
 /// A query's encoding, and the parts that the answer must report as degraded.
 #[derive(Debug)]
@@ -18,16 +21,38 @@ pub struct EncodedQuery {
 }
 
 impl Service {
-    /// Encodes a text that is to be stored; `None` while there is no model.
+    /// Returns the vector sets in use; none while the store is not open.
+    #[must_use]
+    pub fn vector_sets(&self) -> Arc<VectorSets> {
+        match &*self.store.borrow() {
+            StoreState::Open(pools) => pools.sets.get(),
+            _ => Arc::default(),
+        }
+    }
+
+    /// Encodes a text that is to be stored: with the model whose vectors are searched, and with the next one while all memories are being
+    /// encoded again. Empty while there is no model.
     ///
     /// # Errors
     /// `embed_failed` if the model returned unusable vectors; `busy`.
-    pub async fn encode_document(&self, text: &str) -> Result<Option<DocumentEncoding>, Failure> {
-        self.embedder.reload_if_due().await;
-        match self.embedder.document(text.to_owned(), Priority::Interactive).await {
+    pub async fn encode_document(&self, text: &str) -> Result<TextEncodings, Failure> {
+        let sets = self.vector_sets();
+        let (active, next) =
+            tokio::join!(self.encode_with(&sets.active, text), self.encode_with_next(&sets, text),);
+        Ok(active?.into_iter().chain(next).collect())
+    }
+
+    async fn encode_with(
+        &self,
+        set: &VectorSet,
+        text: &str,
+    ) -> Result<Option<ModelEncoding>, Failure> {
+        let Some(embedder) = self.models.of(set).await else { return Ok(None) };
+        embedder.reload_if_due().await;
+        match embedder.document(text.to_owned(), Priority::Interactive).await {
             Ok(encoding) => Ok(Some(encoding)),
             Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => {
-                self.auto_fetch.fetch_if_missing(&self.embedder);
+                self.auto_fetch.fetch_if_missing(self.models.configured());
                 Ok(None)
             }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
@@ -38,37 +63,79 @@ impl Service {
         }
     }
 
-    /// Encodes a query.
+    /// Encodes a text with the next model, if there is one that is ready. A failure is no error: the text is encoded later.
+    async fn encode_with_next(&self, sets: &VectorSets, text: &str) -> Option<ModelEncoding> {
+        let next = sets.filling.as_ref().filter(|next| next.model != sets.active.model)?;
+        let embedder = self.models.of_now(next).filter(|model| model.is_ready_as(&next.model))?;
+        embedder.document(text.to_owned(), Priority::Interactive).await.ok()
+    }
+
+    /// Records that a memory may lack a vector, unless its encodings have one of the set that is searched now. Call it after the write.
+    pub fn note_encoded(&self, encodings: &TextEncodings) {
+        if encodings.by(&self.vector_sets().active.model).is_none() {
+            self.set_vectors_missing(true);
+        }
+    }
+
+    /// Encodes a query with the model whose vectors are searched.
     ///
     /// # Errors
     /// `busy`.
     pub async fn encode_query(&self, text: String) -> Result<EncodedQuery, Failure> {
-        self.embedder.reload_if_due().await;
-        match self.embedder.query(text).await {
-            Ok(encoding) => {
-                Ok(EncodedQuery { encoding: Some(encoding), degraded: self.degraded() })
-            }
-            Err(EmbedError::Unavailable { .. }) => {
-                self.auto_fetch.fetch_if_missing(&self.embedder);
-                Ok(EncodedQuery { encoding: None, degraded: self.degraded() })
-            }
-            Err(error @ EmbedError::Busy) => Err(busy(&error)),
-            Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
-                Ok(EncodedQuery { encoding: None, degraded: keywords_only(&error.to_string()) })
+        loop {
+            let active = self.vector_sets().active.clone();
+            let Some(embedder) = self.models.of(&active).await else {
+                return Ok(EncodedQuery { encoding: None, degraded: self.degraded() });
+            };
+            embedder.reload_if_due().await;
+            match embedder.query(text.clone()).await {
+                Ok(encoding) => {
+                    return Ok(EncodedQuery {
+                        encoding: Some(encoding),
+                        degraded: self.degraded(),
+                    });
+                }
+                // The model was unloaded because the active set has changed.
+                Err(EmbedError::Unavailable { .. }) if self.vector_sets().active != active => {}
+                Err(EmbedError::Unavailable { .. }) => {
+                    self.auto_fetch.fetch_if_missing(self.models.configured());
+                    return Ok(EncodedQuery { encoding: None, degraded: self.degraded() });
+                }
+                Err(error @ EmbedError::Busy) => return Err(busy(&error)),
+                Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
+                    let degraded = keywords_only(&error.to_string());
+                    return Ok(EncodedQuery { encoding: None, degraded });
+                }
             }
         }
+    }
+
+    /// Returns the embedder of the vectors that are searched; `None` if it is not known where the files of their model are.
+    #[must_use]
+    pub fn active_embedder(&self) -> Option<Embedder> {
+        self.models.of_now(&self.vector_sets().active)
     }
 
     /// Returns `embedding` with a hint while the model is missing or has failed; nothing otherwise.
     #[must_use]
     pub fn degraded(&self) -> Degraded {
-        let state = self.embedder.state();
-        match state.hint() {
-            Some(_) if self.auto_fetch.is_fetching() => keywords_only(
+        let sets = self.vector_sets();
+        let embedder = self.models.of_now(&sets.active);
+        let state = embedder.map(|embedder| embedder.state());
+        let hint = match &state {
+            Some(state) => state.hint(),
+            None => Some("it is not known where its files are"),
+        };
+        match (hint, &sets.filling) {
+            (None, _) => Degraded::default(),
+            (Some(_), Some(_)) => keywords_only(&format!(
+                "the model of the vectors, {}, cannot be loaded; the memories are being encoded again (loci ctl status)",
+                sets.active.model
+            )),
+            (Some(_), None) if self.auto_fetch.is_fetching() => keywords_only(
                 "the model is being downloaded; run loci model download to wait for it",
             ),
-            Some(hint) => keywords_only(hint),
-            None => Degraded::default(),
+            (Some(hint), None) => keywords_only(hint),
         }
     }
 }
@@ -77,7 +144,8 @@ fn busy(error: &EmbedError) -> Failure {
     Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
 }
 
-fn keywords_only(reason: &str) -> Degraded {
+/// Returns `embedding` with a hint.
+pub(crate) fn keywords_only(reason: &str) -> Degraded {
     Degraded {
         parts: vec!["embedding".to_owned()],
         hint: Some(format!("Searching by keywords only: {reason}")),

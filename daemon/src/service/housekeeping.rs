@@ -4,13 +4,15 @@
 //! The steps run one after another, and each takes a bounded time. [`run`] also starts the background loop of `maintenance_run`. Not here:
 //! the changes that a step makes in the database (the engine).
 
-use crate::embedding::{EmbedError, Priority};
+use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
 use crate::service::disk;
 use crate::service::full_check;
 use crate::service::maintenance_run;
+use crate::service::reembedding::{self, RefillState};
 use crate::service::store_state::StorePools;
 use loci_engine::model::time::{DAY, HOUR, Timestamp};
+use loci_engine::transaction::backfill::EncodedLater;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Writer, maintain};
 use loci_proto::error::Failure;
@@ -50,6 +52,8 @@ struct Progress {
     recorded_fault: Option<String>,
     /// Row number of the last memory that was checked for a missing vector; 0 at the start of a pass.
     filled_up_to: i64,
+    /// What was done to encode all memories again.
+    refill: RefillState,
 }
 
 impl Progress {
@@ -62,6 +66,7 @@ impl Progress {
             recorded_rows: 0,
             recorded_fault: None,
             filled_up_to: 0,
+            refill: RefillState::default(),
         }
     }
 }
@@ -159,9 +164,10 @@ async fn run_step(
     }
     service.flush_or_drop_usage().await?;
     record_damage(service, pools, progress).await?;
-    if service.can_fill_vectors() {
-        fill_vectors(service, pools, &mut progress.filled_up_to).await?;
+    if let Some(embedder) = service.embedder_to_fill() {
+        fill_vectors(service, pools, &embedder, &mut progress.filled_up_to).await?;
     }
+    reembedding::step(service, pools, &mut progress.refill, TICK).await?;
     if Instant::now() >= progress.next_checkpoint {
         let moved = checkpoint(service, pools).await;
         service.health.record_checkpoint(moved.as_ref().copied(), now);
@@ -234,29 +240,39 @@ async fn checkpoint(service: &Service, pools: &StorePools) -> Result<(), Failure
 async fn fill_vectors(
     service: &Service,
     pools: &Arc<StorePools>,
+    embedder: &Embedder,
     filled_up_to: &mut i64,
 ) -> Result<(), Failure> {
     let started = Instant::now();
     while started.elapsed() < TICK {
         let is_busy = service.scheduler.has_recent_call();
         let batch = if is_busy { BUSY_BATCH } else { IDLE_BATCH };
-        if !fill_batch(service, pools, filled_up_to, batch).await? || is_busy {
+        let batch = fill_batch(service, pools, embedder, Batch { filled_up_to, size: batch });
+        if !batch.await? || is_busy {
             break;
         }
     }
     Ok(())
 }
 
+/// The next batch of memories without vectors.
+struct Batch<'a> {
+    /// The last memory that was checked.
+    filled_up_to: &'a mut i64,
+    /// Maximum number of memories.
+    size: usize,
+}
+
 /// Encodes one batch of memories and writes the vectors with group commits; returns false if no further batch can be done now.
 async fn fill_batch(
     service: &Service,
     pools: &Arc<StorePools>,
-    filled_up_to: &mut i64,
-    batch: usize,
+    embedder: &Embedder,
+    Batch { filled_up_to, size }: Batch<'_>,
 ) -> Result<bool, Failure> {
     let after = *filled_up_to;
     let unencoded =
-        pools.readers.run(move |reader| reader.without_vector_after(after, batch)).await??;
+        pools.readers.run(move |reader| reader.without_vector_after(after, size)).await??;
     let Some(last) = unencoded.last().map(|(seq, _)| *seq) else {
         // The pass is complete. Memories that it has already visited may lack vectors again, so one more pass begins at row 0.
         *filled_up_to = 0;
@@ -267,17 +283,20 @@ async fn fill_batch(
         return Ok(false);
     };
     let tasks = unencoded.into_iter().map(|(seq, text)| {
-        let embedder = service.embedder.clone();
-        tokio::spawn(async move { (seq, embedder.document(text, Priority::Bulk).await) })
+        let embedder = embedder.clone();
+        tokio::spawn(async move {
+            let encoded = embedder.document(text.clone(), Priority::Bulk).await;
+            (seq, text, encoded)
+        })
     });
     let (mut writes, mut can_continue) = (Vec::new(), true);
     for task in tasks.collect::<Vec<_>>() {
-        let Ok((seq, encoded)) = task.await else { continue };
+        let Ok((seq, text, encoded)) = task.await else { continue };
         match encoded {
-            Ok(encoding) => {
-                let pools = Arc::clone(pools);
+            Ok(encoded) => {
+                let (pools, memory) = (Arc::clone(pools), EncodedLater { seq, text, encoded });
                 writes.push(tokio::spawn(async move {
-                    pools.writer()?.run_grouped(move |writer| writer.fill(seq, &encoding)).await
+                    pools.writer()?.run_grouped(move |writer| writer.fill(&memory)).await
                 }));
             }
             Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => can_continue = false,

@@ -3,16 +3,17 @@
 //! A step processes one cluster: it encodes the sentences at the lowest priority and writes one transaction. An interrupted run loses
 //! nothing: finished steps stay, and the next plan has the others. Not here: the plan and the writes of a step (the engine).
 
-use crate::embedding::{ModelState, Priority};
+use crate::embedding::{Embedder, ModelState, Priority};
 use crate::service::Service;
 use crate::service::scheduler::{RunInProgress, due_at};
 use crate::service::store_state::StorePools;
 use loci_engine::maintain::{self, Cluster, Step};
-use loci_engine::model::encoding::Embedding;
+use loci_engine::model::encoding::{Embedding, TextEncodings};
 use loci_engine::model::time::Timestamp;
 use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::maintenance::StepReport;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -107,40 +108,48 @@ async fn compact(
     let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&drafted)).await?? else {
         return Ok(None);
     };
+    // One model for all sentences, so that their vectors can be compared.
+    let embedder = service.active_embedder();
     for sentences in draft.sentences.chunks_mut(SENTENCES_AT_ONCE) {
         let missing: Vec<_> =
             sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
         let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
         let started = Instant::now();
-        for (sentence, vector) in missing.into_iter().zip(encode_sentences(service, texts).await) {
+        for (sentence, vector) in
+            missing.into_iter().zip(encode_sentences(embedder.as_ref(), texts).await)
+        {
             sentence.vector = vector;
         }
         service.scheduler.pause_after_work(started).await;
     }
     let started = Instant::now();
     // A summary without a vector is found by keywords only, until the model is ready again.
-    let encoding =
-        service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
-    if encoding.vectors.is_empty() {
-        service.set_vectors_missing(true);
-    }
+    let encoded = match &embedder {
+        Some(embedder) => embedder.document(draft.text(), Priority::Bulk).await.ok(),
+        None => None,
+    };
+    let encodings: Arc<TextEncodings> = Arc::new(encoded.into_iter().collect());
+    let stored = Arc::clone(&encodings);
     service.scheduler.pause_after_work(started).await;
     let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
-    Ok(Some(
-        pools
-            .writer()?
-            .run(move |writer| writer.compact(&call, &cluster, &draft, &encoding))
-            .await??,
-    ))
+    let done = pools
+        .writer()?
+        .run(move |writer| writer.compact(&call, &cluster, &draft, &stored))
+        .await??;
+    service.note_encoded(&encodings);
+    Ok(Some(done))
 }
 
 /// Returns the vector of each sentence; `None` where the model returns none.
-async fn encode_sentences(service: &Service, texts: Vec<String>) -> Vec<Option<Embedding>> {
+async fn encode_sentences(
+    embedder: Option<&Embedder>,
+    texts: Vec<String>,
+) -> Vec<Option<Embedding>> {
     let spawn = |text| {
-        let embedder = service.embedder.clone();
+        let embedder = embedder.cloned();
         tokio::spawn(async move {
-            let encoded = embedder.document(text, Priority::Bulk).await.ok()?;
-            encoded.vectors.into_iter().next()
+            let encoded = embedder?.document(text, Priority::Bulk).await.ok()?;
+            encoded.encoding.vectors.into_iter().next()
         })
     };
     let mut vectors = Vec::new();
@@ -176,7 +185,9 @@ async fn is_due(service: &Service, pools: &StorePools) -> bool {
     let Some(schedule) = service.scheduler.schedule() else { return false };
     let can_run = service.scheduler.is_quiet()
         && service.clock.read().is_trusted
-        && matches!(service.embedder.state(), ModelState::Ready { .. });
+        && service
+            .active_embedder()
+            .is_some_and(|model| matches!(model.state(), ModelState::Ready { .. }));
     if !can_run || pools.warmup.progress().is_some() {
         return false;
     }

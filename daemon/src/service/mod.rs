@@ -10,8 +10,10 @@ pub mod full_check;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
+pub mod models;
 pub mod open_sockets;
 pub mod pools;
+pub mod reembedding;
 pub mod repeat_limiter;
 pub mod scheduler;
 pub mod status;
@@ -23,8 +25,8 @@ pub mod usage;
 pub mod usage_buffer;
 
 use crate::config::effective::EffectiveConfig;
+use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
-use crate::embedding::{Embedder, ModelState};
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
 use disk::Reserve;
@@ -35,6 +37,7 @@ use loci_proto::error::{Code, Failure, StorageFault};
 use loci_proto::group::Group;
 use loci_proto::paths;
 use loci_proto::requests::config::ReloadReply;
+use models::Models;
 use repeat_limiter::RepeatLimiter;
 use scheduler::MaintenanceScheduler;
 use std::path::{Path, PathBuf};
@@ -61,8 +64,8 @@ pub struct Caller<'a> {
 
 /// The state that all verbs share.
 pub struct Service {
-    /// The model.
-    pub embedder: Embedder,
+    /// The configured model, and others whose vectors the store uses.
+    pub models: Models,
     /// The connected agents.
     pub sessions: Arc<Sessions>,
     /// The daemon's clock.
@@ -116,14 +119,14 @@ impl Service {
     /// Creates a service over a store that may still be opening. `database` is its file.
     #[must_use]
     pub fn new(
-        embedder: Embedder,
+        models: Models,
         auto_fetch: AutoFetch,
         store: watch::Receiver<StoreState>,
         config: EffectiveConfig,
         database: PathBuf,
     ) -> Self {
         Self {
-            embedder,
+            models,
             sessions: Arc::default(),
             clock: Clock::default(),
             scheduler: MaintenanceScheduler::default(),
@@ -356,11 +359,13 @@ impl Service {
         self.checkpoint_due.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns true if memories may lack vectors and the model is ready.
+    /// Returns the embedder of the vectors that are searched, if memories may lack vectors and it is ready.
     #[must_use]
-    pub fn can_fill_vectors(&self) -> bool {
-        self.vectors_missing.load(Ordering::Relaxed)
-            && matches!(self.embedder.state(), ModelState::Ready { .. })
+    pub fn embedder_to_fill(&self) -> Option<Embedder> {
+        let is_due = self.vectors_missing.load(Ordering::Relaxed);
+        let active = &self.vector_sets().active;
+        let embedder = is_due.then(|| self.models.of_now(active)).flatten()?;
+        embedder.is_ready_as(&active.model).then_some(embedder)
     }
 
     /// Records whether memories may lack vectors.

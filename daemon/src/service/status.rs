@@ -1,17 +1,19 @@
 //! `GET /status`: the daemon's state in one reply, for `loci ctl status`.
 
 use crate::config::options;
-use crate::embedding::{MODEL_ID, ModelState};
+use crate::embedding::ModelState;
 use crate::service::Service;
 use crate::service::disk;
 use crate::service::file_modes;
 use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::model::time::Timestamp;
+use loci_engine::operations::reembed::FillProgress;
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{
-    IndexStatus, ModelStatus, QueueLengths, Status, StorageWarning, WarningKind,
+    IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status, StorageWarning, WarningKind,
 };
+use loci_proto::error::Failure;
 use std::time::Duration;
 
 /// Maximum time for which a status waits for a reader.
@@ -58,24 +60,20 @@ impl Service {
 
     /// Returns the daemon's state. Never waits for the store or the model.
     pub async fn status(&self) -> Status {
-        let state = self.embedder.state();
         let (sessions, mut warnings) = self.sessions.list();
-        warnings.extend(self.embedder.warnings());
+        warnings.extend(self.models.configured().warnings());
         warnings.extend(options::ignored_variables());
         let mut status = Status {
             version: loci_proto::VERSION.to_owned(),
             pid: std::process::id(),
             uptime_s: self.started.elapsed().as_secs(),
             database: self.database.display().to_string(),
-            model: ModelStatus {
-                id: MODEL_ID.to_owned(),
-                sha256: sha256(&state),
-                state: state.as_str().to_owned(),
-            },
+            model: self.model_status(),
+            re_embedding: None,
             memories: 0,
             index: None,
             sessions,
-            queues: QueueLengths { writer: 0, readers: 0, embedding: self.embedder.pending() },
+            queues: QueueLengths { writer: 0, readers: 0, embedding: self.models.pending() },
             degraded: self.degraded().parts,
             last_full_check: None,
             warnings,
@@ -92,9 +90,58 @@ impl Service {
                 status.degraded.push("store".to_owned());
                 status.warnings.push(failure.to_string());
             }
-            StoreState::Open(pools) => add_store(&mut status, &pools).await,
+            StoreState::Open(pools) => {
+                add_store(&mut status, &pools).await;
+                let progress = self.re_embedding(&pools);
+                let progress = tokio::time::timeout(COUNT_DEADLINE, progress).await;
+                status.re_embedding = progress.ok().and_then(Result::ok).flatten();
+            }
         }
         status
+    }
+
+    /// Returns the model whose vectors are searched.
+    fn model_status(&self) -> ModelStatus {
+        let active = &self.vector_sets().active;
+        let state = self.active_embedder().map(|embedder| embedder.state());
+        let configured = || self.models.configured().id().as_deref().map(str::to_owned);
+        let id = Some(active.model.clone()).filter(|id| !id.is_empty()).or_else(configured);
+        let shown = match &state {
+            None => "missing",
+            // Loaded, but not in use for a moment.
+            Some(ModelState::Ready { .. }) if active.model.is_empty() => "loading",
+            Some(state) => state.as_str(),
+        };
+        ModelStatus {
+            id: id.unwrap_or_else(|| self.config.config().embedding.model),
+            sha256: state.as_ref().map(sha256).unwrap_or_default(),
+            state: shown.to_owned(),
+        }
+    }
+
+    /// Returns the progress of the re-embedding; `None` if there is none.
+    ///
+    /// # Errors
+    /// `busy`, `storage_failed`.
+    pub async fn re_embedding(
+        &self,
+        pools: &StorePools,
+    ) -> Result<Option<ReembeddingStatus>, Failure> {
+        let sets = self.vector_sets();
+        if sets.filling.is_none() {
+            return Ok(None);
+        }
+        let progress = pools.readers.run(|reader| reader.fill_progress()).await??;
+        Ok(progress.map(|FillProgress { set, done, total }| {
+            let embedder = self.models.of_now(&set);
+            let state = match embedder {
+                Some(embedder) if embedder.is_ready_as(&set.model) => "running",
+                Some(embedder) if embedder.state() == ModelState::Loading => "loading",
+                _ => "waiting",
+            };
+            let (from, state) = (sets.active.model.clone(), state.to_owned());
+            ReembeddingStatus { from, to: set.model, done, total, state }
+        }))
     }
 }
 

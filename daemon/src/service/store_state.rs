@@ -3,7 +3,7 @@
 use crate::service::pools::Pool;
 use loci_engine::error::Result as EngineResult;
 use loci_engine::operations::groups::GroupRedirects;
-use loci_engine::{DamagedRows, Reader, WarmupProgress, Writer};
+use loci_engine::{ActiveSets, DamagedRows, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
 
@@ -26,12 +26,25 @@ pub struct StorePools {
     pub readers: Pool<Reader>,
     /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
+    /// The vector sets in use.
+    pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
     pub warmup: Arc<WarmupProgress>,
     /// True if the whole store must be checked: the previous daemon did not close it, or a fault is known.
     pub needs_check: bool,
     /// The damaged rows that were found.
     pub damaged_rows: Arc<DamagedRows>,
+}
+
+/// What can be read of a store without a connection.
+#[derive(Debug)]
+pub struct StoreViews {
+    /// The redirects of groups that were merged into others.
+    pub group_redirects: GroupRedirects,
+    /// The vector sets in use.
+    pub sets: ActiveSets,
+    /// Progress of the warm-up of the index.
+    pub warmup: Arc<WarmupProgress>,
 }
 
 impl StorePools {
@@ -41,12 +54,12 @@ impl StorePools {
     pub fn new(
         writer: Result<Pool<Writer>, Failure>,
         readers: Pool<Reader>,
-        group_redirects: GroupRedirects,
-        warmup: Arc<WarmupProgress>,
+        views: StoreViews,
         needs_check: bool,
     ) -> Self {
+        let StoreViews { group_redirects, sets, warmup } = views;
         let damaged_rows = Arc::default();
-        Self { writer, readers, group_redirects, warmup, needs_check, damaged_rows }
+        Self { writer, readers, group_redirects, sets, warmup, needs_check, damaged_rows }
     }
 
     /// Sets where the store records damaged rows.

@@ -1,12 +1,13 @@
 //! A [`Service`] over a database in a temporary folder, with the vectors of a fake encoder, for the tests of this crate.
 
 use crate::config::effective::EffectiveConfig;
-use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
+use crate::embedding::{Embedder, MODEL_ID, ModelConfig};
 use crate::handlers;
 use crate::interface::agents::session::{Session, SessionKind};
+use crate::service::models::Models;
 use crate::service::pools::Pool;
-use crate::service::store_state::{StorePools, StoreState};
+use crate::service::store_state::{StorePools, StoreState, StoreViews};
 use crate::service::{Caller, Service};
 use loci_engine::model::time::Timestamp;
 use loci_engine::{Settings, Writer, open_cold};
@@ -33,32 +34,38 @@ impl ServiceFixture {
     pub(crate) fn cold(folder: &tempfile::TempDir) -> Self {
         let path = folder.path().join("memory.db");
         let writer =
-            open_cold(&path, Settings::for_model("m"), Timestamp(0)).expect("the store opens");
+            open_cold(&path, Settings::for_model(MODEL_ID), Timestamp(0)).expect("the store opens");
         Self::new(writer, folder, Embedder::with_hash_vectors())
     }
 
     /// Opens the database of a folder and loads its index.
     pub(crate) fn warm(folder: &tempfile::TempDir, embedder: Embedder) -> Self {
         let path = folder.path().join("memory.db");
-        let writer = loci_engine::open(&path, Settings::for_model("m"), Timestamp(0))
+        let writer = loci_engine::open(&path, Settings::for_model(MODEL_ID), Timestamp(0))
             .expect("the store opens");
         Self::new(writer, folder, embedder)
     }
 
     fn new(writer: Writer, folder: &tempfile::TempDir, embedder: Embedder) -> Self {
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
-        let (group_redirects, warmup) = (writer.group_redirects(), writer.warmup());
+        let views = StoreViews {
+            group_redirects: writer.group_redirects(),
+            sets: writer.active_sets(),
+            warmup: writer.warmup(),
+        };
         let damaged_rows = writer.damaged_rows();
         let (writer, writer_threads) = Pool::start("writer", vec![writer]);
-        let pools = StorePools::new(Ok(writer), readers, group_redirects, warmup, false)
-            .with_damaged_rows(damaged_rows);
+        let pools =
+            StorePools::new(Ok(writer), readers, views, false).with_damaged_rows(damaged_rows);
         let (store, opened) = watch::channel(StoreState::Open(Arc::new(pools)));
         let variables =
             Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let config =
             EffectiveConfig::read(&Paths::resolve(&variables).expect("the paths are resolved"))
                 .expect("the defaults are valid");
-        let service = Service::new(embedder, AutoFetch::new(false), opened, config, PathBuf::new());
+        let source = ModelConfig { models: PathBuf::new(), ort_lib: None };
+        let models = Models::with_embedder(embedder, source.into());
+        let service = Service::new(models, AutoFetch::new(false), opened, config, PathBuf::new());
         let session = Session::new(
             hello::Session::default(),
             SessionKind::Agent,

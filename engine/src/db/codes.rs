@@ -17,56 +17,77 @@ pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     // OR REPLACE may delete several rows; SQLite would then open a statement journal, and FTS5
     // would flush all pending terms.
     let sql = "INSERT INTO word_codes(memory, model, codes) VALUES (?1, ?2, ?3)
-               ON CONFLICT(memory) DO UPDATE SET model = excluded.model, codes = excluded.codes";
+               ON CONFLICT(memory, model) DO UPDATE SET codes = excluded.codes";
     Ok(conn.prepare_cached(sql)?)
 }
 
-/// Stores the codes of a memory in place of any earlier ones, with the statement of [`statement`].
+/// Stores the codes of a memory in a set in place of any earlier ones, with the statement of
+/// [`statement`].
 pub(crate) fn put(
     statement: &mut CachedStatement<'_>,
     memory: i64,
-    model: &str,
+    set: &str,
     codes: &[SignCode],
 ) -> Result<()> {
     let bytes = codes.iter().map(SignCode::bytes).collect::<Vec<_>>().into_flattened();
-    statement.execute((memory, model, bytes))?;
+    statement.execute((memory, set, bytes))?;
     Ok(())
 }
 
-/// Deletes the codes of a memory.
+/// Deletes the codes of a memory in one set.
+pub(crate) fn delete_in(conn: &Connection, memory: i64, set: &str) -> Result<()> {
+    conn.prepare_cached("DELETE FROM word_codes WHERE memory = ?1 AND model = ?2")?
+        .execute((memory, set))?;
+    Ok(())
+}
+
+/// Deletes the codes of a memory, in every set.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     conn.prepare_cached("DELETE FROM word_codes WHERE memory = ?1")?.execute([memory])?;
     Ok(())
 }
 
-/// Returns the codes of one memory; `None` if its words were not encoded.
-pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<SignCode>>> {
+/// Deletes all codes of a set.
+pub(crate) fn delete_set(conn: &Connection, set: &str) -> Result<()> {
+    conn.prepare_cached("DELETE FROM word_codes WHERE model = ?1")?.execute([set])?;
+    Ok(())
+}
+
+/// Returns the codes of one memory in a set; `None` if its words were not encoded.
+pub(crate) fn of(conn: &Connection, memory: i64, set: &str) -> Result<Option<Vec<SignCode>>> {
     let mut statement =
         conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
     Ok(statement
-        .query_row((memory, model), |row| Ok(unpack(row.get_ref(0)?.as_blob()?)))
+        .query_row((memory, set), |row| Ok(unpack(row.get_ref(0)?.as_blob()?)))
         .optional()?)
 }
 
-/// Passes the memories of a range that this model encoded to `each`, with their codes, in storage
+/// Passes the memories of a range that have codes in a set to `each`, with the codes, in storage
 /// order.
 pub(crate) fn load(
     conn: &Connection,
-    model: &str,
+    set: &str,
     seqs: &SeqRange,
     mut each: impl FnMut(i64, Vec<SignCode>) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";
     let mut statement = conn.prepare_cached(sql)?;
-    let read = |row: &Row<'_>| {
-        let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-        if bytes.len() % SIGN_CODE_BYTES > 0 {
-            return Err(column_error(1, format!("has {} bytes", bytes.len())));
-        }
-        Ok((row.get(0)?, unpack(bytes)))
-    };
-    let range = (model, seqs.start(), seqs.end());
+    let range = (set, seqs.start(), seqs.end());
     damage::reading(conn, SOURCE).each(&mut statement, range, read, |(seq, codes)| each(seq, codes))
+}
+
+/// Reads the codes of every set, so that damaged ones are recorded.
+pub(crate) fn check_all(conn: &Connection) -> Result<()> {
+    let mut statement = conn.prepare_cached("SELECT memory, codes FROM word_codes")?;
+    damage::reading(conn, SOURCE).each(&mut statement, [], read, |_| Ok(()))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Vec<SignCode>)> {
+    let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
+    if bytes.len() % SIGN_CODE_BYTES > 0 {
+        return Err(column_error(1, format!("has {} bytes", bytes.len())));
+    }
+    Ok((row.get(0)?, unpack(bytes)))
 }
 
 fn unpack(bytes: &[u8]) -> Vec<SignCode> {

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use std::fmt::Write as _;
 
 /// Every other table with rows of its own; `meta` counts starts and checkpoints, which differ.
-const RECORDS: [&str; 9] = [
+const RECORDS: [&str; 10] = [
     "memory_log",
     "journal",
     "idempotency",
@@ -14,6 +14,7 @@ const RECORDS: [&str; 9] = [
     "mentions",
     "clusters",
     "memory_pieces",
+    "vector_sets",
     "word_codes",
     "known_answers",
 ];

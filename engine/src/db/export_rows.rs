@@ -153,10 +153,10 @@ pub(crate) fn sources(conn: &Connection, pass: impl FnMut(SourceLine) -> Result<
     for_each(conn, Query::named(sql, "source"), read, pass)
 }
 
-/// Passes the vectors of a model. The first line of each memory also has its sign codes.
+/// Passes the vectors of a set. The first line of each memory also has its sign codes.
 pub(crate) fn vectors(
     conn: &Connection,
-    model: &str,
+    set: &str,
     pass: impl FnMut(VectorLine) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT m.id, p.piece, v.embedding, c.codes FROM memory_pieces p JOIN memories m ON m.seq = p.memory
@@ -169,7 +169,7 @@ pub(crate) fn vectors(
         Ok(VectorLine { memory: parsed(row, 0)?, chunk: row.get(1)?, numbers, codes })
     };
     let source = Source::named(DamagedRow::VECTOR);
-    damage::reading(conn, source).each(&mut conn.prepare(sql)?, [model], read, pass)
+    damage::reading(conn, source).each(&mut conn.prepare(sql)?, [set], read, pass)
 }
 
 /// Passes the relations, oldest first, each with its evidence.

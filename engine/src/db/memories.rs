@@ -137,6 +137,13 @@ pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     intact_memories(conn, &mut statement, [hash])
 }
 
+/// Returns whether a memory exists and has exactly this text.
+pub(crate) fn has_text(conn: &Connection, seq: i64, text: &str) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND content = ?2")?
+        .exists((seq, text))?)
+}
+
 /// Returns the sequence numbers of all memories in storage order.
 pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
     let mut statement = conn.prepare("SELECT seq FROM memories ORDER BY seq")?;

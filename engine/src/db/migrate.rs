@@ -20,10 +20,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0004_known_answers.sql"),
     include_str!("migrations/0005_small_chunks.sql"),
     include_str!("migrations/0006_provenance.sql"),
+    include_str!("migrations/0007_vector_sets.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 6;
+pub(crate) const SCHEMA: i64 = 7;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -121,6 +122,18 @@ pub(crate) fn create_first(path: &Path) -> Result<()> {
     conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")?;
     apply(&mut conn, 0, Timestamp(0))?;
     crate::db::dump::fill_first_schema(&conn)
+}
+
+/// Takes the last step back, as if an earlier version of loci had left the database.
+#[cfg(test)]
+pub(crate) fn take_last_back(conn: &Connection) -> Result<()> {
+    let earlier = crate::db::expected_schema::of(SCHEMA - 1);
+    let codes = &earlier["word_codes"].sql;
+    conn.execute_batch(&format!(
+        "DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
+         INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"
+    ))?;
+    Ok(conn.pragma_update(None, "user_version", SCHEMA - 1)?)
 }
 
 #[cfg(test)]
@@ -264,6 +277,50 @@ mod tests {
         assert_eq!(row("summary"), "maintenance|loci maintenance|-|agent");
         assert_eq!(row("imported"), "import|loci 0.1.0|s4|agent");
         assert_eq!(row("unlogged"), "-|-|-|agent");
+    }
+
+    #[test]
+    fn the_migration_to_vector_sets_keeps_codes_and_the_model_of_the_vectors() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let path = folder.path().join("memory.db");
+        new_file(&path);
+        let mut conn = connection::writer(&path).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        (0..6).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
+        for seq in 1..=3_i64 {
+            conn.execute(
+                "INSERT INTO memories(seq, id, type, content, confidence_at, created_at, updated_at, content_hash)
+                 VALUES (?1, ?1, 'semantic', 'text', 0, 0, 0, x'00')",
+                [seq],
+            )
+            .expect("the memory is stored");
+            conn.execute(
+                "INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, 0, iif(?1 = 2, 'rare', 'usual'))",
+                [seq],
+            )
+            .expect("the chunk is stored");
+            conn.execute(
+                "INSERT INTO word_codes(memory, model, codes) VALUES (?1, 'usual', ?2)",
+                (seq, vec![7_u8; 48]),
+            )
+            .expect("the codes are stored");
+        }
+        run(&mut conn, Timestamp(0)).expect("the database is migrated");
+        let rows = |sql: &str| -> Vec<String> {
+            let mut statement = conn.prepare(sql).expect("the statement is valid");
+            let rows = statement.query_map([], |row| row.get(0)).expect("the rows are read");
+            rows.collect::<Result<_, _>>().expect("the rows are read")
+        };
+        assert_eq!(
+            rows("SELECT name || ' ' || model || ' ' || state FROM vector_sets ORDER BY name"),
+            ["rare rare retired", "usual usual active"]
+        );
+        assert_eq!(
+            rows("SELECT memory || ' ' || model || ' ' || length(codes) FROM word_codes"),
+            ["1 usual 48", "2 usual 48", "3 usual 48"]
+        );
+        conn.execute("DELETE FROM memories WHERE seq = 1", []).expect("the memory is deleted");
+        assert_eq!(rows("SELECT memory || '' FROM word_codes"), ["2", "3"], "as its codes are");
     }
 
     #[test]

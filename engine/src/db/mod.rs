@@ -39,6 +39,7 @@ pub(crate) mod schema_check;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod tombstones;
+pub(crate) mod vector_sets;
 pub(crate) mod vectors;
 
 /// A range of sequence numbers of memories, both ends included.

@@ -4,7 +4,7 @@
 //! Not here: the expected schema (`expected_schema`), migrations (`migrate`).
 
 use crate::db::expected_schema::{self, Object, Objects, normalised};
-use crate::db::{health, integrity};
+use crate::db::{health, integrity, vector_sets};
 use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -19,6 +19,8 @@ pub(crate) enum Derived {
     Vectors,
     /// `word_codes`.
     Codes,
+    /// `vector_sets`, from the names of the sets that the vectors have.
+    Sets,
     /// `mentions`.
     Mentions,
     /// An index.
@@ -33,6 +35,7 @@ impl Derived {
         match (object.kind.as_str(), name) {
             ("table", "memory_pieces") => Some(Self::Vectors),
             ("table", "word_codes") => Some(Self::Codes),
+            ("table", "vector_sets") => Some(Self::Sets),
             ("table", "mentions") => Some(Self::Mentions),
             ("table", name) if is_part_of(name, "memories_fts") => Some(Self::Keywords),
             ("table", name) if is_part_of(name, "memories_vec") => Some(Self::Vectors),
@@ -48,6 +51,7 @@ impl Derived {
             Self::Keywords => "The keyword index".to_owned(),
             Self::Vectors => "The table of vectors".to_owned(),
             Self::Codes => "The table of word codes".to_owned(),
+            Self::Sets => "The table of vector sets".to_owned(),
             Self::Mentions => "The table of mentions".to_owned(),
             Self::Index(name) => format!("The index {name}"),
             Self::Trigger(name) => format!("The trigger {name}"),
@@ -62,10 +66,9 @@ impl Derived {
             }
             _ => "",
         };
-        format!(
-            "{} was missing or damaged and was built again from the memories{next}",
-            self.describe()
-        )
+        let source = if *self == Self::Sets { "vectors" } else { "memories" };
+        let part = self.describe();
+        format!("{part} was missing or damaged and was built again from the {source}{next}")
     }
 }
 
@@ -179,6 +182,11 @@ pub(crate) fn rebuild(conn: &Connection, version: i64, parts: &BTreeSet<Derived>
             Derived::Codes => {
                 tx.execute_batch("DROP TABLE IF EXISTS word_codes")?;
                 tx.execute_batch(&sql("word_codes"))?;
+            }
+            Derived::Sets => {
+                tx.execute_batch("DROP TABLE IF EXISTS vector_sets")?;
+                tx.execute_batch(&sql("vector_sets"))?;
+                vector_sets::derive(&tx)?;
             }
             Derived::Mentions => {
                 tx.execute_batch("DROP TABLE IF EXISTS mentions")?;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) fn count(
     conn: &Connection,
     group: Option<&str>,
-    model: &str,
+    set: &str,
     now: Timestamp,
 ) -> Result<StatsReply> {
     let count_where = |condition: &str| -> Result<u64> {
@@ -42,7 +42,7 @@ pub(crate) fn count(
         compacted: count_where("status = 'compacted'")?,
         expired: count_where(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
-        without_vector: without_vector(conn, group, model)?,
+        without_vector: without_vector(conn, group, set)?,
         degraded: loci_proto::degraded::Degraded::default(),
     })
 }
@@ -90,12 +90,12 @@ fn relations(conn: &Connection, group: Option<&str>) -> Result<u64> {
         .map(i64::cast_unsigned)?)
 }
 
-fn without_vector(conn: &Connection, group: Option<&str>, model: &str) -> Result<u64> {
+fn without_vector(conn: &Connection, group: Option<&str>, set: &str) -> Result<u64> {
     let sql = "SELECT count(*) FROM memories m WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)
                AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?2)";
     Ok(conn
         .prepare_cached(sql)?
-        .query_row((group, model), |row| row.get::<_, i64>(0))
+        .query_row((group, set), |row| row.get::<_, i64>(0))
         .map(i64::cast_unsigned)?)
 }
 

@@ -7,11 +7,13 @@ use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{Identity, boot_id};
 use crate::database_files::recognition::{Recognition, check_may_create, recognise};
 use crate::database_files::store_files::{Begin, StoreFiles};
+use crate::database_files::wal_file::{self, WalFile};
+use crate::database_files::wal_path;
 use crate::db::damage::{self, DamagedRows};
 use crate::db::schema_check::Derived;
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    schema_check, vectors,
+    schema_check, vector_sets, vectors,
 };
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -29,7 +31,7 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -56,14 +58,23 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     // Read before SQLite opens the file, because opening may change it.
     let identity = snapshot::FileIdentity::of(&path);
     let mut conn = connection::writer(&path)?;
-    let missing = check_file(&conn, &path)?;
+    let mut missing = check_file(&conn, &path)?;
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;
     schema_check::rebuild(&conn, migrate::version(&conn)?, &missing)?;
     let schema = migrate::run(&mut conn, now)?;
+    let mut moved = recognition.log_pages.clone();
+    if schema < migrate::SCHEMA || !missing.is_empty() {
+        // What was written since may be moved into the file too.
+        moved.extend(log_pages(&path)?);
+    }
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
     let health::OpenedState { check, word: nonce } =
         health::begin(&conn, &path, recognition.condition())?;
+    if vector_sets::is_damaged(&conn)? {
+        vector_sets::derive(&conn)?;
+        missing.insert(Derived::Sets);
+    }
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA && missing.is_empty())
@@ -71,9 +82,15 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let damaged = Arc::new(DamagedRows::default());
     damage::record_into(&conn, &damaged)?;
     damaged.replace(damage::recorded(&conn)?);
+    let sets = vector_sets::open(&conn, &settings.model, now)?;
     failpoint!("after a store is marked as open");
     let memories = memories::count(&conn)?;
-    let files = begin_files(&conn, &path, &database, &recognition, committed)?;
+    let sums_are_valid = recognition.sums_are_valid;
+    let files = begin_files(
+        &conn,
+        &path,
+        OpenedFiles { database: &database, sums_are_valid, moved, committed },
+    )?;
     let warmup = WarmupProgress::default();
     warmup.set_total(memories);
     let shared = Arc::new(Shared {
@@ -83,6 +100,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         damaged,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
+        sets: RwLock::new(Arc::new(sets)),
         index: RwLock::default(),
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
@@ -158,15 +176,30 @@ fn resolved(path: &Path) -> PathBuf {
     })
 }
 
-/// Begins with the files next to an opened database.
-fn begin_files(
-    conn: &Connection,
-    path: &Path,
-    database: &Arc<DatabaseFile>,
-    recognition: &Recognition,
+/// Returns the pages that the log has now.
+fn log_pages(path: &Path) -> Result<HashSet<u32>> {
+    match wal_file::read(path) {
+        Ok(WalFile::Valid(frames)) => Ok(frames.pages),
+        Ok(WalFile::Empty | WalFile::Garbage) => Ok(HashSet::new()),
+        Err(source) => Err(Error::File { path: wal_path(path), source }),
+    }
+}
+
+/// What is known of the files of a database that was opened.
+struct OpenedFiles<'a> {
+    database: &'a Arc<DatabaseFile>,
+    /// Whether the existing checksums belong to the file.
+    sums_are_valid: bool,
+    /// The pages that may have been moved from the log into the file.
+    moved: HashSet<u32>,
+    /// The number of committed frames, which SQLite's hook writes.
     committed: Arc<AtomicU32>,
-) -> Result<StoreFiles> {
-    if !recognition.sums_are_valid {
+}
+
+/// Begins with the files next to an opened database.
+fn begin_files(conn: &Connection, path: &Path, opened: OpenedFiles<'_>) -> Result<StoreFiles> {
+    let OpenedFiles { database, sums_are_valid, moved, committed } = opened;
+    if !sums_are_valid {
         // The checksums are those of the file alone.
         connection::truncate_log(conn)?;
         committed.store(0, Ordering::Relaxed);
@@ -184,8 +217,8 @@ fn begin_files(
         database: Arc::clone(database),
         identity,
         page_size: connection::page_size(conn)?,
-        sums_are_valid: recognition.sums_are_valid,
-        replayed: &recognition.log_pages,
+        sums_are_valid,
+        replayed: &moved,
         committed,
     };
     StoreFiles::begin(path, begin)
@@ -234,7 +267,7 @@ impl Writer {
             None if snapshot::path(path).exists() => SnapshotError::Stale,
             None => SnapshotError::Missing,
             Some(state) => {
-                match snapshot::read(path, &state, &self.shared.settings().model, warmup)? {
+                match snapshot::read(path, &state, &self.shared.sets().active, warmup)? {
                     Ok(index) if index.size().memories == memories::count(&self.conn)? => {
                         let _ = snapshot::remove(path);
                         return Ok((index, Origin::Snapshot));
@@ -260,21 +293,14 @@ impl Writer {
 /// Builds the index without the links from the database. Texts and vectors are read in parallel on
 /// two connections: nothing is written before the index is ready, so both see the same state.
 pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
-    let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
+    let (warmup, set) = (&shared.warmup, shared.sets().active.clone());
     warmup.restart();
     let seqs = memories::seqs(conn)?;
     let mut encodings = Index::of_slots(&seqs);
     std::thread::scope(|scope| {
         let encodings_thread = scope.spawn(|| {
             let conn = shared.reader_connection()?;
-            vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
-                encodings.push_vector(seq, vector);
-                warmup.check_not_stopped()
-            })?;
-            codes::load(&conn, &model, &ALL_SEQS, |seq, sign_codes| {
-                encodings.set_codes(seq, Some(&sign_codes));
-                warmup.check_not_stopped()
-            })?;
+            load_encodings(&conn, &set.name, warmup, &mut encodings)?;
             Ok::<_, Error>(encodings)
         });
         let (mut index, mut damaged) = (Index::default(), Vec::new());
@@ -297,10 +323,27 @@ pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index>
             Err(Failure::new(Code::Internal, "loading the index failed: internal error").into())
         });
         entries_read?;
-        index.attach_encodings(encodings?);
+        drop(index.swap_encodings(set.clone(), encodings?));
         for seq in damaged {
             index.remove(seq);
         }
         Ok(index)
+    })
+}
+
+/// Loads the vectors and sign codes of a set.
+pub(crate) fn load_encodings(
+    conn: &Connection,
+    set: &str,
+    warmup: &WarmupProgress,
+    into: &mut Index,
+) -> Result<()> {
+    vectors::load(conn, set, &ALL_SEQS, |seq, vector| {
+        into.push_vector(seq, vector);
+        warmup.check_not_stopped()
+    })?;
+    codes::load(conn, set, &ALL_SEQS, |seq, sign_codes| {
+        into.set_codes(seq, Some(&sign_codes));
+        warmup.check_not_stopped()
     })
 }

@@ -6,7 +6,7 @@
 use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
 use crate::db::damage::{self, DamagedRows};
-use crate::db::{entity_links, groups, health, memories, migrate, schema_check};
+use crate::db::{entity_links, groups, health, memories, migrate, schema_check, vector_sets};
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
 use crate::handles::reader::Reader;
@@ -15,6 +15,7 @@ use crate::handles::shared::Shared;
 use crate::index::warmup::{Origin, WarmupProgress};
 use crate::model::time::Timestamp;
 use crate::operations::groups::GroupRedirects;
+use crate::operations::reembed::ActiveSets;
 use parking_lot::{Mutex, RwLock};
 use std::path::Path;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
         erase_pending: AtomicBool::new(false),
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
+        sets: RwLock::new(Arc::new(vector_sets::in_use(&conn)?)),
         index: RwLock::default(),
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
@@ -79,6 +81,12 @@ impl ReadOnlyStore {
     #[must_use]
     pub fn group_redirects(&self) -> GroupRedirects {
         GroupRedirects::of(&self.shared)
+    }
+
+    /// Returns the vector sets in use.
+    #[must_use]
+    pub fn active_sets(&self) -> ActiveSets {
+        ActiveSets::of(&self.shared)
     }
 
     /// Returns the progress of loading the index, which is complete.

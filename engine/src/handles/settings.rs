@@ -12,7 +12,7 @@ use loci_proto::memory::MemoryType;
 /// The settings of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The embedding model whose vectors are written and searched.
+    /// The embedding model of a store that has no vectors yet; empty if it is not known yet.
     pub model: String,
     /// How the lexical and the vector score are combined.
     pub fusion: Fusion,

@@ -9,6 +9,7 @@ use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
 use crate::index::{Filter, Index};
 use crate::model::time::Timestamp;
+use crate::model::vector_set::VectorSets;
 use crate::model::visibility::Visibility;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     /// True if the store was opened without a writer, on a disk that cannot be written.
     pub(crate) is_read_only: bool,
     pub(crate) settings: RwLock<Arc<Settings>>,
+    /// The vector sets in use. The active one changes together with the index, under its lock.
+    pub(crate) sets: RwLock<Arc<VectorSets>>,
     pub(crate) index: RwLock<Index>,
     /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or
     /// `doctor` found a mismatch. A suspect index is never written to a snapshot.
@@ -106,6 +109,11 @@ impl Shared {
     /// settings from start to end.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read())
+    }
+
+    /// Returns the vector sets in use.
+    pub(crate) fn sets(&self) -> Arc<VectorSets> {
+        Arc::clone(&self.sets.read())
     }
 
     /// Returns the filter that admits every active, unexpired memory that is visible.

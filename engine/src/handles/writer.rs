@@ -138,8 +138,8 @@ impl Writer {
         idempotency::expire(&self.conn, before)
     }
 
-    /// Replaces the settings, from the next call on, except the model: changing that needs a
-    /// restart.
+    /// Replaces the settings, from the next call on, except the model, which
+    /// [`Writer::use_model`] changes.
     pub fn set_settings(&self, settings: Settings) {
         let model = self.shared.settings().model.clone();
         *self.shared.settings.write() = Arc::new(Settings { model, ..settings });
@@ -177,7 +177,7 @@ impl Writer {
                 &shared.path,
                 &shared.index(),
                 &SnapshotState { nonce, identity },
-                &settings.model,
+                &shared.sets().active,
             ),
             None => snapshot::remove(&shared.path),
         }

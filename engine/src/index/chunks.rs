@@ -8,6 +8,7 @@ use crate::index::quantized::{QuantizedVector, Row};
 use crate::index::vectors::BinaryQuery;
 use crate::index::{ExtraRows, Index, Mask, slot_id};
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
+use crate::model::vector_set::VectorSet;
 
 /// Up to this many rows, extra chunks are never compacted; above, they are compacted when 25 % of
 /// the rows are empty.
@@ -21,15 +22,27 @@ impl ExtraRows {
 }
 
 impl Index {
-    /// Moves the vectors and sign codes out of an index of the same memories that contains nothing
-    /// else.
-    pub(crate) fn attach_encodings(&mut self, encodings: Self) {
-        let Self { primary, extra_chunks, extra_owner, extra_rows, codes, .. } = encodings;
+    /// Returns an index of the same slots that contains nothing, to collect the encodings of
+    /// another set.
+    pub(crate) fn slots_only(&self) -> Self {
+        Self { slots: self.slots.clone(), ..Self::default() }
+    }
+
+    /// Exchanges the vectors and sign codes with those of another set, in an index of the same
+    /// slots that contains nothing else. Returns the old ones in such an index.
+    pub(crate) fn swap_encodings(&mut self, set: VectorSet, mut other: Self) -> Self {
+        std::mem::swap(&mut self.primary, &mut other.primary);
+        std::mem::swap(&mut self.extra_chunks, &mut other.extra_chunks);
+        std::mem::swap(&mut self.extra_owner, &mut other.extra_owner);
+        std::mem::swap(&mut self.extra_rows, &mut other.extra_rows);
+        std::mem::swap(&mut self.codes, &mut other.codes);
+        std::mem::swap(&mut self.coherence_cache, &mut other.coherence_cache);
         for slot in 0..self.len() {
-            self.unencoded.set(slot, codes.of(slot).is_none());
+            self.unencoded.set(slot, self.codes.of(slot).is_none());
         }
-        *self =
-            Self { primary, extra_chunks, extra_owner, extra_rows, codes, ..std::mem::take(self) };
+        self.version += 1;
+        self.set = set;
+        other
     }
 
     /// Replaces the vectors and sign codes of a memory.

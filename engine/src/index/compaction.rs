@@ -109,7 +109,7 @@ impl Index {
 
     /// Returns a copy without dead slots and without links. Slots are renumbered in the same order.
     pub(crate) fn compacted_copy(&self) -> Self {
-        let mut new = Self { version: self.version, ..Self::default() };
+        let mut new = Self { version: self.version, set: self.set.clone(), ..Self::default() };
         self.records().for_each(|record| new.insert_record(record));
         new
     }

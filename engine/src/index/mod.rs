@@ -28,6 +28,7 @@ pub(crate) mod warmup;
 
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
+use crate::model::vector_set::VectorSet;
 use attributes::Attributes;
 use coherence_cache::CoherenceCache;
 use features::FeatureTable;
@@ -64,6 +65,8 @@ pub(crate) struct Index {
     /// The rows of `extra_chunks` of each slot that has any.
     extra_rows: HashMap<u32, ExtraRows>,
     codes: Codes,
+    /// The set of the vectors and codes.
+    set: VectorSet,
     /// Slots whose tokens are not encoded.
     unencoded: bitmap::Bitmap,
     words: Postings,
@@ -100,6 +103,21 @@ impl Index {
     pub(crate) fn of_slots(seqs: &[i64]) -> Self {
         let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, slot_id(slot))).collect();
         Self { slots, ..Self::default() }
+    }
+
+    /// Returns this index with the name of the set that its encodings are from.
+    pub(crate) fn of_set(self, set: VectorSet) -> Self {
+        Self { set, ..self }
+    }
+
+    /// Returns the set that the encodings are from.
+    pub(crate) fn vector_set(&self) -> &VectorSet {
+        &self.set
+    }
+
+    /// Removes everything; new encodings are of the same set.
+    pub(crate) fn clear(&mut self) {
+        *self = Self { set: std::mem::take(&mut self.set), ..Self::default() };
     }
 
     /// Adds or updates a memory. Its encodings are kept.

@@ -21,7 +21,7 @@ use crate::maintain::plan::due_clusters;
 use crate::maintain::steps::{Cluster, Member};
 use crate::model::actor::Actor;
 use crate::model::content;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -129,7 +129,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &CompactRequest,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<CompactReply> {
         let text = summary_text(request)?.unwrap_or_default();
         let key = request.cluster.clone().unwrap_or_default();
@@ -149,7 +149,7 @@ impl Writer {
                     .hint("Leave the cluster; the user can run loci compact")
                     .into());
             }
-            let summary = Summary { text: &text, encoding, method: "agent", quoted: &[] };
+            let summary = Summary { text: &text, encodings, method: "agent", quoted: &[] };
             let (id, act) = match &replaces {
                 None => compact::replace(change, &cluster, summary)?,
                 Some(old) => supersede(change, &cluster, old, summary)?,

@@ -23,7 +23,7 @@ use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -55,7 +55,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
-    pub encoding: &'a DocumentEncoding,
+    pub encodings: &'a TextEncodings,
     /// `extractive` or `agent`.
     pub method: &'a str,
     /// Ids of the memories that its lines quote, in order.
@@ -111,7 +111,7 @@ impl Writer {
         call: &CallContext,
         cluster: &Cluster,
         draft: &Draft,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<StepReport> {
         let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
@@ -124,7 +124,7 @@ impl Writer {
                 return Ok(report);
             }
             let summary =
-                Summary { text: &written.text, encoding, method: "extractive", quoted: &quoted };
+                Summary { text: &written.text, encodings, method: "extractive", quoted: &quoted };
             let (id, journal) = replace(change, cluster, summary)?;
             Ok(StepReport { made: Some(id), journal, ..report })
         })
@@ -210,7 +210,7 @@ fn insert(
         expires_at: None,
         provenance: &provenance(change, own_flags, &seqs)?,
     };
-    let seq = change.insert(&new, summary.encoding)?;
+    let seq = change.insert(&new, summary.encodings)?;
     let details =
         json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;

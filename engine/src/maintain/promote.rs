@@ -20,7 +20,7 @@ use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::maintain::sources::{add_source, mean_confidence, provenance};
 use crate::maintain::steps::{Member, Promotion, digest};
-use crate::model::encoding::Embedding;
+use crate::model::encoding::{Embedding, ModelEncoding, TextEncodings};
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -400,6 +400,16 @@ fn still_promotable(change: &Change<'_>, promotion: &Promotion) -> Result<bool> 
     }
 }
 
+/// Returns the encodings of a memory in every set in use.
+fn encodings_of(change: &Change<'_>, seq: i64) -> Result<TextEncodings> {
+    let sets = change.shared.sets();
+    let encoded = sets.in_use().map(|set| {
+        let encoding = vectors::encoding(change.conn, seq, &set.name)?;
+        Ok(ModelEncoding { model: set.model.as_str().into(), encoding })
+    });
+    encoded.collect()
+}
+
 /// Inserts the fact. Its confidence is the mean of its episodes: repetition does not make it
 /// certain.
 fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, MemoryId)> {
@@ -408,7 +418,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         .map(|memory| memory.content)
         .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let encoding = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
+    let encodings = encodings_of(change, central.seq)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> =
         promotion.members.iter().take(MAX_NAMED_SOURCES).map(|member| member.id.as_str()).collect();
@@ -426,7 +436,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         expires_at: None,
         provenance: &provenance(change, Flags::default(), &seqs)?,
     };
-    let seq = change.insert(&new, &encoding)?;
+    let seq = change.insert(&new, &encodings)?;
     change.log(
         Operation::Create,
         &id,

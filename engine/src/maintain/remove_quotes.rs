@@ -7,13 +7,12 @@ use crate::db::memories;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::tombstones;
-use crate::db::{clusters, journal, vectors};
+use crate::db::{clusters, journal};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::maintain::quotes::{is_extractive, quoted_memory};
 use crate::maintain::summary::parse_line;
-use crate::model::encoding::DocumentEncoding;
 use crate::model::memory::Memory;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;
@@ -175,8 +174,7 @@ pub(crate) fn rewrite_without(
     .map(|(name, value)| (name.to_owned(), value))
     .collect();
     rows::update(change.conn, &Row::Memory(summary.seq), &columns)?;
-    vectors::delete(change.conn, summary.seq)?;
-    change.touched.vectors.push((summary.seq, DocumentEncoding::default()));
+    change.delete_encodings(summary.seq)?;
     change.touch(summary.seq);
     mentions::renew(change, summary.seq)
 }

@@ -6,6 +6,7 @@
 
 pub use crate::kernels::dot;
 pub use crate::model::sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
+use std::sync::Arc;
 
 /// A unit vector of [`DIMENSIONS`] finite numbers.
 ///
@@ -93,9 +94,45 @@ impl From<Vec<Embedding>> for DocumentEncoding {
     }
 }
 
+/// The encoding of a text by one model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelEncoding {
+    /// The id of the model.
+    pub model: Arc<str>,
+    /// The encoding.
+    pub encoding: DocumentEncoding,
+}
+
+/// The encodings of one text to store: by the model in use, and by the next one while all memories
+/// are being encoded again. Empty without a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TextEncodings(Vec<ModelEncoding>);
+
+impl TextEncodings {
+    /// Returns the encoding by a model; `None` if the model did not encode the text.
+    #[must_use]
+    pub fn by(&self, model: &str) -> Option<&DocumentEncoding> {
+        self.0.iter().find(|encoded| &*encoded.model == model).map(|encoded| &encoded.encoding)
+    }
+
+    /// Returns true if no model has encoded the text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<ModelEncoding> for TextEncodings {
+    fn from_iter<T: IntoIterator<Item = ModelEncoding>>(encodings: T) -> Self {
+        Self(encodings.into_iter().collect())
+    }
+}
+
 /// The encoding of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryEncoding {
+    /// The id of the model.
+    pub model: Arc<str>,
     /// The vector of the whole query.
     pub vector: Embedding,
     /// Its content words in lower case and in order, each with its sign code.

@@ -12,4 +12,5 @@ pub(crate) mod provenance;
 pub mod sign_code;
 pub(crate) mod status;
 pub mod time;
+pub mod vector_set;
 pub(crate) mod visibility;

@@ -3,7 +3,9 @@
 //! Not here: the checks of the database itself (`full_check`).
 
 use crate::db::damage::DamagedRow;
-use crate::db::{ALL_SEQS, SeqRange, codes, entity_links, export_rows, memories, vectors};
+use crate::db::{
+    ALL_SEQS, SeqRange, codes, entity_links, export_rows, memories, vector_sets, vectors,
+};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::index::{Graph, Index, Record};
@@ -77,14 +79,18 @@ impl Reader {
         &self,
         mut compare: impl FnMut(&mut Comparison<'_>) -> Result<()>,
     ) -> Result<Option<String>> {
-        let model = self.shared.settings().model.clone();
         let mut fault = None;
         for _ in 0..MAX_ATTEMPTS {
             self.shared.wait_for_index_update();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
             let damaged = &self.shared.damaged.all();
-            let mut comparison = Comparison { conn, model: &model, index, damaged, fault: None };
+            let set = vector_sets::in_use(conn)?.active;
+            let mut comparison = Comparison { conn, set: &set.name, index, damaged, fault: None };
+            comparison.expect(index.vector_set().name == set.name, || {
+                let indexed = &index.vector_set().name;
+                format!("the index has the vectors of {indexed}, the active set is {}", set.name)
+            });
             compare(&mut comparison)?;
             fault = comparison.fault;
             if fault.is_none() {
@@ -107,7 +113,7 @@ struct ComparedRows {
 /// A comparison of index and database that keeps the first difference.
 struct Comparison<'a> {
     conn: &'a Connection,
-    model: &'a str,
+    set: &'a str,
     index: &'a Index,
     damaged: &'a [DamagedRow],
     fault: Option<String>,
@@ -173,7 +179,7 @@ impl Comparison<'_> {
         encodings: &mut BTreeMap<i64, StoredEncoding>,
         digest: &mut blake3::Hasher,
     ) -> Result<()> {
-        vectors::load(self.conn, self.model, seqs, |seq, vector| {
+        vectors::load(self.conn, self.set, seqs, |seq, vector| {
             // A damaged memory is not in the index.
             let Some(encoding) = encodings.get_mut(&seq) else { return Ok(()) };
             let chunk = &mut encoding.chunks;
@@ -194,7 +200,7 @@ impl Comparison<'_> {
         seqs: &SeqRange,
         encodings: &mut BTreeMap<i64, StoredEncoding>,
     ) -> Result<()> {
-        codes::load(self.conn, self.model, seqs, |seq, codes| {
+        codes::load(self.conn, self.set, seqs, |seq, codes| {
             let Some(encoding) = encodings.get_mut(&seq) else { return Ok(()) };
             encoding.has_codes = true;
             let indexed = self.index.slot(seq).and_then(|slot| self.index.codes(slot));

@@ -3,15 +3,16 @@
 
 use crate::db::log::Operation;
 use crate::db::memories;
+use crate::db::repair;
+use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::db::{repair, rows, vectors};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::flags;
 use crate::flags::Flags;
 use crate::handles::writer::Writer;
 use crate::maintain;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -43,8 +44,8 @@ pub fn clean(request: &mut EditRequest) -> Result<()> {
 }
 
 impl Writer {
-    /// Changes a memory in place; [`clean`] has checked the request. `encoding` is that of the new text; if it is empty, the
-    /// daemon computes it later.
+    /// Changes a memory in place; [`clean`] has checked the request. `encodings` are those of the new text; if
+    /// there are none, the daemon computes them later.
     ///
     /// # Errors
     /// `not_found`; `invalid` naming the field; `conflict` if it is not active or another
@@ -53,7 +54,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &EditRequest,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<ChangedReply> {
         self.run_idempotent(call, |change| {
             let visibility =
@@ -75,14 +76,8 @@ impl Writer {
             change.record_before(Row::Memory(memory.seq))?;
             update_row(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
-                vectors::delete(change.conn, memory.seq)?;
-                vectors::insert(
-                    change.conn,
-                    memory.seq,
-                    &change.shared.settings().model,
-                    encoding,
-                )?;
-                change.touched.vectors.push((memory.seq, encoding.clone()));
+                change.delete_encodings(memory.seq)?;
+                change.insert_encodings(memory.seq, encodings)?;
             }
             mentions::renew(change, memory.seq)?;
             changed.retain(|name| {

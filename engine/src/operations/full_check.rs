@@ -8,7 +8,7 @@ use crate::database_files::page_sums::PageSums;
 use crate::database_files::recognition::page_size;
 use crate::db::damage::{self, DamagedRow, DamagedRows};
 use crate::db::integrity::Structure;
-use crate::db::{ALL_SEQS, codes, export_rows, health, integrity, memories, vectors};
+use crate::db::{ALL_SEQS, codes, export_rows, health, integrity, memories, vector_sets, vectors};
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
@@ -81,7 +81,7 @@ impl Reader {
         let conn = self.fresh_connection()?;
         let found = Arc::new(DamagedRows::default());
         damage::record_into(&conn, &found)?;
-        let read = read_all(&conn, &self.shared.settings().model);
+        let read = read_all(&conn);
         let damaged = found.all();
         match read {
             Ok(()) => self.shared.damaged.replace(damaged.clone()),
@@ -200,7 +200,7 @@ impl FullCheck {
 }
 
 /// Reads every row once.
-fn read_all(conn: &Connection, model: &str) -> Result<()> {
+fn read_all(conn: &Connection) -> Result<()> {
     export_rows::groups(conn, |_| Ok(()))?;
     memories::entries(conn, &ALL_SEQS, |_| Ok(()))?;
     export_rows::memories(conn, |_| Ok(()))?;
@@ -213,8 +213,10 @@ fn read_all(conn: &Connection, model: &str) -> Result<()> {
     export_rows::log(conn, |_| Ok(()))?;
     export_rows::tombstones(conn, |_| Ok(()))?;
     export_rows::clusters(conn, |_| Ok(()))?;
-    vectors::load(conn, model, &ALL_SEQS, |_, _| Ok(()))?;
-    codes::load(conn, model, &ALL_SEQS, |_, _| Ok(()))
+    vector_sets::in_use(conn)?;
+    vector_sets::kept(conn)?;
+    vectors::check_all(conn)?;
+    codes::check_all(conn)
 }
 
 fn unreadable(what: &str, fault: &Error) -> Finding {

@@ -7,12 +7,11 @@
 use crate::db::log::Operation;
 use crate::db::rows::{Image, Row};
 use crate::db::scan::{self, StoredText, TextColumn};
-use crate::db::{idempotency, journal, memories, rows, vectors};
+use crate::db::{idempotency, journal, memories, rows};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::model::encoding::DocumentEncoding;
 use crate::privacy::{Policy, RedactedJson};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -134,8 +133,7 @@ fn redact_memory(change: &mut Change<'_>, seq: i64, hits: &[Hit]) -> Result<()> 
             TextColumn::Content => {
                 columns.insert("content".to_owned(), json!(new));
                 columns.insert("content_hash".to_owned(), rows::blob(&hash(new)));
-                vectors::delete(change.conn, seq)?;
-                change.touched.vectors.push((seq, DocumentEncoding::default()));
+                change.delete_encodings(seq)?;
                 journal::redact_texts(change.conn, seq)?;
             }
             TextColumn::Reason => drop(columns.insert("forgotten_reason".to_owned(), json!(new))),

@@ -22,7 +22,8 @@ impl Reader {
             None => None,
         };
         let settings = self.shared.settings();
-        let counts = stats::count(&self.conn, group.as_deref(), &settings.model, now)?;
+        let set = &self.shared.sets().active.name;
+        let counts = stats::count(&self.conn, group.as_deref(), set, now)?;
         let is_flagged = |entry: &Entry| {
             entry.status == Status::Active
                 && settings.decay.at(now, entry.kind, entry.anchor).get() < FADED_THRESHOLD

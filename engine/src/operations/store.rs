@@ -16,7 +16,7 @@ use crate::failpoint::failpoint;
 use crate::flags;
 use crate::flags::{Flag, Flags};
 use crate::handles::writer::Writer;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -84,8 +84,8 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. If `encoding` is empty, the daemon computes it later, and recalls find the
-    /// memory only by its words until then.
+    /// Stores a memory. If `encodings` has none of the active set, the daemon computes it later, and
+    /// recalls find the memory only by its words until then.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
@@ -93,10 +93,10 @@ impl Writer {
         &mut self,
         call: &CallContext,
         draft: &Draft,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<StoreReply> {
         self.run_idempotent(call, |change| {
-            let mut work = StoreWork::new(change, draft, encoding);
+            let mut work = StoreWork::new(change, draft, encodings);
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
@@ -113,7 +113,7 @@ impl Writer {
 struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
-    encoding: &'a DocumentEncoding,
+    encodings: &'a TextEncodings,
     shown: &'a [i64],
     scope: Scope,
     /// The provenance of the new memory.
@@ -134,7 +134,7 @@ struct SimilarMemories {
 }
 
 impl<'a, 'b> StoreWork<'a, 'b> {
-    fn new(change: &'a mut Change<'b>, draft: &'a Draft, encoding: &'a DocumentEncoding) -> Self {
+    fn new(change: &'a mut Change<'b>, draft: &'a Draft, encodings: &'a TextEncodings) -> Self {
         let actor = &change.call.actor;
         // A person's own text is not an injected one.
         let is_person = actor.origin == Origin::Person;
@@ -142,7 +142,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let provenance = Provenance::of(actor, flags);
         let request = &draft.request;
         let scope = request.effective_scope();
-        Self { change, request, encoding, shown: &draft.shown, scope, provenance, conflict: None }
+        Self { change, request, encodings, shown: &draft.shown, scope, provenance, conflict: None }
     }
 
     fn store(&mut self) -> Result<StoreReply> {
@@ -318,8 +318,11 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     /// threshold. The latter are the same fact only if they have the same words. Empty if the new
     /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
-        let [vector] = self.encoding.vectors.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
+        let encoding = self.encodings.by(&index.vector_set().model);
+        let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
+            return Vec::new();
+        };
         let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
@@ -374,9 +377,12 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     /// Returns true for an episode that repeats what the session has been shown: its vector is as
     /// near to that of a shown memory as those of episodes that promotion counts together.
     fn is_echo(&self) -> bool {
-        let [vector] = self.encoding.vectors.as_slice() else { return false };
         let similarity = self.change.shared.settings().rules.promotion_similarity;
         let index = self.change.shared.index();
+        let encoding = self.encodings.by(&index.vector_set().model);
+        let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
+            return false;
+        };
         let is_near = |seq: &i64| {
             index.direction(*seq).is_some_and(|shown| f64::from(shown.cosine(vector)) > similarity)
         };
@@ -398,7 +404,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             expires_at: self.expires_at()?,
             provenance: &self.provenance,
         };
-        let seq = self.change.insert(&new, self.encoding)?;
+        let seq = self.change.insert(&new, self.encodings)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
         failpoint!("after the log line of a store");

@@ -8,10 +8,9 @@ use crate::db::journal::{Entry, RowChange, RowEffect};
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::db::{lexical, memories, relations, vectors};
+use crate::db::{lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
-use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
@@ -131,8 +130,7 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     }
     if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
         // The vectors belong to the replaced text; the daemon computes new ones.
-        vectors::delete(change.conn, seq)?;
-        change.touched.vectors.push((seq, DocumentEncoding::default()));
+        change.delete_encodings(seq)?;
     }
     if let Some(memory) = memories::by_seq(change.conn, seq)? {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;

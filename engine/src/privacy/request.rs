@@ -62,6 +62,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Reset(_)
         | Request::PurgeBackups(_)
         | Request::Doctor(_)
+        | Request::Reembed(_)
         | Request::Scan(_) => {}
     }
     Ok(texts.redacted)

@@ -3,7 +3,7 @@
 
 use crate::db::{ALL_SEQS, integrity, memories};
 use crate::salvage;
-use crate::tests::fixture::{T0, TestStore, axis, named, parse, seeded_vector};
+use crate::tests::fixture::{T0, TestStore, axis, by_test_model, named, parse, seeded_vector};
 use loci_proto::requests::doctor::Verdict;
 use loci_proto::requests::export::ExportRequest;
 use serde_json::{Value, json};
@@ -114,9 +114,9 @@ fn an_edit_repairs_a_damaged_memory() {
         let mut store = store.reopened();
         assert_eq!(damaged(&store).len(), 1);
         let request = parse(json!({"memory_id": ids[2], "content": "Crate 3 is full again"}));
-        let encoding = vec![seeded_vector(9)].into();
+        let encodings = by_test_model(vec![seeded_vector(9)].into());
         let call = store.call("a", None);
-        store.writer.edit(&call, &request, &encoding).expect("it is written again");
+        store.writer.edit(&call, &request, &encodings).expect("it is written again");
         assert_eq!(damaged(&store), []);
         let found = store.recall("a", json!({"ids": [ids[2]]}), None).reply.results;
         assert_eq!(found[0].content.as_deref(), Some("Crate 3 is full again"));

@@ -8,11 +8,14 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
-use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
+use crate::model::encoding::{
+    DIMENSIONS, DocumentEncoding, Embedding, ModelEncoding, QueryEncoding, SignCode, TextEncodings,
+};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::recall::{Answer, RecallContext, prepare};
 use crate::operations::store::Draft;
+use crate::transaction::backfill::EncodedLater;
 use crate::transaction::change::CallContext;
 use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
@@ -104,7 +107,7 @@ impl TestStore {
     ) -> Result<StoreReply> {
         let draft = Draft::new(parse::<StoreRequest>(arguments))?.with_shown(self.shown.clone());
         let encoding = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
-        self.writer.store(&self.call(group, None), &draft, &encoding)
+        self.writer.store(&self.call(group, None), &draft, &by_test_model(encoding))
     }
 
     /// Stores a text with a whole encoding.
@@ -115,7 +118,19 @@ impl TestStore {
         encoding: &DocumentEncoding,
     ) -> StoreReply {
         let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("the request is valid");
-        self.writer.store(&self.call(group, None), &draft, encoding).expect("the memory is stored")
+        let encodings = by_test_model(encoding.clone());
+        self.writer
+            .store(&self.call(group, None), &draft, &encodings)
+            .expect("the memory is stored")
+    }
+
+    /// Stores the encoding of a memory later, as the daemon does.
+    pub(crate) fn fill(&mut self, seq: i64, encoding: DocumentEncoding) {
+        let memory = memories::by_seq(&self.writer.conn, seq).expect("the memory is readable");
+        let text = memory.expect("the memory exists").content;
+        let encoded = ModelEncoding { model: "test".into(), encoding };
+        let filled = self.writer.fill(&EncodedLater { seq, text, encoded });
+        filled.expect("the encoding is stored");
     }
 
     /// As [`Self::try_store`], for a valid request.
@@ -146,8 +161,11 @@ impl TestStore {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Answer {
-        let encoding =
-            vector.map(|vector| QueryEncoding { vector: vector.clone(), words: Vec::new() });
+        let encoding = vector.map(|vector| QueryEncoding {
+            model: "test".into(),
+            vector: vector.clone(),
+            words: Vec::new(),
+        });
         self.recall_encoded(group, arguments, encoding.as_ref())
     }
 
@@ -282,6 +300,13 @@ pub(crate) fn code(word: &str) -> SignCode {
     SignCode::from_bytes(&bytes)
 }
 
+/// Returns an encoding as that of the model of the test stores; none if it is empty.
+pub(crate) fn by_test_model(encoding: DocumentEncoding) -> TextEncodings {
+    let is_empty = encoding.vectors.is_empty() && encoding.words.is_none();
+    let encoded = ModelEncoding { model: "test".into(), encoding };
+    (!is_empty).then_some(encoded).into_iter().collect()
+}
+
 /// Returns the encoding of a text: the given vector, and the sign codes of all words.
 pub(crate) fn document_encoding(text: &str, vector: Embedding) -> DocumentEncoding {
     DocumentEncoding {
@@ -293,6 +318,7 @@ pub(crate) fn document_encoding(text: &str, vector: Embedding) -> DocumentEncodi
 /// Returns the encoding of a query: the given vector, and all words with their sign codes.
 pub(crate) fn query_encoding(text: &str, vector: Embedding) -> QueryEncoding {
     QueryEncoding {
+        model: "test".into(),
         vector,
         words: text
             .split(' ')

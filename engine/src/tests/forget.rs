@@ -1,9 +1,9 @@
 //! Forgotten and hard-deleted memories.
 
 use crate::db::{dump, log};
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::ClockReading;
-use crate::tests::fixture::{TestStore, axis, parse};
+use crate::tests::fixture::{TestStore, axis, by_test_model, parse};
 use crate::tests::graph::{entity, refusal};
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn a_hard_deleted_text_is_in_no_file_of_the_database() {
     .expect("the request is valid");
     let id = test_store
         .writer
-        .store(&call, &draft, &DocumentEncoding::from(vec![axis(0)]))
+        .store(&call, &draft, &by_test_model(vec![axis(0)].into()))
         .expect("the memory is stored")
         .id;
     let other = entity(&mut test_store, "a", "Anna", &[]);
@@ -108,7 +108,7 @@ fn a_hard_deleted_text_is_in_no_file_of_the_database() {
     let edit = json!({"memory_id": id, "content": format!("The word was {secret}")});
     test_store
         .writer
-        .edit(&test_store.call("a", None), &parse(edit), &DocumentEncoding::default())
+        .edit(&test_store.call("a", None), &parse(edit), &TextEncodings::default())
         .expect("the memory is edited");
     test_store
         .forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")}))

@@ -2,7 +2,7 @@
 //! store.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
-use crate::tests::fixture::{TestStore, axis, document_encoding, parse};
+use crate::tests::fixture::{TestStore, axis, by_test_model, document_encoding, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::pin::PinRequest;
 use serde_json::json;
@@ -45,7 +45,11 @@ const OPERATIONS: [Operation; 13] = [
         );
         test_store
             .writer
-            .edit(&call, &request, &document_encoding("It opens at eight", axis(379)))
+            .edit(
+                &call,
+                &request,
+                &by_test_model(document_encoding("It opens at eight", axis(379))),
+            )
             .expect("the memory is edited");
     }),
     ("pin", |test_store, id| {
@@ -56,10 +60,7 @@ const OPERATIONS: [Operation; 13] = [
         test_store.writer.pin(&call, &request).expect("the memory is pinned");
     }),
     ("store an encoding", |test_store, _| {
-        test_store
-            .writer
-            .fill(9, &document_encoding("new", axis(380)))
-            .expect("the encoding is stored");
+        test_store.fill(9, document_encoding("new", axis(380)));
     }),
     ("forget", |test_store, id| {
         drop(test_store.forget("a", json!({"memory_id": id})).expect("the memory is forgotten"));

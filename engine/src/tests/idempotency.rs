@@ -2,7 +2,7 @@
 
 use crate::db::idempotency;
 use crate::error::Result;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::HOUR;
 use crate::tests::fixture::{T0, TestStore, named, parse};
 use loci_proto::error::{Code, Failure};
@@ -98,7 +98,7 @@ fn the_answer_to_another_verb_is_an_error_even_where_its_json_can_be_decoded() {
     let draft = draft.expect("the request is valid");
     let first = test_store
         .writer
-        .store(&call, &draft, &DocumentEncoding::default())
+        .store(&call, &draft, &TextEncodings::default())
         .expect("the memory is stored");
     let outcome: Result<Lenient> = test_store
         .writer
@@ -106,7 +106,7 @@ fn the_answer_to_another_verb_is_an_error_even_where_its_json_can_be_decoded() {
     assert!(failure_of(outcome).message.contains(KEY));
     let again = test_store
         .writer
-        .store(&call, &draft, &DocumentEncoding::default())
+        .store(&call, &draft, &TextEncodings::default())
         .expect("the repeated call is answered");
     assert_eq!(again.id, first.id, "a repeated store gets the stored answer");
 }

@@ -19,6 +19,8 @@ mod left_log;
 pub(crate) mod recall;
 #[path = "../../../tests/it/red_team_texts.rs"]
 pub(crate) mod red_team_texts;
+pub(crate) mod reembed;
+mod reembed_damage;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod snapshot;

@@ -6,7 +6,7 @@ use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{T0, TestStore, axis, between_axes, id};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, id};
 use crate::transaction::access::{Accesses, Boosting};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -216,10 +216,8 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
             .is_empty(),
         "no other memory waits for a vector"
     );
-    test_store
-        .writer
-        .fill(waiting[0].0, &DocumentEncoding { vectors: vec![axis(4)], words: Some(Vec::new()) })
-        .expect("the encoding is stored");
+    let encoding = DocumentEncoding { vectors: vec![axis(4)], words: Some(Vec::new()) };
+    test_store.fill(waiting[0].0, encoding);
     assert!(test_store.reader.without_vector(10).expect("the memories are listed").is_empty());
     assert_eq!(
         test_store.found("a", json!({"query": "zzz"}), Some(&axis(4))),
@@ -236,11 +234,7 @@ fn a_long_text_is_found_by_its_best_chunk() {
     .expect("the request is valid");
     test_store
         .writer
-        .store(
-            &test_store.call("a", None),
-            &draft,
-            &DocumentEncoding::from(vec![axis(10), axis(11)]),
-        )
+        .store(&test_store.call("a", None), &draft, &by_test_model(vec![axis(10), axis(11)].into()))
         .expect("the memory is stored");
     let test_store = test_store.reopened();
     let answer = test_store.recall("a", json!({"query": "zzz"}), Some(&axis(11)));

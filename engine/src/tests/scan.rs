@@ -2,6 +2,7 @@
 //! copy.
 
 use crate::db::{click_feedback, dump};
+use crate::model::encoding::TextEncodings;
 use crate::privacy::{Policy, SecretMode};
 use crate::tests::fixture::{TestStore, axis, parse};
 use loci_proto::memory::MemoryId;
@@ -30,7 +31,7 @@ fn leaking() -> (TestStore, MemoryId) {
     let call = test_store.call("g", Some("s:1"));
     let edit =
         json!({"memory_id": stored.id, "content": format!("Deploy on Friday with {secret}")});
-    test_store.writer.edit(&call, &parse(edit), &Vec::new().into()).expect("is edited");
+    test_store.writer.edit(&call, &parse(edit), &TextEncodings::default()).expect("is edited");
     let other = test_store.store("g", json!({"content": "The fridge", "type": "episodic"}), None);
     let reason = json!({"memory_id": other.id, "reason": format!("see {secret}")});
     test_store.writer.forget(&call_of(&test_store), &parse(reason)).expect("is forgotten");

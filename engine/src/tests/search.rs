@@ -11,7 +11,7 @@ use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
 use crate::search::types::NEIGHBOUR_CUTOFF;
 use crate::tests::fixture::{
-    TestStore, axis, between_axes, code, document_encoding, id, query_encoding,
+    TestStore, axis, between_axes, by_test_model, code, document_encoding, id, query_encoding,
 };
 use crate::{Settings, db::lexical};
 use serde::Deserialize;
@@ -124,7 +124,7 @@ fn every_score_equals_that_of_the_reference() {
             let found = scores_without_recency(
                 &store,
                 &question.text,
-                &QueryEncoding { vector: padded(&question.vector), words },
+                &QueryEncoding { model: "test".into(), vector: padded(&question.vector), words },
             );
             let mut expected: Vec<(&str, f64)> = case
                 .slots
@@ -228,10 +228,7 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
         waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
         ["the oven ticks"]
     );
-    store
-        .writer
-        .fill(waiting[0].0, &document_encoding("the oven ticks", between_axes(0, 7, 0.7)))
-        .expect("the encoding is stored");
+    store.fill(waiting[0].0, document_encoding("the oven ticks", between_axes(0, 7, 0.7)));
     assert!(store.reader.without_vector(9).expect("the memories are listed").is_empty());
     let soft_scores = scores(&store, "small", "kettle", &question);
     assert_ne!(soft_scores, scores(&weighted, "small", "kettle", &question));
@@ -275,7 +272,11 @@ fn an_edited_memory_is_found_by_its_new_text() {
     );
     store
         .writer
-        .edit(&store.call("a", None), &request, &document_encoding("the boiler hums", axis(2)))
+        .edit(
+            &store.call("a", None),
+            &request,
+            &by_test_model(document_encoding("the boiler hums", axis(2))),
+        )
         .expect("the memory is edited");
     assert_eq!(scores(&store, "a", "boiler", &query_encoding("boiler", axis(3))).len(), 1);
     assert!(scores(&store, "a", "kettle", &query_encoding("kettle", axis(3))).is_empty());

@@ -1,6 +1,6 @@
 //! Storing: duplicates, supersession, group commits, restarts, a full disk.
 
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::DAY;
 use crate::operations::store::Draft;
 use crate::tests::fixture::{T0, TestStore, axis, between_axes, id, parse};
@@ -188,11 +188,11 @@ fn a_call_sent_twice_takes_effect_once() {
     let call = test_store.call("a", Some("s1:7"));
     let first = test_store
         .writer
-        .store(&call, &draft, &DocumentEncoding::default())
+        .store(&call, &draft, &TextEncodings::default())
         .expect("the memory is stored");
     let again = test_store
         .writer
-        .store(&call, &draft, &DocumentEncoding::default())
+        .store(&call, &draft, &TextEncodings::default())
         .expect("the repeated call is answered");
     assert_eq!(first, again);
     assert!(!again.deduplicated, "the stored answer is returned");

@@ -3,7 +3,7 @@
 
 use crate::handles::settings::Settings;
 use crate::maintain::{Plan, Rules, Step, actor};
-use crate::model::encoding::{DocumentEncoding, Embedding};
+use crate::model::encoding::{Embedding, TextEncodings};
 use crate::model::time::{DAY, HOUR};
 use crate::tests::fixture::{TestStore, axis, between_axes, named, parse};
 use crate::tests::red_team_texts::poisoned;
@@ -196,7 +196,7 @@ fn an_edit_by_a_person_is_trusted_and_global_scope_needs_a_confirmation() {
     let id = test_store.store("a", json!({"content": POISON, "type": "semantic"}), None).id;
     let mut call = test_store.call("a", None);
     call.actor.origin = Origin::Person;
-    let encoding = DocumentEncoding::default();
+    let encoding = TextEncodings::default();
     let to_global = json!({"memory_id": id, "scope": "global"});
     let refusal = test_store.writer.edit(&call, &parse(to_global.clone()), &encoding);
     let refusal = refusal.expect_err("a flagged memory stays in its project").to_string();
@@ -389,7 +389,7 @@ fn a_summary_has_the_lowest_trust_of_its_episodes_and_their_flags() {
     let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
     let made = test_store
         .writer
-        .compact(&call, &cluster, &draft, &DocumentEncoding::default())
+        .compact(&call, &cluster, &draft, &TextEncodings::default())
         .expect("it is compacted")
         .made
         .expect("the summary is stored");
@@ -424,7 +424,7 @@ fn an_agent_cannot_summarise_episodes_of_a_person() {
     let request = json!({"cluster": cluster.key, "summary": "The gateway was fine."});
     let refusal = test_store
         .writer
-        .store_agent_summary(&call, &parse(request), &DocumentEncoding::default())
+        .store_agent_summary(&call, &parse(request), &TextEncodings::default())
         .expect_err("it is refused")
         .to_string();
     assert!(refusal.starts_with("conflict: summary"), "{refusal}");

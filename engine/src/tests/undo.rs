@@ -1,8 +1,8 @@
 //! Undo: of the last act, of a given act, of all acts since a time, and of any sequence of acts.
 
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::HOUR;
-use crate::tests::fixture::{T0, TestStore, axis, between_axes, parse};
+use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, parse};
 use loci_proto::memory::MemoryId;
 use proptest::prelude::*;
 use serde_json::json;
@@ -89,7 +89,7 @@ fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
         .edit(
             &test_store.call("a", None),
             &parse(edit),
-            &DocumentEncoding::from(vec![between_axes(0, 1, 0.5)]),
+            &by_test_model(vec![between_axes(0, 1, 0.5)].into()),
         )
         .expect("the memory is edited");
     test_store
@@ -175,7 +175,7 @@ fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
         }
         Act::Edit(i, n) => {
             let request = json!({"memory_id": id(*i), "content": format!("Edited {n}"), "metadata": {"name": format!("Edited {n}")}, "confidence": 0.5});
-            test_store.writer.edit(&call, &parse(request), &DocumentEncoding::default()).is_err()
+            test_store.writer.edit(&call, &parse(request), &TextEncodings::default()).is_err()
         }
         Act::Pin(i, on) => test_store
             .writer

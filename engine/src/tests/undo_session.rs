@@ -1,6 +1,6 @@
 //! Undo of a session: everything that it did is taken back as one act, except what others built on.
 
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::time::HOUR;
 use crate::tests::fixture::{TestStore, axis, between_axes, named, parse};
 use loci_proto::memory::{MemoryId, Origin};
@@ -61,10 +61,7 @@ fn be_rogue(test_store: &mut TestStore, ids: &[MemoryId]) {
     test_store.forget("a", json!({"memory_id": ids[1], "reason": "x"})).expect("it is forgotten");
     let edit = json!({"memory_id": ids[2], "content": "Deploy with evil"});
     let call = test_store.call("a", None);
-    test_store
-        .writer
-        .edit(&call, &parse(edit), &DocumentEncoding::default())
-        .expect("it is edited");
+    test_store.writer.edit(&call, &parse(edit), &TextEncodings::default()).expect("it is edited");
     // A store that is merged: it raises confidence, changes metadata and adds a wording.
     let merged = json!({"content": "Anna really likes the colour blue", "type": "semantic", "metadata": {"subject": "Anna"}});
     let merged = test_store.store("a", merged, Some(&between_axes(1, 2, 0.97)));
@@ -130,10 +127,7 @@ fn what_others_built_on_is_kept_and_reported() {
     test_store.session = "s3".to_owned();
     let edit = json!({"memory_id": edited, "content": "The fact is green"});
     let call = test_store.call("a", None);
-    test_store
-        .writer
-        .edit(&call, &parse(edit), &DocumentEncoding::default())
-        .expect("it is edited");
+    test_store.writer.edit(&call, &parse(edit), &TextEncodings::default()).expect("it is edited");
     let new =
         json!({"content": "The gate opens at one", "type": "semantic", "supersedes": replaced});
     let newer = test_store.store("a", new, None).id;

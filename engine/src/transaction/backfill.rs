@@ -1,10 +1,23 @@
 //! Encodings of memories that were stored without a model, or before sign codes existed.
+//!
+//! Not here: the encodings of another model (`operations::reembed`).
 
-use crate::db::vectors;
+use crate::db::{memories, vectors};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::ModelEncoding;
+
+/// A memory that was encoded later.
+#[derive(Debug, Clone)]
+pub struct EncodedLater {
+    /// Its sequence number.
+    pub seq: i64,
+    /// The text that was encoded.
+    pub text: String,
+    /// The encoding.
+    pub encoded: ModelEncoding,
+}
 
 impl Reader {
     /// Returns memories that a recall may find and that have no vector or no sign codes, oldest
@@ -22,20 +35,26 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn without_vector_after(&self, seq: i64, limit: usize) -> Result<Vec<(i64, String)>> {
-        vectors::without(&self.conn, &self.shared.settings().model, seq, limit)
+        vectors::without(&self.conn, &self.shared.sets().active.name, seq, limit)
     }
 }
 
 impl Writer {
-    /// Replaces the encoding of a memory.
+    /// Replaces the encoding of a memory in the active set. Does nothing if the memory was changed
+    /// or deleted since its text was read, or if the set is of another model.
     ///
     /// # Errors
     /// `Database`.
-    pub fn fill(&mut self, seq: i64, encoding: &DocumentEncoding) -> Result<()> {
+    pub fn fill(&mut self, memory: &EncodedLater) -> Result<()> {
+        let EncodedLater { seq, text, encoded } = memory;
         self.change(|tx, shared, touched| {
-            vectors::delete(tx, seq)?;
-            vectors::insert(tx, seq, &shared.settings().model, encoding)?;
-            touched.vectors.push((seq, encoding.clone()));
+            let active = &shared.sets().active;
+            if active.model != *encoded.model || !memories::has_text(tx, *seq, text)? {
+                return Ok(());
+            }
+            vectors::delete_in(tx, *seq, &active.name)?;
+            vectors::insert(tx, *seq, &active.name, &encoded.encoding)?;
+            touched.vectors.push((*seq, encoded.encoding.clone()));
             Ok(())
         })
     }

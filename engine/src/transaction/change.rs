@@ -21,7 +21,7 @@ use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::{DocumentEncoding, TextEncodings};
 use crate::model::time::Timestamp;
 use crate::transaction::change_set::ChangeSet;
 use crate::transaction::change_set::IndexUpdate;
@@ -89,17 +89,14 @@ impl Change<'_> {
     pub fn insert(
         &mut self,
         new: &memories::NewMemory<'_>,
-        encoding: &DocumentEncoding,
+        encodings: &TextEncodings,
     ) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
         failpoint!("after the row and the terms of a memory");
-        vectors::insert(self.conn, seq, &self.shared.settings().model, encoding)?;
+        self.insert_encodings(seq, encodings)?;
         failpoint!("after the sign codes of a memory");
         self.record_created(Row::Memory(seq));
         self.touch(seq);
-        if !encoding.vectors.is_empty() {
-            self.touched.vectors.push((seq, encoding.clone()));
-        }
         Ok(seq)
     }
 
@@ -109,6 +106,27 @@ impl Change<'_> {
         self.recorded.clear();
         self.touched.seqs.clear();
         self.touched.vectors.clear();
+    }
+
+    /// Stores the encodings of a memory that has none, each in the sets of its model. Encodings by
+    /// a model that is no longer in use are ignored.
+    pub fn insert_encodings(&mut self, seq: i64, encodings: &TextEncodings) -> Result<()> {
+        let sets = self.shared.sets();
+        for set in sets.in_use() {
+            let Some(encoding) = encodings.by(&set.model) else { continue };
+            vectors::insert(self.conn, seq, &set.name, encoding)?;
+            if set.name == sets.active.name && !encoding.vectors.is_empty() {
+                self.touched.vectors.push((seq, encoding.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the encodings of a memory in every set: its text has changed.
+    pub fn delete_encodings(&mut self, seq: i64) -> Result<()> {
+        vectors::delete(self.conn, seq)?;
+        self.touched.vectors.push((seq, DocumentEncoding::default()));
+        Ok(())
     }
 
     /// Writes the recorded rows to the journal, so that the operation can be undone. Returns the

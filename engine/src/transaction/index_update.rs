@@ -27,7 +27,7 @@ impl Writer {
         let was_suspect = std::mem::replace(&mut *suspect, true);
         let group_redirects = groups::group_redirects(&self.conn)?;
         *self.shared.group_redirects.write() = group_redirects;
-        let model = self.shared.settings().model.clone();
+        let set = self.shared.sets().active.name.clone();
         let mut index = self.shared.index_mut();
         let mut applied = 0_usize;
         // Readers see a small change as a whole. A large one (an import) yields to them after every
@@ -42,7 +42,7 @@ impl Writer {
             self.pending.drain(..)
         {
             if emptied {
-                *index = Index::default();
+                index.clear();
             }
             for (seq, entry) in entries {
                 forget_repaired(&self.conn, &self.shared.damaged, seq, entry.is_some())?;
@@ -60,7 +60,7 @@ impl Writer {
                 yield_to_readers(&mut index);
             }
             for seq in stored_vectors {
-                index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &model)?);
+                index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &set)?);
                 yield_to_readers(&mut index);
             }
         }

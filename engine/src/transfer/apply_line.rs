@@ -12,6 +12,7 @@ use crate::maintain;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
 };
+use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
 use crate::transfer::import::{Importer, PendingEncoding};
 use crate::transfer::merge::merge;
@@ -117,8 +118,7 @@ impl Importer<'_, '_> {
         self.change.record_before(Row::Memory(seq))?;
         import_rows::update(self.change.conn, &merged, &hash(&merged.content))?;
         if local.is_none_or(|local| merged.content != local.content) {
-            vectors::delete(self.change.conn, seq)?;
-            self.change.touched.vectors.push((seq, DocumentEncoding::default()));
+            self.change.delete_encodings(seq)?;
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
@@ -197,13 +197,12 @@ impl Importer<'_, '_> {
         Ok(())
     }
 
-    /// Collects a vector if it is from the model of this store. The lines of one memory are
-    /// consecutive.
+    /// Collects a vector if a set of its model is in use. The lines of one memory are consecutive.
     pub(crate) fn apply_vector(&mut self, line: &VectorLine) -> Result<()> {
-        let same_model = self.file.model.as_ref() == Some(&self.change.shared.settings().model);
+        let is_usable = self.vector_set().is_some();
         let memory = self.find("memory", &line.memory)?;
         let Some((seq, _)) =
-            memory.filter(|(seq, _)| same_model && !self.content_differs.contains(seq))
+            memory.filter(|(seq, _)| is_usable && !self.content_differs.contains(seq))
         else {
             return Ok(());
         };
@@ -221,17 +220,24 @@ impl Importer<'_, '_> {
         Ok(())
     }
 
+    /// Returns the set in use for the vectors of the file; `None` if they are of another model.
+    pub(crate) fn vector_set(&self) -> Option<VectorSet> {
+        let sets = self.change.shared.sets();
+        let model = self.file.model.as_ref()?;
+        sets.in_use().find(|set| set.model == *model).cloned()
+    }
+
     /// Stores the collected encoding of a memory, if the memory has none.
     pub(crate) fn store_pending(&mut self) -> Result<()> {
         let Some(PendingEncoding { seq, chunks, codes }) = self.pending.take() else {
             return Ok(());
         };
-        let model = self.change.shared.settings().model.clone();
+        let Some(set) = self.vector_set() else { return Ok(()) };
         // A memory that this import added has vectors only if an earlier line had them.
         let has_vectors = if self.is_added(seq) {
             self.encoded.contains(&seq)
         } else {
-            vectors::has(self.change.conn, seq, &model)?
+            vectors::has(self.change.conn, seq, &set.name)?
         };
         if has_vectors {
             return Ok(());
@@ -239,10 +245,13 @@ impl Importer<'_, '_> {
         match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(chunks) => {
                 let encoding = DocumentEncoding { vectors: chunks, words: codes };
-                self.rows.vectors.insert(seq, &model, &encoding)?;
+                self.rows.vectors.insert(seq, &set.name, &encoding)?;
                 self.encoded.insert(seq);
+                let is_active = self.change.shared.sets().active.name == set.name;
                 let touched = &mut *self.change.touched;
-                if touched.vectors.len() < MAX_ENCODINGS_IN_MEMORY {
+                if !is_active {
+                    // The index has the vectors of the active set only.
+                } else if touched.vectors.len() < MAX_ENCODINGS_IN_MEMORY {
                     touched.vectors.push((seq, encoding));
                 } else {
                     touched.stored_vectors.push(seq);

@@ -5,6 +5,7 @@
 
 use crate::db::damage::{self, DamagedRows};
 use crate::db::export_rows as rows;
+use crate::db::vector_sets;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::transfer::record::{EndLine, Header, Record};
@@ -33,18 +34,19 @@ impl Reader {
         damage::record_into(&conn, &damaged)?;
         let tx = rows::snapshot(&conn)?;
         let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
-        let model = request.vectors.then(|| self.shared.settings().model.clone());
+        let set = request.vectors.then(|| vector_sets::in_use(&tx)).transpose()?;
+        let set = set.map(|sets| sets.active);
         out.write_header(&Header {
             loci: "export".to_owned(),
             version: FORMAT_VERSION,
-            vectors: model.clone(),
+            vectors: set.as_ref().map(|set| set.model.clone()),
         })?;
         rows::groups(&tx, |line| out.write_record(&Record::Group(line)))?;
         rows::memories(&tx, |line| out.write_record(&Record::Memory(Box::new(line))))?;
         rows::variants(&tx, |line| out.write_record(&Record::Variant(line)))?;
         rows::sources(&tx, |line| out.write_record(&Record::Source(line)))?;
-        if let Some(model) = model {
-            rows::vectors(&tx, &model, |line| out.write_record(&Record::Vector(line)))?;
+        if let Some(set) = set {
+            rows::vectors(&tx, &set.name, |line| out.write_record(&Record::Vector(line)))?;
         }
         rows::relations(&tx, |line| out.write_record(&Record::Relation(line)))?;
         rows::log(&tx, |line| out.write_record(&Record::Log(line)))?;

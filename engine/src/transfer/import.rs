@@ -192,6 +192,8 @@ impl<'a, 'b> Importer<'a, 'b> {
         // The texts may name any entity of the file, so this follows the last line.
         maintain::remove_invalid_quotes(self.change, &self.may_quote)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
+        let is_unusable = self.vector_set().is_none();
+        let other_model = self.file.model.filter(|_| is_unusable);
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused_ids.into_iter().collect();
         refused.sort();
@@ -222,8 +224,8 @@ impl<'a, 'b> Importer<'a, 'b> {
                 self.kept_for_trust
             ));
         }
-        let own_model = self.change.shared.settings().model.clone();
-        if let Some(model) = self.file.model.filter(|model| *model != own_model) {
+        if let Some(model) = other_model {
+            let own_model = &self.change.shared.sets().active.model;
             reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
         if reply.added > 0 {

@@ -24,6 +24,7 @@ pub mod maintenance;
 pub mod pin;
 pub mod purge_backups;
 pub mod recall;
+pub mod reembed;
 pub mod relate;
 pub mod reset;
 pub mod restore;
@@ -148,4 +149,6 @@ requests! {
     "doctor" => Doctor(doctor::DoctorRequest), people;
     /// Finds secrets in the store, and replaces them if asked to.
     "scan" => Scan(scan::ScanRequest), people;
+    /// Encodes all memories again.
+    "reembed" => Reembed(reembed::ReembedRequest), people;
 }

@@ -115,6 +115,29 @@ pub struct Cleanup {
     pub json: bool,
 }
 
+/// `loci re-embed`
+#[derive(Debug, Args)]
+pub struct Reembed {
+    /// Print the state and how many memories would be encoded; start nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Encode all memories again also if the vectors in use are of the configured model.
+    #[arg(long, conflicts_with_all = ["cancel", "drop_kept"])]
+    pub force: bool,
+    /// Give it up and stay with the vectors in use; without one in progress, return to the earlier vectors.
+    #[arg(long, conflicts_with_all = ["dry_run", "drop_kept"])]
+    pub cancel: bool,
+    /// Delete the kept vectors of earlier models now, not after 7 days.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub drop_kept: bool,
+    /// Wait until all memories are encoded, and show the progress.
+    #[arg(long)]
+    pub wait: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `loci ctl maintenance`
 #[derive(Debug, Subcommand)]
 pub enum Maintenance {

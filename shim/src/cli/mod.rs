@@ -6,7 +6,7 @@ pub mod store_admin;
 pub(crate) mod values;
 
 use clap::{ArgMatches, Parser, Subcommand};
-use daemon::{Cleanup, Compact, Config, Ctl, Model};
+use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
 };
@@ -136,6 +136,12 @@ pub enum Command {
     /// Forget faded memories that were not used for months, after confirmation. Can be undone for 30 days.
     #[command(after_help = "Example: preview\n  loci cleanup --dry-run")]
     Cleanup(Cleanup),
+    /// Encode all memories again with the configured model, in the background.
+    #[command(
+        name = "re-embed",
+        after_help = "Example: preview\n  loci re-embed --dry-run\n\nExample: start or resume it, and wait\n  loci re-embed --wait\n\nExample: return to the earlier model\n  loci re-embed --cancel"
+    )]
+    Reembed(Reembed),
     /// Store and find memories in a temporary home, to check that everything works.
     #[command(after_help = "Example: keeps the model, removes the memories\n  loci demo")]
     Demo,

@@ -25,6 +25,7 @@ mod man;
 pub mod mcp;
 mod model;
 mod pin;
+mod reembed;
 mod relate;
 mod reply_text;
 mod reset;
@@ -52,6 +53,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Model(command) => return model::run(command).await,
         Command::Compact(args) => return compact::run(args).await,
         Command::Cleanup(args) => return cleanup::run(args).await,
+        Command::Reembed(args) => return reembed::run(args).await,
         Command::Demo => return demo::run().await,
         Command::Export(args) => return transfer::export::run(args).await,
         Command::Import(args) => return transfer::import::run(args).await,

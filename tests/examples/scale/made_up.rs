@@ -175,7 +175,7 @@ impl Notes {
         let coded = coded.collect();
         Asking {
             text: format!("{}?", words.join(" ")),
-            encoding: QueryEncoding { vector, words: coded },
+            encoding: QueryEncoding { model: MODEL.into(), vector, words: coded },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A small store in a temporary folder for the targets that need one. Not here: any invariant.
 
-use loci_engine::model::encoding::DocumentEncoding;
+use loci_engine::model::encoding::TextEncodings;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::change::CallContext;
@@ -34,7 +34,7 @@ impl SmallStore {
                 panic!("the request is valid")
             };
             let draft = Draft::new(request).expect("the text is valid");
-            writer.store(&call(), &draft, &DocumentEncoding::default()).expect("it is stored");
+            writer.store(&call(), &draft, &TextEncodings::default()).expect("it is stored");
         }
         let reader = writer.reader().expect("the reader opens");
         Self { folder, writer, reader }

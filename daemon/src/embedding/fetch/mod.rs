@@ -16,7 +16,8 @@ mod wheel;
 
 pub use error::{FetchError, SourceError, SourceFailures};
 
-use crate::embedding::model_files::ModelConfig;
+use crate::embedding::encoder::EncoderSource;
+use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::Model;
 use crate::embedding::pinned_files::Artifact;
 use hub::Site;
@@ -40,24 +41,28 @@ pub struct Fetched {
 /// # Errors
 /// [`FetchError`]; complete files stay, and no partial file has a final name.
 pub fn fetch(
-    config: &ModelConfig,
+    model: &ModelSource,
     from: Option<&Path>,
     url: Option<&str>,
 ) -> Result<Fetched, FetchError> {
-    let files = fetch_files(config, &sources(from, url))?;
-    let (_, warnings) = Model::load(config, 1)?;
+    let files = fetch_files(model, &sources(from, url))?;
+    let warnings = match model {
+        ModelSource::Pinned(config) => Model::load(config, 1)?.1,
+        ModelSource::Custom(config) => config.load()?.warnings,
+    };
     Ok(Fetched { files, warnings })
 }
 
 fn fetch_files(
-    config: &ModelConfig,
+    model: &ModelSource,
     sources: &[Source],
 ) -> Result<Vec<(&'static str, String)>, FetchError> {
     let on_wait = || print_line("waiting for another download into the same folder");
-    let folder = ModelsFolder::lock(&config.models, on_wait)
-        .map_err(|source| FetchError::Folder { path: config.models.clone(), source })?;
+    let models = &model.pinned().models;
+    let folder = ModelsFolder::lock(models, on_wait)
+        .map_err(|source| FetchError::Folder { path: models.clone(), source })?;
     let mut missing: Vec<&'static Artifact> =
-        config.artifacts().into_iter().filter(|artifact| !folder.has(artifact)).collect();
+        model.artifacts().into_iter().filter(|artifact| !folder.has(artifact)).collect();
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for source in sources {
         if missing.is_empty() {

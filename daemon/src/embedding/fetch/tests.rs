@@ -1,7 +1,7 @@
 //! Downloads from a loopback server and from folders. Not here: pip, which downloads the model for the other tests.
 
 use crate::embedding::fetch::*;
-use crate::embedding::model_files::{path_of, status};
+use crate::embedding::model_files::{ModelConfig, path_of};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::config;
 use std::fs;
@@ -49,6 +49,10 @@ fn test_models() -> TestModels {
 }
 
 impl TestModels {
+    fn source(&self) -> ModelSource {
+        self.config.clone().into()
+    }
+
     fn lock(&self) -> ModelsFolder {
         ModelsFolder::lock(&self.config.models, || ()).expect("the models folder is locked")
     }
@@ -93,7 +97,7 @@ fn a_wrong_short_long_or_broken_response_leaves_no_file_and_is_reported() {
     ] {
         let models = test_models();
         let url = serve(body, status, length);
-        let error = fetch_files(&models.config, &[Source::Site(Site::Mirror(&url))])
+        let error = fetch_files(&models.source(), &[Source::Site(Site::Mirror(&url))])
             .expect_err("no file passes the verification");
         let FetchError::Sources(failures) = &error else { panic!("{error}") };
         let reported = failures
@@ -136,7 +140,7 @@ fn a_folder_is_searched_by_file_name_and_a_wrong_candidate_is_skipped() {
     fs::write(source.path().join("tokenizer.json"), "another tokenizer")
         .expect("a file is written");
     fs::write(deep.join("tokenizer.json"), &whole).expect("a file is written");
-    let error = fetch_files(&models.config, &[Source::Folder(source.path())])
+    let error = fetch_files(&models.source(), &[Source::Folder(source.path())])
         .expect_err("the source has no weights");
     let FetchError::Sources(failures) = error else { panic!("{error}") };
     assert!(failures.missing.iter().all(|artifact| *artifact != &TOKENIZER));
@@ -152,12 +156,14 @@ fn a_folder_is_searched_by_file_name_and_a_wrong_candidate_is_skipped() {
 #[test]
 fn a_complete_models_folder_can_be_the_source() {
     let models = test_models();
-    let fetched = fetch(&models.config, Some(&config().models), Some("http://127.0.0.1:9"))
+    let fetched = fetch(&models.source(), Some(&config().models), Some("http://127.0.0.1:9"))
         .expect("the source has every file");
     assert_eq!(fetched.files.len(), models.config.artifacts().len());
-    assert!(status(&models.config).complete);
+    assert!(models.source().status().complete);
     assert_eq!(
-        fetch(&models.config, None, Some("http://127.0.0.1:9")).expect("no file is missing").files,
+        fetch(&models.source(), None, Some("http://127.0.0.1:9"))
+            .expect("no file is missing")
+            .files,
         []
     );
 }

@@ -118,7 +118,7 @@ async fn stop(State(admin): State<AdminContext>) -> Json<Done> {
 }
 
 async fn reload_model(State(admin): State<AdminContext>) -> Json<Done> {
-    admin.service.embedder.reload();
+    admin.service.models.configured().reload();
     Json(Done { done: "The model is being reloaded".to_owned() })
 }
 

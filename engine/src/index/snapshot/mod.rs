@@ -16,6 +16,7 @@ use crate::index::Index;
 use crate::index::snapshot::error::SnapshotError;
 use crate::index::warmup::WarmupProgress;
 use crate::model::entry::Entry;
+use crate::model::vector_set::VectorSet;
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Write};
@@ -88,11 +89,11 @@ fn unfinished(database: &Path) -> PathBuf {
     with_suffix(database, "-index.tmp")
 }
 
-/// Returns the header: format version, text fingerprint, state of the database, model.
-fn header(state: &SnapshotState, model: &str) -> Vec<u8> {
+/// Returns the header: format version, text fingerprint, state of the database, vector set.
+fn header(state: &SnapshotState, set: &VectorSet) -> Vec<u8> {
     let mut header = MAGIC.to_vec();
     header.extend(text_fingerprint().as_bytes());
-    for part in [state.nonce.as_bytes(), model.as_bytes()] {
+    for part in [state.nonce.as_bytes(), set.name.as_bytes()] {
         header.extend(blake3::hash(part).as_bytes());
     }
     header.extend(state.identity.0.iter().flat_map(|number| number.to_le_bytes()));
@@ -125,10 +126,10 @@ pub(crate) fn write(
     database: &Path,
     index: &Index,
     state: &SnapshotState,
-    model: &str,
+    set: &VectorSet,
 ) -> Result<()> {
     remove(database)?;
-    let result = write_file(database, index, state, model);
+    let result = write_file(database, index, state, set);
     if result.is_err() {
         // Only the first error is reported. The next start removes files that are left.
         let _ = remove(database);
@@ -140,12 +141,12 @@ fn write_file(
     database: &Path,
     index: &Index,
     state: &SnapshotState,
-    model: &str,
+    set: &VectorSet,
 ) -> io::Result<()> {
     let unfinished = unfinished(database);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     // BLAKE3 is fastest on large inputs.
-    let (mut buffer, mut hasher) = (header(state, model), Hasher::new());
+    let (mut buffer, mut hasher) = (header(state, set), Hasher::new());
     for record in index.records_by_seq() {
         let first = buffer.len();
         // Space for the length of the record.
@@ -176,7 +177,7 @@ fn write_file(
 pub(crate) fn read(
     database: &Path,
     state: &SnapshotState,
-    model: &str,
+    set: &VectorSet,
     warmup: &WarmupProgress,
 ) -> Result<Result<Index, SnapshotError>> {
     let file = match open(&path(database)) {
@@ -186,13 +187,16 @@ pub(crate) fn read(
         }
         Err(_) => return Ok(Err(SnapshotError::Unreadable)),
     };
-    let header = header(state, model);
+    let header = header(state, set);
     let length = match check(&file, &header, warmup)? {
         Ok(length) => length,
         Err(error) => return Ok(Err(error)),
     };
     match records_reader(&file, header.len(), length) {
-        Ok(source) => read_records(source, length, warmup),
+        Ok(source) => {
+            let read = read_records(source, length, warmup)?;
+            Ok(read.map(|index| index.of_set(set.clone())))
+        }
         Err(error) => Ok(Err(error)),
     }
 }

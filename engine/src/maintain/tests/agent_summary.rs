@@ -20,7 +20,7 @@ fn summarise(
     let call = test_store.call("a", None);
     let request =
         CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
-    test_store.writer.store_agent_summary(&call, &request, &DocumentEncoding::default())
+    test_store.writer.store_agent_summary(&call, &request, &TextEncodings::default())
 }
 
 #[test]

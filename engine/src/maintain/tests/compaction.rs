@@ -3,7 +3,7 @@
 
 use crate::maintain::tests::*;
 use crate::maintain::topics::MAX_TOPIC;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use loci_proto::error::Code;
 use loci_proto::requests::forget::ForgetRequest;
 use loci_proto::requests::pin::PinRequest;
@@ -185,7 +185,7 @@ fn a_memory_forgotten_during_a_run_is_not_summarised() {
     let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
     let report = test_store
         .writer
-        .compact(&call, cluster, &draft, &DocumentEncoding::default())
+        .compact(&call, cluster, &draft, &TextEncodings::default())
         .expect("the step is skipped");
     assert_eq!((report.made, report.journal), (None, None));
     assert_eq!(status(&test_store, &ids[0]), "active");

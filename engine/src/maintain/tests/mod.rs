@@ -10,8 +10,8 @@ mod promotion;
 use crate::db::memories;
 use crate::handles::settings::Settings;
 use crate::maintain::{Plan, Rules, Step, actor};
-use crate::model::encoding::DocumentEncoding;
 use crate::model::encoding::Embedding;
+use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::time::DAY;
 use crate::tests::fixture::{T0, TestStore, between_axes};
@@ -75,7 +75,7 @@ fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
                 .expect("all members exist");
             test_store
                 .writer
-                .compact(&call, cluster, &draft, &DocumentEncoding::default())
+                .compact(&call, cluster, &draft, &TextEncodings::default())
                 .expect("the cluster is compacted")
         }
         Step::Promote(promotion) => {

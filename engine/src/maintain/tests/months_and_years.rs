@@ -156,7 +156,7 @@ fn edit(test_store: &mut TestStore, id: &MemoryId, change: Value) {
     let call = test_store.call("a", None);
     test_store
         .writer
-        .edit(&call, &crate::tests::fixture::parse(arguments), &DocumentEncoding::default())
+        .edit(&call, &crate::tests::fixture::parse(arguments), &TextEncodings::default())
         .expect("the memory is edited");
 }
 

@@ -53,7 +53,8 @@ impl Reader {
     /// Answers a recall.
     ///
     /// # Errors
-    /// `Database`; `not_found` for an unknown project.
+    /// `Database`; `not_found` for an unknown project; `OtherModel` if the query must be encoded again,
+    /// by the model that is now active.
     pub fn recall(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
         let request = &prepared.request;
         let group = match &request.group {

@@ -6,8 +6,9 @@
 use crate::Reader;
 use crate::db::memories;
 use crate::db::memories::MemoryReader;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Filter, Index};
+use crate::model::encoding::QueryEncoding;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Hit, ReplyDraft, sources};
 use crate::operations::recall::prepare::SearchText;
@@ -143,13 +144,15 @@ impl Reader {
         let Some(index) = warm.as_deref().or(temporary.as_ref()) else {
             return Ok(Found::default());
         };
+        let encoding = context.encoding.filter(|_| !by_fallback);
+        let encoding = usable_encoding(index, encoding)?;
         let mut mask = index.mask(&filter);
         if !text.dates.is_open() {
             mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
         }
         let query = SearchQuery {
             parsed: &text.query,
-            encoding: context.encoding.filter(|_| !by_fallback),
+            encoding,
             fusion: context.fusion.unwrap_or(settings.fusion),
             today: context.now.day(),
             limit: self.limit(request),
@@ -196,6 +199,23 @@ impl Reader {
             min_confidence: request.min_confidence.unwrap_or(default),
             ..self.all_visible(scope)
         }
+    }
+}
+
+/// Returns the encoding of the query if its model is that of the index; `None` if the index has no
+/// vector set.
+///
+/// # Errors
+/// `OtherModel`: the cosine of vectors of two models means nothing.
+fn usable_encoding<'a>(
+    index: &Index,
+    encoding: Option<&'a QueryEncoding>,
+) -> Result<Option<&'a QueryEncoding>> {
+    let Some(encoding) = encoding else { return Ok(None) };
+    match index.vector_set().model.as_str() {
+        "" => Ok(None),
+        model if *model == *encoding.model => Ok(Some(encoding)),
+        _ => Err(Error::OtherModel),
     }
 }
 

@@ -10,12 +10,15 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::writer::Writer;
 use crate::maintain::Step;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::{DocumentEncoding, ModelEncoding, TextEncodings};
 use crate::model::time::{ClockReading, Timestamp};
+use crate::model::vector_set::ModelRef;
+use crate::operations::reembed::{FilledMemory, Refill};
 use crate::operations::store::Draft;
 use crate::tests::fixture::{T0, between_axes, document_encoding, named, parse};
 use crate::transaction::access::Accesses;
 use crate::transaction::access::Boosting;
+use crate::transaction::backfill::EncodedLater;
 use crate::transaction::change::CallContext;
 use loci_proto::memory::MemoryId;
 use loci_proto::memory::Origin;
@@ -23,7 +26,7 @@ use loci_proto::requests::import::ImportRequest;
 use loci_proto::requests::reset::ResetRequest;
 use loci_proto::requests::store::StoreRequest;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +36,7 @@ pub(super) const IMPORT: &str = "import.jsonl";
 type Call = fn(&mut Subject, &str) -> Result<()>;
 
 /// The calls in order, each with the key that names it.
-pub(super) const CALLS: [(&str, Call); 24] = [
+pub(super) const CALLS: [(&str, Call); 33] = [
     ("open", |subject, _| subject.opened().map(drop)),
     ("store", |subject, key| subject.store(key, 1, &json!({"content": "The mill is red"}))),
     ("store entities", |subject, key| subject.store_group(key, "entity", &["Bob", "Acme", "Cleo"])),
@@ -61,8 +64,8 @@ pub(super) const CALLS: [(&str, Call); 24] = [
     ("edit", |subject, key| {
         let request =
             json!({"memory_id": subject.id("The mill is blue")?, "content": "The mill is green"});
-        let (call, encoding) = (subject.call(key), encoded("The mill is green", 4));
-        subject.opened()?.edit(&call, &parse(request), &encoding).map(drop)
+        let (call, encodings) = (subject.call(key), encoded("The mill is green", 4));
+        subject.opened()?.edit(&call, &parse(request), &encodings).map(drop)
     }),
     ("pin", |subject, key| {
         let request = json!({"memory_id": subject.id("The mill is green")?, "pinned": true});
@@ -82,9 +85,22 @@ pub(super) const CALLS: [(&str, Call); 24] = [
     }),
     ("erase", |subject, key| subject.forget(key, "The well is deep", true)),
     ("encode later", |subject, _| {
-        let (seq, encoding) = (subject.seq("Anna is the lead engineer")?, encoded("Anna", 60));
-        subject.opened()?.fill(seq, &encoding)
+        let text = "Anna is the lead engineer".to_owned();
+        let seq = subject.seq(&text)?;
+        let encoded = ModelEncoding { model: "test".into(), encoding: encoding("Anna", 60) };
+        subject.opened()?.fill(&EncodedLater { seq, text, encoded })
     }),
+    ("encode all again", |subject, _| subject.start_refill("next")),
+    ("encode a batch", |subject, _| subject.fill_batch()),
+    ("store in two sets", |subject, key| {
+        subject.store(key, 70, &json!({"content": "The loft is dusty"}))
+    }),
+    ("change the set", |subject, _| subject.finish_refill()),
+    ("begin to return", |subject, _| subject.start_refill("test")),
+    ("encode what is missing", |subject, _| subject.fill_batch()),
+    ("return", |subject, _| subject.finish_refill()),
+    ("drop vectors", |subject, _| subject.purge_kept_sets()),
+    ("drop a set", |subject, _| subject.purge_kept_sets()),
     ("episodes", |subject, key| {
         let texts = [1, 2, 3, 4, 5, 6].map(|n| format!("Episode {n} about the mail gateway"));
         subject.store_group(key, "episodic", &texts.each_ref().map(String::as_str))
@@ -204,6 +220,39 @@ impl Subject {
         self.opened()?.commit_group().and(outcome)
     }
 
+    fn start_refill(&mut self, model: &str) -> Result<()> {
+        let (now, id) = (self.now, model.to_owned());
+        let model = ModelRef { id, source: String::new() };
+        self.opened()?.start_refill(&model, Refill::IfOtherModel, now).map(drop)
+    }
+
+    /// Fills the next set with all memories in one batch.
+    fn fill_batch(&mut self) -> Result<()> {
+        self.opened()?;
+        let (writer, reader) = self.store.as_mut().expect("the store is open");
+        let batch = reader.fill_batch(1_000)?.expect("a set is being filled");
+        let encoded = |(seq, text): (i64, String)| {
+            let encoding = Some(encoding(&text, 100));
+            FilledMemory { seq, text, encoding }
+        };
+        let filled: Vec<FilledMemory> = batch.memories.into_iter().map(encoded).collect();
+        writer.store_fill_batch(&batch.set.name, &filled)
+    }
+
+    /// Changes to the filled set, unless an interrupted call has done it.
+    fn finish_refill(&mut self) -> Result<()> {
+        let now = self.now;
+        let writer = self.opened()?;
+        let is_finished = writer.finish_refill(&HashSet::new(), now)?;
+        assert!(is_finished || writer.active_sets().get().filling.is_none());
+        Ok(())
+    }
+
+    fn purge_kept_sets(&mut self) -> Result<()> {
+        let now = self.now;
+        self.opened()?.purge_kept_sets(now, 1_000).map(drop)
+    }
+
     fn forget(&mut self, key: &str, text: &str, hard: bool) -> Result<()> {
         let id = self.id(text)?;
         let call = self.call(key);
@@ -230,7 +279,7 @@ impl Subject {
         let plan = reader.plan(call.now)?;
         let Some(Step::Compact(cluster)) = plan.steps.first() else { return Ok(()) };
         let Some(draft) = reader.draft(cluster)? else { return Ok(()) };
-        writer.compact(&call, cluster, &draft, &DocumentEncoding::default())?;
+        writer.compact(&call, cluster, &draft, &TextEncodings::default())?;
         let seen = cluster
             .members
             .iter()
@@ -242,6 +291,12 @@ impl Subject {
 }
 
 /// Returns an encoding near an axis, with the sign codes of the words.
-fn encoded(text: &str, axis: usize) -> DocumentEncoding {
+fn encoding(text: &str, axis: usize) -> DocumentEncoding {
     document_encoding(text, between_axes(axis, 200 + axis, 0.8))
+}
+
+/// Returns the encodings of a text by both models.
+fn encoded(text: &str, axis: usize) -> TextEncodings {
+    let by = |model: &str| ModelEncoding { model: model.into(), encoding: encoding(text, axis) };
+    ["test", "next"].map(by).into_iter().collect()
 }

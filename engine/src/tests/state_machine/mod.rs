@@ -9,7 +9,7 @@ mod model;
 use crate::db::integrity;
 use crate::error::Error;
 use crate::handles::settings::Settings;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::status::Status;
 use crate::model::time::{ClockReading, DAY};
 use crate::tests::fixture::{TestStore, axis, folder_in_memory, parse};
@@ -237,7 +237,7 @@ impl Pair {
     fn edit(&mut self, at: usize) {
         let (text, call) = (self.text(), self.store.call("a", None));
         let request = json!({"memory_id": self.ids[at], "content": text});
-        let encoding = DocumentEncoding::default();
+        let encoding = TextEncodings::default();
         let reply = self.store.writer.edit(&call, &parse(request), &encoding);
         assert_eq!(reply.is_ok(), self.model.is_active(at), "{reply:?}");
         if reply.is_ok() {

@@ -1,7 +1,7 @@
 //! Vectors, sign codes and the keyword index after an import.
 
 use crate::db::vectors;
-use crate::model::encoding::{DocumentEncoding, SignCode};
+use crate::model::encoding::{DocumentEncoding, SignCode, TextEncodings};
 use crate::tests::fixture::{TestStore, axis, parse};
 use crate::transfer::tests::{export, import, small_store, try_import, without_provenance};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn a_vector_of_other_content_is_not_imported() {
     let request = parse(json!({"memory_id": id, "content": "Opens at ten"}));
     other
         .writer
-        .edit(&other.call("shop", None), &request, &DocumentEncoding::default())
+        .edit(&other.call("shop", None), &request, &TextEncodings::default())
         .expect("the memory is edited");
     assert_eq!(import(&mut other, &file).vectors, 0);
     assert_eq!(other.reader.without_vector(9).expect("the list is readable").len(), 1);

@@ -1,6 +1,6 @@
 //! Imports of files that contain hard-deleted memories, tombstones or quotes of them.
 
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::tests::fixture::{TestStore, between_axes, parse};
 use crate::transfer::tests::{export, import, memories_of, small_store};
 use loci_proto::memory::MemoryId;
@@ -23,7 +23,7 @@ fn an_import_does_not_bring_back_quotes_of_a_hard_deleted_memory() {
                 .expect("the draft is read")
                 .expect("the cluster is current");
             here.writer
-                .compact(&call, &cluster, &draft, &DocumentEncoding::default())
+                .compact(&call, &cluster, &draft, &TextEncodings::default())
                 .expect("the cluster is compacted");
         }
     }
@@ -54,7 +54,7 @@ fn an_import_does_not_bring_back_quotes_of_a_hard_deleted_memory() {
     let edit = parse(json!({"memory_id": own_summary.id, "confidence": 0.9}));
     there
         .writer
-        .edit(&later, &edit, &DocumentEncoding::default())
+        .edit(&later, &edit, &TextEncodings::default())
         .expect("the summary is edited after the deletion");
     import(&mut here, &export(&there, false));
     assert!(!here.dump().contains(&text(3)), "{}", here.dump());

@@ -2,7 +2,7 @@
 
 use crate::db::memories;
 use crate::db::memories::StatusChange;
-use crate::model::encoding::DocumentEncoding;
+use crate::model::encoding::TextEncodings;
 use crate::model::status::Status;
 use crate::tests::fixture::{TestStore, axis, between_axes, parse};
 use loci_proto::memory::MemoryId;
@@ -194,7 +194,7 @@ impl History {
         let Some((group, id)) = self.pick(which) else { return };
         let call = self.test_store.call(&group, None);
         let request = json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
-        let _ = self.test_store.writer.edit(&call, &parse(request), &DocumentEncoding::default());
+        let _ = self.test_store.writer.edit(&call, &parse(request), &TextEncodings::default());
     }
 
     fn restore(&mut self, which: usize) {

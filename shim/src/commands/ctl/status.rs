@@ -56,6 +56,9 @@ fn status_text(status: &Status) -> String {
         );
     }
     row("model", format!("{}, {}{checksum}", model.id, model.state));
+    if let Some(progress) = &status.re_embedding {
+        row("vectors", escape_line(&progress.sentence()));
+    }
     row(
         "queued",
         format!(
@@ -122,7 +125,7 @@ pub(crate) fn format_duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths};
+    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -143,6 +146,13 @@ mod tests {
                 sha256: "53aa51172d142c89".repeat(4),
                 state: "ready".to_owned(),
             },
+            re_embedding: Some(ReembeddingStatus {
+                from: "all-MiniLM-L6-v2".to_owned(),
+                to: "custom-0f1e2d3c4b5a6978".to_owned(),
+                done: 1_024,
+                total: 10_000,
+                state: "running".to_owned(),
+            }),
             memories: 132,
             index: Some(IndexStatus {
                 state: "loading".to_owned(),
@@ -171,6 +181,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   memories  132
   index     loading (950 of 1,000,000)
   model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
+  vectors   re-embedding 1,024 of 10,000, by custom-0f1e2d3c4b5a6978
   queued    0 to write, 1 to read, 0 to embed
   sessions  2
 

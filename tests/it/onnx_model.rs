@@ -1,0 +1,143 @@
+//! Writes a tiny embedding model: an ONNX graph encoded by hand, with the tokenizer of the pinned model.
+//!
+//! The graph maps each token id to a row of a table of seeded random numbers: `Mod(input_ids, ROWS)`, then `Gather(table, …)`. Its output
+//! `last_hidden_state` has the shape batch × tokens × dimensions, as that of a transformer. `attention_mask` is an input that the graph
+//! does not use, since the mean over the tokens is not a part of it. The same seed gives the same bytes.
+//!
+//! The encoding is that of Protocol Buffers: each field is a tag (its number times 8, plus its kind: 0 for a number, 2 for bytes), followed
+//! by a variable-length number, or by a length and the bytes. Numbers of fields are those of `onnx.proto`. Not here: any test.
+
+use crate::home::models;
+use std::path::Path;
+
+/// Rows of the table.
+const ROWS: usize = 1021;
+/// `TensorProto.DataType` of 32-bit floats and of 64-bit integers.
+const FLOAT: u64 = 1;
+const INT64: u64 = 7;
+
+/// A tiny model.
+#[derive(Clone, Copy)]
+pub struct TinyModel {
+    /// Chooses the numbers of the table.
+    pub seed: u64,
+    /// Numbers of a vector.
+    pub dimensions: usize,
+    /// Whether the graph has the input `token_type_ids`, which it adds to the ids.
+    pub has_token_types: bool,
+}
+
+impl TinyModel {
+    /// Returns a model of 384 dimensions.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, dimensions: 384, has_token_types: false }
+    }
+
+    /// Writes `model.onnx` and `tokenizer.json` into a folder, which is created.
+    pub fn write(self, folder: &Path) {
+        std::fs::create_dir_all(folder).expect("the folder is created");
+        std::fs::write(folder.join("model.onnx"), self.bytes()).expect("the graph is written");
+        let tokenizer = models().join("all-MiniLM-L6-v2/tokenizer.json");
+        std::fs::copy(tokenizer, folder.join("tokenizer.json")).expect("the tokenizer is copied");
+    }
+
+    /// Returns the graph: a `ModelProto`.
+    pub fn bytes(self) -> Vec<u8> {
+        let mut graph = Vec::new();
+        let mut ids = "input_ids";
+        if self.has_token_types {
+            graph.extend(bytes(1, &node("Add", &["input_ids", "token_type_ids"], "ids")));
+            ids = "ids";
+        }
+        graph.extend(bytes(1, &node("Mod", &[ids, "rows"], "row")));
+        graph.extend(bytes(1, &node("Gather", &["table", "row"], "last_hidden_state")));
+        graph.extend(bytes(2, b"tiny"));
+        let rows = i64::try_from(ROWS).expect("it fits").to_le_bytes();
+        graph.extend(bytes(5, &tensor("rows", &[], INT64, &rows)));
+        let shape = [ROWS as u64, self.dimensions as u64];
+        graph.extend(bytes(5, &tensor("table", &shape, FLOAT, &self.table())));
+        let mut inputs = vec!["input_ids", "attention_mask"];
+        inputs.extend(self.has_token_types.then_some("token_type_ids"));
+        for input in inputs {
+            let axes = [Axis::Named("batch"), Axis::Named("tokens")];
+            graph.extend(bytes(11, &value(input, INT64, &axes)));
+        }
+        let axes =
+            [Axis::Named("batch"), Axis::Named("tokens"), Axis::Fixed(self.dimensions as u64)];
+        graph.extend(bytes(12, &value("last_hidden_state", FLOAT, &axes)));
+        // ir_version 8, operator set 13.
+        [number(1, 8), bytes(7, &graph), bytes(8, &number(2, 13))].concat()
+    }
+
+    fn table(self) -> Vec<u8> {
+        let mut state = self.seed;
+        let mut next = || {
+            // splitmix64
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut bits = state;
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let unit = ((bits ^ (bits >> 31)) >> 40) as f32 / (1 << 24) as f32;
+            unit - 0.5
+        };
+        (0..ROWS * self.dimensions).flat_map(|_| next().to_le_bytes()).collect()
+    }
+}
+
+/// A dimension of a tensor.
+enum Axis {
+    Named(&'static str),
+    Fixed(u64),
+}
+
+/// A variable-length number.
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    loop {
+        let low = u8::try_from(number & 0x7f).expect("seven bits fit");
+        number >>= 7;
+        if number == 0 {
+            encoded.push(low);
+            return encoded;
+        }
+        encoded.push(low | 0x80);
+    }
+}
+
+/// A field with a number.
+fn number(field: u64, value: u64) -> Vec<u8> {
+    [varint(field << 3), varint(value)].concat()
+}
+
+/// A field with bytes, a text or a message.
+fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
+    [varint(field << 3 | 2), varint(value.len() as u64), value.to_vec()].concat()
+}
+
+/// A `NodeProto`.
+fn node(operator: &str, inputs: &[&str], output: &str) -> Vec<u8> {
+    let mut node: Vec<u8> = inputs.iter().flat_map(|input| bytes(1, input.as_bytes())).collect();
+    node.extend(bytes(2, output.as_bytes()));
+    node.extend(bytes(4, operator.as_bytes()));
+    node
+}
+
+/// A `TensorProto` with its numbers as raw bytes.
+fn tensor(name: &str, shape: &[u64], kind: u64, raw: &[u8]) -> Vec<u8> {
+    let mut tensor: Vec<u8> = shape.iter().flat_map(|size| number(1, *size)).collect();
+    tensor.extend(number(2, kind));
+    tensor.extend(bytes(8, name.as_bytes()));
+    tensor.extend(bytes(9, raw));
+    tensor
+}
+
+/// A `ValueInfoProto` of a tensor.
+fn value(name: &str, kind: u64, axes: &[Axis]) -> Vec<u8> {
+    let dimension = |axis: &Axis| match axis {
+        Axis::Fixed(size) => bytes(1, &number(1, *size)),
+        Axis::Named(name) => bytes(1, &bytes(2, name.as_bytes())),
+    };
+    let shape: Vec<u8> = axes.iter().flat_map(dimension).collect();
+    let tensor = [number(1, kind), bytes(2, &shape)].concat();
+    [bytes(1, name.as_bytes()), bytes(2, &bytes(1, &tensor))].concat()
+}

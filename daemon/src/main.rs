@@ -6,6 +6,7 @@ use loci_proto::paths::Paths;
 use locid::config::options;
 use locid::config::options::{Command, Model, Options};
 use locid::embedding;
+use locid::process::backup_commands;
 use locid::process::serve;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
             Err(error) if error.exit == Exit::AlreadyRunning => error.exit.into(),
             Err(error) => fail(&error.failure, error.exit),
         },
+        Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
         Some(Command::Model { command: Model::Fetch { from } }) => {
             options::fetch(&paths, from.as_deref())
         }

@@ -95,9 +95,9 @@ impl From<Error> for Failure {
             Error::InUse { .. } => Failure::new(Code::Busy, error.to_string())
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
-                .hint("Put the file back, or copy a backup to its place"),
+                .hint("Put the file back, or run loci backup restore"),
             Error::ForeignSchema { .. } => Failure::new(Code::StorageFailed, error.to_string())
-                .hint("Remove it with another program for SQLite, or restore a backup"),
+                .hint("Remove it with another program for SQLite, or run loci backup restore"),
             Error::File { ref source, .. } => {
                 let fault = match source.kind() {
                     ErrorKind::StorageFull => StorageFault::Full,
@@ -145,6 +145,20 @@ impl Error {
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Self::Database(fault)
             if fault.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy))
+    }
+
+    /// Returns whether the content of the database file is wrong. False for a file that cannot be
+    /// read at the moment: a lock, a full disk, missing memory or a failing disk is no damage.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Database(fault) => {
+                matches!(fault.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the store must not be written any more: the database is damaged, or a sync

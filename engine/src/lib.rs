@@ -14,6 +14,7 @@
 //! Everything is synchronous and receives what it needs: the time, the request, the vectors. Not
 //! here: clocks, threads, sockets, the model, the environment.
 
+pub mod backups;
 mod database_files;
 mod db;
 pub mod duplicate;
@@ -43,7 +44,7 @@ pub use db::salvage::{Salvage, salvage};
 pub use handles::open::{open, open_cold};
 pub use handles::open_read_only::{ReadOnlyStore, open_read_only};
 pub use handles::reader::Reader;
-pub use handles::settings::{Settings, Ttl};
+pub use handles::settings::{BackupSettings, Settings, Ttl};
 pub use handles::writer::Writer;
 pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::Actor;

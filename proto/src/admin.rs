@@ -40,6 +40,30 @@ pub struct Status {
     /// The warnings about storage, and lasting notices.
     #[serde(default)]
     pub storage: Vec<StorageWarning>,
+    /// The backups.
+    #[serde(default)]
+    pub backups: BackupStatus,
+}
+
+/// The backups, and when they were last made and tested.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupStatus {
+    /// Number of backups.
+    pub count: usize,
+    /// Bytes of all backups.
+    pub bytes: u64,
+    /// When the newest backup was made, ISO 8601, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    /// When a backup was last verified, ISO 8601, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_verified: Option<String>,
+    /// When a backup was last opened and searched as a test, ISO 8601, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_drill: Option<String>,
+    /// What the last verification or drill of the newest backups found wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// A condition of the storage that needs attention, or a lasting notice.
@@ -85,6 +109,8 @@ pub enum WarningKind {
     LowSpace,
     /// A folder or file can be opened by other users.
     OpenToOthers,
+    /// No backup could be made, or one is faulty.
+    Backup,
     /// A lasting notice.
     Notice,
 }
@@ -103,6 +129,7 @@ impl WarningKind {
             Self::ReadOnly => "read_only",
             Self::LowSpace => "low_space",
             Self::OpenToOthers => "open_to_others",
+            Self::Backup => "backup",
             Self::Notice => "notice",
         }
     }
@@ -219,6 +246,14 @@ pub struct VerbCall {
     /// The verb's arguments.
     #[serde(default)]
     pub arguments: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Last line of an export that failed before its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedExport {
+    /// Why it failed.
+    pub error: crate::error::Failure,
 }
 
 /// Reply of a request that returns no data.

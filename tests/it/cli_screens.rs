@@ -6,6 +6,7 @@
 //! diff.
 
 use crate::home::{Agent, TestHome};
+use crate::normalize::{normalize_names, normalize_numbers, normalize_sessions, normalize_times};
 use clap::CommandFactory;
 use loci::cli::Cli;
 use serde_json::{Value, json};
@@ -109,87 +110,8 @@ impl Scene {
     }
 }
 
-/// Replaces the id of each session that a screen names.
-fn normalize_sessions(text: &str) -> String {
-    let shown = |(at, part): (usize, &str)| match part.get(35..) {
-        Some(rest) if at > 0 => format!(", session SESSION{rest}"),
-        _ => part.to_owned(),
-    };
-    text.split(", session 0").enumerate().map(shown).collect()
-}
-
-/// Replaces names that depend on a path, on ids or on the time: group ids, cluster ids, backups.
-fn normalize_names(text: &str) -> String {
-    let hexadecimal = |name: &str, digits: usize| {
-        name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit())
-    };
-    let word = |word: &str| {
-        let bare = word.trim_matches(['(', ')', '\n']);
-        let normalized = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
-            (Some(digits), _) if hexadecimal(digits, 16) => "g_0000000000000000".to_owned(),
-            (_, Some((folder, _))) => format!("{folder}/memory-…"),
-            _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => {
-                "000000000000".to_owned()
-            }
-            _ => bare.to_owned(),
-        };
-        word.replace(bare, &normalized)
-    };
-    text.split_inclusive(' ')
-        .map(|part| {
-            if part.trim().is_empty() {
-                part.to_owned()
-            } else {
-                word(part.trim_end_matches(' ')) + if part.ends_with(' ') { " " } else { "" }
-            }
-        })
-        .collect()
-}
-
 fn id(reply: &serde_json::Map<String, Value>) -> String {
     reply["id"].as_str().expect("the reply has an id").to_owned()
-}
-
-/// Replaces the digits of dates and times by 0; the date 2026-03-04 of the test data stays.
-fn normalize_times(text: &str) -> String {
-    let digits = |shape: &str, at: &str| {
-        at.len() >= shape.len()
-            && at.is_char_boundary(shape.len())
-            && shape
-                .bytes()
-                .zip(at.bytes())
-                .all(|(s, c)| if s == b'0' { c.is_ascii_digit() } else { s == c })
-    };
-    let mut normalized = String::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let shape = [
-            "0000-00-00T00:00:00.000Z",
-            "0000-00-00T00:00:00.000000Z",
-            "0000-00-00T00:00:00Z",
-            "0000-00-00 00:00:00",
-            "0000-00-00",
-        ]
-        .into_iter()
-        .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
-        let taken = shape.map_or(c.len_utf8(), str::len);
-        normalized.push_str(shape.unwrap_or(&rest[..taken]));
-        rest = &rest[taken..];
-    }
-    normalized
-}
-
-/// Replaces every number by N, and column widths that depend on numbers by one space.
-fn normalize_numbers(screen: &str) -> String {
-    let word = |word: &str| {
-        if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() {
-            "N".to_owned()
-        } else {
-            word.to_owned()
-        }
-    };
-    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
-    screen.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Replaces the numbers of a screen, except in the reply of a reload, where none vary.
@@ -467,6 +389,7 @@ fn store_administration_commands_print_these_screens() {
         ("groups_alias", &["groups", "alias", "shop", "store"]),
         ("groups_merge_unknown", &["groups", "merge", "nowhere", "shop", "--yes"]),
         ("reset_without_yes", &["reset"]),
+        ("backup_unknown", &["backup", "verify", "nowhere"]),
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
@@ -475,7 +398,24 @@ fn store_administration_commands_print_these_screens() {
     insta::assert_snapshot!("eval_refused", eval("retrieval.fusion=best"));
     insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
     scan_screens(&scene);
+    backup_screens(&scene);
     insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));
+}
+
+/// The screens of `backup`; the names of the files are times.
+fn backup_screens(scene: &Scene) {
+    for (name, typed) in [
+        ("backup_create", &["backup", "create"][..]),
+        ("backup_list", &["backup", "list"]),
+        ("backup_verify", &["backup", "verify", "latest"]),
+        ("backup_restore_without_yes", &["backup", "restore"]),
+        ("backup_restore", &["backup", "restore", "--yes"]),
+        ("doctor_recover_whole", &["doctor", "--recover", "--yes"]),
+    ] {
+        // Two backups in one second differ by a number.
+        let screen = scene.screen(typed).replace("00000000T000000Z-0", "00000000T000000Z");
+        insta::assert_snapshot!(name, normalize_numbers(&screen));
+    }
 }
 
 /// The screens of `scan`: nothing found, then a token that is stored while secrets are allowed.

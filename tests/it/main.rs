@@ -3,6 +3,8 @@
 
 mod activation;
 mod admin_limits;
+mod backup;
+mod backup_content;
 mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;
@@ -40,6 +42,7 @@ mod invalid_peers;
 mod lifecycle;
 mod loading;
 mod maintenance;
+mod normalize;
 mod onnx_model;
 mod peer_limits;
 mod power_loss;

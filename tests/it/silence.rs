@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 45] = [
+const COMMANDS: [&str; 49] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -34,6 +34,9 @@ const COMMANDS: [&str; 45] = [
     "scan",
     "eval",
     "doctor",
+    "backup create",
+    "backup list",
+    "backup verify",
     "export --output all.jsonl",
     "import all.jsonl",
     "groups list",
@@ -59,13 +62,14 @@ const COMMANDS: [&str; 45] = [
     "completions bash",
     "man",
     "reset --yes",
+    "backup restore --yes",
     "ctl restart",
     "ctl stop",
     "ctl start",
     "ctl drain",
 ];
 /// The first command that ends the daemon on purpose.
-const FIRST_STOP: &str = "ctl restart";
+const FIRST_STOP: &str = "backup restore --yes";
 
 /// Returns every command of `loci` except the relay, as it is typed.
 fn all_commands() -> BTreeSet<String> {

@@ -98,7 +98,7 @@ impl EffectiveConfig {
         reread.config.storage = loaded.config.storage.clone();
         reread.config.embedding = loaded.config.embedding.clone();
         telemetry::set_level(&options::log_level(&reread.config)?);
-        let settings = reread.config.settings();
+        let settings = reread.config.settings_at(&self.paths);
         *loaded = reread;
         Ok((settings, ReloadReply { file: self.paths.config.display().to_string(), changed }))
     }

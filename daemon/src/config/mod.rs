@@ -4,6 +4,7 @@
 //! refused by name. Not here: environment variables (`proto::paths`).
 
 pub mod allowed;
+pub mod backup;
 pub mod effective;
 pub mod file;
 pub mod options;
@@ -13,17 +14,20 @@ mod tests;
 
 use crate::embedding::MODEL_ID;
 use allowed::check_one_of;
-use loci_engine::Settings;
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
+use loci_engine::{BackupSettings, Settings};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, GroupName};
+use loci_proto::paths::Paths;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The value of `embedding.model` for a model of the user's own.
 const CUSTOM_MODEL: &str = "custom";
+/// The folder of the backups in the data folder.
+pub const BACKUP_FOLDER: &str = "backups";
 
 /// The whole file; a missing section or key has its default.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -41,6 +45,8 @@ pub struct Config {
     pub ttl: Ttl,
     /// `[maintenance]`
     pub maintenance: Maintenance,
+    /// `[backup]`
+    pub backup: backup::Backup,
     /// `[privacy]`
     pub privacy: privacy::Privacy,
 }
@@ -350,6 +356,7 @@ impl Config {
             ("maintenance.promotion_similarity", m.promotion_similarity, 0.5..=1.0),
             ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, zero_to_one),
             ("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0..=36500.0),
+            ("backup.max_bytes", self.backup.max_bytes as f64, backup::BUDGET),
         ];
         match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
             None => Ok(()),
@@ -382,7 +389,17 @@ impl Config {
         name.parse().map_err(refused)
     }
 
-    /// Returns the settings of the engine.
+    /// Returns the settings of the engine, with the backups in a folder of the data folder.
+    #[must_use]
+    pub fn settings_at(&self, paths: &Paths) -> Settings {
+        let backups = BackupSettings {
+            folder: Some(paths.home.join(BACKUP_FOLDER)),
+            max_bytes: self.backup.budget(),
+        };
+        Settings { backups, ..self.settings() }
+    }
+
+    /// Returns the settings of the engine that do not depend on paths.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let r = &self.retrieval;

@@ -30,6 +30,9 @@ pub struct Options {
     /// Seconds that a peer may take to read an answer, or to continue a line, before it is disconnected.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", hide = true)]
     pub read_deadline: u64,
+    /// Seconds between two checks whether a backup or a restore drill is due.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", hide = true)]
+    pub backup_check: u64,
     /// The command; the default is serve.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -47,6 +50,12 @@ impl Options {
     pub fn peer_timeout(&self) -> Duration {
         Duration::from_secs(self.read_deadline)
     }
+
+    /// Returns the time between two checks whether a backup is due.
+    #[must_use]
+    pub fn backup_interval(&self) -> Duration {
+        Duration::from_secs(self.backup_check.max(1))
+    }
 }
 
 /// The commands of `locid`.
@@ -54,12 +63,43 @@ impl Options {
 pub enum Command {
     /// Serve until stopped.
     Serve,
+    /// List, verify and restore backups.
+    #[command(subcommand)]
+    Backup(BackupCommand),
     /// Manage the model files.
     Model {
         /// The command.
         #[command(subcommand)]
         command: Model,
     },
+}
+
+/// The commands of `locid backup`. They print JSON, for `loci backup` and `loci doctor`.
+#[derive(Debug, Subcommand)]
+pub enum BackupCommand {
+    /// List the backups.
+    List,
+    /// Verify one backup, or all.
+    Verify {
+        /// The backup: its name, the beginning of it, or latest.
+        backup: Option<String>,
+    },
+    /// Verify the backup that would be restored, and print what would change.
+    Plan(WhichBackup),
+    /// Restore a backup; no daemon may run.
+    Restore(WhichBackup),
+    /// Recover a damaged store from the newest whole backup and what can be read; no daemon may run.
+    Recover,
+}
+
+/// The backup to restore.
+#[derive(Debug, clap::Args)]
+pub struct WhichBackup {
+    /// The backup: its name, the beginning of it, or latest.
+    pub backup: Option<String>,
+    /// The newest backup at this time or before: a date, a date with a time, or a duration before now.
+    #[arg(long, value_name = "TIME", conflicts_with = "backup")]
+    pub at: Option<String>,
 }
 
 /// The commands of `locid model`.

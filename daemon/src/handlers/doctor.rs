@@ -7,7 +7,7 @@ use crate::service::store_state::StorePools;
 use crate::service::{Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{StorageWarning, WarningKind};
-use loci_proto::error::Failure;
+use loci_proto::error::{Code, Failure};
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use std::io;
 use std::path::Path;
@@ -33,7 +33,54 @@ pub(super) async fn handle(
     findings.extend(check_storage(service));
     findings.extend(check.findings);
     findings.push(service.read(Reader::examine_index).await?);
+    findings.push(check_backups(service).await);
+    if request.deep {
+        findings.extend(read_everything(service).await?);
+    }
     Ok(DoctorReply { findings, dismissed: None })
+}
+
+/// Says when backups were last made, verified and tested.
+async fn check_backups(service: &Service) -> Finding {
+    let status = service.backup_status().await;
+    let age = |time: Option<String>| {
+        time.map_or_else(|| "never".to_owned(), |time| time.chars().take(16).collect())
+    };
+    let text = format!(
+        "{} backups, {} KiB; last made {}, verified {}, tested {}",
+        status.count,
+        status.bytes.div_ceil(1 << 10),
+        age(status.last),
+        age(status.last_verified),
+        age(status.last_drill)
+    );
+    match status.faults.first() {
+        Some(fault) => {
+            Finding::warn("backup", format!("{fault}; {text}"), "Run loci backup create")
+        }
+        None if status.count == 0 => {
+            Finding::ok("backup", "there is none yet; the first is made a minute after a store")
+        }
+        None => Finding::ok("backup", text),
+    }
+}
+
+/// Reads every row and every backup, while calls go on.
+async fn read_everything(service: &Service) -> Result<Vec<Finding>, Failure> {
+    let reader = service.read(Reader::try_clone).await?;
+    let read = tokio::task::spawn_blocking(move || reader.examine_rows()).await;
+    let read = read.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+    let mut findings = read.map_err(Failure::from)?;
+    let backups = service.verify_backups().await?;
+    let faults: Vec<&String> = backups.iter().filter_map(|backup| backup.fault.as_ref()).collect();
+    let text = format!("verified {} of {} backups", backups.len() - faults.len(), backups.len());
+    findings.push(match faults.first() {
+        None => Finding::ok("backup", text),
+        Some(fault) => {
+            Finding::warn("backup", format!("{text}; {fault}"), "Run loci backup create")
+        }
+    });
+    Ok(findings)
 }
 
 /// Removes the lasting notices.

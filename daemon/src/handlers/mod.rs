@@ -4,6 +4,7 @@
 //! arguments. Not here: who may call which verb (`interface`), what a verb means (the engine), `export` and `import`, which are streams
 //! (`interface::admin::transfer`).
 
+mod backup;
 mod cleanup;
 mod compact;
 mod confirm;
@@ -103,6 +104,7 @@ async fn call_verb(
         Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
         Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
+        Request::Backup(_) => json(&backup::handle(service).await?),
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
         Request::Scan(request) => json(&scan::handle(service, caller, request).await?),

@@ -1,6 +1,7 @@
 //! `reset`: deletes all memories.
 
 use crate::service::{Caller, Service};
+use loci_engine::backups::manifest::Reason;
 use loci_proto::error::Failure;
 use loci_proto::requests::reset::{ResetReply, ResetRequest};
 
@@ -9,12 +10,14 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: ResetRequest,
 ) -> Result<ResetReply, Failure> {
-    let folder = service.backup_folder();
+    let new = service.new_backup(Reason::Reset);
     if !request.dry_run {
         // Buffered accesses are of memories that are deleted now.
         drop(service.usage.take_accesses());
+        // While agents go on; what they store meanwhile makes another one necessary.
+        service.back_up(Reason::Reset).await?;
     }
-    service.write(caller, move |writer, call| writer.reset(call, &request, &folder)).await
+    service.write(caller, move |writer, _| writer.reset(&request, &new)).await
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The process: start, locks, sockets, service manager, clock, logging and orderly shutdown.
 
 pub mod activation;
+pub mod backup_commands;
 pub mod clock;
 pub mod serve;
 pub mod sockets;

@@ -79,10 +79,11 @@ async fn serve(
     let store = Arc::new(store);
     let service = Arc::new(Service::new(models, auto_fetch, opened, effective, db.clone()));
     service.scheduler.set_schedule(config.schedule());
+    service.backups.set_interval(options.backup_interval());
     let draining = CancellationToken::new();
     let opening = Arc::new(Opening {
         db,
-        settings: config.settings(),
+        settings: config.settings_at(paths),
         service: Arc::clone(&service),
         store: Arc::clone(&store),
     });
@@ -108,6 +109,7 @@ async fn serve(
     let sockets = serve_until_stopped(sockets, is_open, &draining).await;
     background.reload.abort();
     tracing::info!("draining");
+    service.backups.stop();
     activation::notify_stopping();
     sockets.remove();
     draining.cancel();

@@ -7,10 +7,14 @@ use crate::service::Service;
 use crate::service::disk;
 use crate::service::pools::Pool;
 use crate::service::store_state::{StorePools, StoreState, StoreViews, read_only_failure};
+use loci_engine::backups::manifest::{self, Backup};
+use loci_engine::backups::prepare::Target;
+use loci_engine::backups::recover::{self, WithoutBackup};
 use loci_engine::error::Error;
 use loci_engine::{ReadOnlyStore, Reader, Settings, Writer, open_cold, open_read_only};
 use loci_proto::error::{Code, Exit, Failure, StorageFault};
-use std::path::PathBuf;
+use loci_proto::paths;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -90,12 +94,37 @@ impl Opening {
                     Error::InUse { .. } => Exit::AlreadyRunning,
                     _ => Exit::Storage,
                 };
-                let failure = Failure::from(error);
+                let failure = self.refusal(error);
                 tracing::error!(%failure, "the store cannot be opened");
                 self.store.send_replace(StoreState::Failed(failure.clone()));
                 Err(StartupError::new(exit, failure))
             }
         }
+    }
+
+    /// Returns the failure of a start, with the commands that help.
+    fn refusal(&self, error: Error) -> Failure {
+        let is_recoverable = error.is_damage();
+        let hint = match &error {
+            Error::NewerDatabase { known, .. } => {
+                match newest_of_schema(&self.service.backup_folder(), *known) {
+                    Some(id) => format!("Update loci, or run loci backup restore {id}, which was made before the migration"),
+                    None => "Update loci".to_owned(),
+                }
+            }
+            Error::Lost { .. } => {
+                "Put the file back; or run loci backup restore, or loci doctor --recover".to_owned()
+            }
+            Error::NotOurs { .. } => {
+                "Put the database back; or run loci backup restore, or loci doctor --recover: both keep this file aside".to_owned()
+            }
+            Error::ForeignSchema { .. } => {
+                "Remove it with another program for SQLite; or run loci backup restore, or loci doctor --recover, which keeps the memories: both keep this file aside".to_owned()
+            }
+            _ if is_recoverable => "Run loci doctor --recover, which keeps what can be read, or loci backup restore".to_owned(),
+            _ => return error.into(),
+        };
+        Failure::from(error).hint(hint)
     }
 
     fn open_blocking(&self) -> Result<(StorePools, Threads), Error> {
@@ -110,7 +139,7 @@ impl Opening {
                 Err(error) => error,
             },
         };
-        let Some(fault) = fault else { return Err(error) };
+        let Some(fault) = fault else { return self.recover(error) };
         if fault == StorageFault::Full && service.reserve.release() {
             tracing::info!("the disk is full; the reserve is used to open the store");
             let opened = self.open_for_writing();
@@ -127,6 +156,37 @@ impl Opening {
         let failure = read_only_failure(fault);
         service.health.record_failure(&failure, now);
         self.read_only_pools(&store, failure)
+    }
+
+    /// Recovers a damaged store from its newest whole backup, if a second look finds it damaged too. A lock, a full or failing disk is no
+    /// damage, and a file that was lost or is another program's is left to the person.
+    fn recover(&self, error: Error) -> Result<(StorePools, Threads), Error> {
+        if !error.is_damage() {
+            return Err(error);
+        }
+        tracing::warn!(%error, "the store is damaged; looking a second time");
+        let error = match self.open_for_writing() {
+            Ok(opened) => return Ok(opened),
+            Err(second) if second.is_damage() => second,
+            Err(second) => return Err(second),
+        };
+        let target = Target {
+            database: paths::canonical(&self.db),
+            backups: self.service.backup_folder(),
+            settings: self.settings.clone(),
+            policy: self.service.config.policy(),
+            now: self.service.now(),
+        };
+        match recover::recover(&target, WithoutBackup::Refuse) {
+            Ok(recovered) => {
+                tracing::error!(report = recovered.sentences(), "the store was recovered");
+                self.open_for_writing()
+            }
+            Err(reason) => {
+                tracing::error!(%reason, "the store was not recovered");
+                Err(error)
+            }
+        }
     }
 
     fn open_for_writing(&self) -> Result<(StorePools, Threads), Error> {
@@ -220,6 +280,14 @@ impl Opening {
         }
         threads
     }
+}
+
+/// Returns the newest backup whose schema this build knows.
+fn newest_of_schema(folder: &Path, known: i64) -> Option<String> {
+    let is_known = |backup: &Backup| {
+        backup.manifest.as_ref().is_some_and(|manifest| manifest.contents.schema <= known)
+    };
+    manifest::list(folder).iter().rfind(|backup| is_known(backup)).map(Backup::id)
 }
 
 /// Waits until the threads of the store have ended, and closes the database, on a full disk with the help of the reserve.

@@ -6,6 +6,7 @@
 
 use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
+use crate::service::backups;
 use crate::service::disk;
 use crate::service::full_check;
 use crate::service::maintenance_run;
@@ -104,6 +105,11 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
         let (service, draining) = (Arc::clone(&service), draining.clone());
         async move { maintenance_run::run_in_background(&service, draining).await }
     });
+    let backups = tokio::spawn({
+        let (service, pools, draining) =
+            (Arc::clone(&service), Arc::clone(&pools), draining.clone());
+        async move { backups::run(&service, &pools, draining).await }
+    });
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut progress = Progress::new(Timestamp(0));
@@ -129,8 +135,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             draining.cancel();
         }
     }
-    // Maintenance also ends when the daemon drains.
+    // Both also end when the daemon drains.
     let _ = maintenance.await;
+    let _ = backups.await;
     if let Err(failure) = service.flush_usage().await {
         tracing::warn!(%failure, "the last accesses were not written");
     }

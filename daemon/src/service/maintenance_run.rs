@@ -7,6 +7,7 @@ use crate::embedding::{Embedder, ModelState, Priority};
 use crate::service::Service;
 use crate::service::scheduler::{RunInProgress, due_at};
 use crate::service::store_state::StorePools;
+use loci_engine::backups::manifest::Reason;
 use loci_engine::maintain::{self, Cluster, Step};
 use loci_engine::model::encoding::{Embedding, TextEncodings};
 use loci_engine::model::time::Timestamp;
@@ -73,6 +74,9 @@ pub async fn do_step(
     } else {
         let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
         tracing::info!(steps = plan.steps.len(), "maintenance run started");
+        if !plan.steps.is_empty() {
+            service.back_up_before(Reason::Maintenance).await;
+        }
         RunInProgress { steps: plan.steps.into(), last_step: Instant::now() }
     };
     let next = run.steps.pop_front();

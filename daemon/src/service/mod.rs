@@ -3,6 +3,8 @@
 //! The store opens in the background; until it is open, calls wait in [`Service::pools`]. Not here: the verbs (`handlers`, and below them
 //! the engine), protocols (`interface`).
 
+pub mod backup_state;
+pub mod backups;
 pub mod disk;
 pub mod encoding;
 pub mod file_modes;
@@ -24,11 +26,13 @@ pub(crate) mod test_fixture;
 pub mod usage;
 pub mod usage_buffer;
 
+use crate::config;
 use crate::config::effective::EffectiveConfig;
 use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
+use backup_state::Backups;
 use disk::Reserve;
 use loci_engine::model::time::{ClockReading, Timestamp};
 use loci_engine::transaction::change::CallContext;
@@ -80,6 +84,8 @@ pub struct Service {
     pub usage: UsageBuffer,
     /// The current warnings about storage.
     pub health: StorageHealth,
+    /// Makes and tests the backups.
+    pub backups: Backups,
     /// Space for forgetting on a full disk.
     pub reserve: Reserve,
     auto_fetch: AutoFetch,
@@ -134,6 +140,7 @@ impl Service {
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
             health: StorageHealth::default(),
+            backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),
             auto_fetch,
             store,
@@ -156,7 +163,7 @@ impl Service {
     /// Returns the folder of the backups.
     #[must_use]
     pub fn backup_folder(&self) -> PathBuf {
-        self.home().join("backups")
+        self.home().join(config::BACKUP_FOLDER)
     }
 
     /// Returns the current time of the daemon's clock, trusted or not.

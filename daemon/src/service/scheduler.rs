@@ -6,7 +6,7 @@ use crate::config::Schedule;
 use loci_engine::maintain::Step;
 use loci_engine::model::time::{Timestamp, days};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time without a call after which the background loop executes a step.
@@ -21,9 +21,30 @@ const PAUSE_FACTOR: u32 = 5;
 #[derive(Debug, Default)]
 pub struct MaintenanceScheduler {
     schedule: Mutex<Option<Schedule>>,
-    last_call: Mutex<Option<Instant>>,
+    last_call: LastCall,
     /// The run in progress, if there is one.
     pub(crate) run: tokio::sync::Mutex<Option<RunInProgress>>,
+}
+
+/// When the last call arrived.
+#[derive(Debug, Clone, Default)]
+pub struct LastCall(Arc<Mutex<Option<Instant>>>);
+
+impl LastCall {
+    /// Returns true for 1 s after each call.
+    #[must_use]
+    pub fn is_recent(&self) -> bool {
+        !self.is_quiet_for(SLOW_PERIOD)
+    }
+
+    fn record(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn is_quiet_for(&self, period: Duration) -> bool {
+        let last_call = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last_call.is_none_or(|last_call| last_call.elapsed() >= period)
+    }
 }
 
 /// A run of maintenance that has steps left.
@@ -50,26 +71,25 @@ impl MaintenanceScheduler {
 
     /// Records that a call has arrived: background work waits or slows down for a while.
     pub fn record_call(&self) {
-        *self.last_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.last_call.record();
+    }
+
+    /// Returns when the last call arrived, for work on another thread.
+    #[must_use]
+    pub fn last_call(&self) -> LastCall {
+        self.last_call.clone()
     }
 
     /// Returns true if no call has arrived for 5 s.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.is_quiet_for(QUIET_PERIOD)
+        self.last_call.is_quiet_for(QUIET_PERIOD)
     }
 
     /// Returns true for 1 s after each call.
     #[must_use]
     pub fn has_recent_call(&self) -> bool {
-        !self.is_quiet_for(SLOW_PERIOD)
-    }
-
-    fn is_quiet_for(&self, period: Duration) -> bool {
-        self.last_call
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_none_or(|last_call| last_call.elapsed() >= period)
+        self.last_call.is_recent()
     }
 
     /// Pauses after background work that began at `started`, if a call has arrived recently.

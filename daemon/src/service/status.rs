@@ -11,7 +11,8 @@ use loci_engine::model::time::Timestamp;
 use loci_engine::operations::reembed::FillProgress;
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{
-    IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status, StorageWarning, WarningKind,
+    BackupStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status,
+    StorageWarning, WarningKind,
 };
 use loci_proto::error::Failure;
 use std::time::Duration;
@@ -78,6 +79,7 @@ impl Service {
             last_full_check: None,
             warnings,
             storage: Vec::new(),
+            backups: BackupStatus::default(),
         };
         self.check_disk();
         status.storage = self.health.warnings();
@@ -86,6 +88,7 @@ impl Service {
         let store = self.store.borrow().clone();
         match store {
             StoreState::Opening => status.degraded.push("store".to_owned()),
+            // `loci ctl start` goes on waiting, and then finds why the daemon has ended.
             StoreState::Failed(failure) => {
                 status.degraded.push("store".to_owned());
                 status.warnings.push(failure.to_string());
@@ -95,6 +98,7 @@ impl Service {
                 let progress = self.re_embedding(&pools);
                 let progress = tokio::time::timeout(COUNT_DEADLINE, progress).await;
                 status.re_embedding = progress.ok().and_then(Result::ok).flatten();
+                self.add_backups(&mut status).await;
             }
         }
         status
@@ -142,6 +146,14 @@ impl Service {
             let (from, state) = (sets.active.model.clone(), state.to_owned());
             ReembeddingStatus { from, to: set.model, done, total, state }
         }))
+    }
+
+    async fn add_backups(&self, status: &mut Status) {
+        status.backups = self.backup_status().await;
+        let faults = status.backups.faults.iter();
+        let warning = |fault: &String| format!("{fault}. Make a new one with loci backup create.");
+        let warnings: Vec<String> = faults.map(warning).collect();
+        status.warnings.extend(warnings);
     }
 }
 

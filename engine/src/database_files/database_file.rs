@@ -117,7 +117,14 @@ impl DatabaseFile {
                     other => not_ours(format!("its application id is {other:#x}")),
                 }
             }
-            Ok(_) => not_ours("it is no SQLite database".to_owned()),
+            Ok(_) if header.iter().all(|byte| *byte == 0) => Err(Error::Damaged {
+                path: self.path.clone(),
+                what: "its first page is empty".to_owned(),
+            }),
+            Ok(_) => not_ours(format!(
+                "it is no SQLite database: it begins with {:?}",
+                String::from_utf8_lossy(&header[..16])
+            )),
             Err(source) => Err(Error::File { path: self.path.clone(), source }),
         }
     }

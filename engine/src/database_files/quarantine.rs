@@ -64,6 +64,19 @@ impl Quarantine {
         copy().map_err(|e| failed(&kept, e))
     }
 
+    /// Gives a file a second name in the folder, or copies it where the file system has no links.
+    /// Does nothing if there is no such file.
+    ///
+    /// # Errors
+    /// `File`; the original is unchanged.
+    pub fn keep_link(&self, path: &Path) -> Result<()> {
+        match std::fs::hard_link(path, self.path_of(path)) {
+            Ok(()) => Ok(()),
+            Err(_) if std::fs::symlink_metadata(path).is_err() => Ok(()),
+            Err(_) => self.keep_copy(path),
+        }
+    }
+
     /// Moves a file into the folder.
     ///
     /// # Errors

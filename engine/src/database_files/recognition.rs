@@ -128,7 +128,10 @@ pub(crate) fn recognise(path: &Path, file: &DatabaseFile, now: Timestamp) -> Res
             // The shared memory of the log describes the log that is gone.
             let _ = std::fs::remove_file(with_suffix(path, "-shm"));
         }
-        recognition.findings.push(format!("The files as they were found are in {folder}"));
+        recognition.findings.push(format!(
+            "The files as they were found are in {folder}. Go on with {} as it is; or run loci backup restore, which keeps it aside too; or, if memories are damaged, loci doctor --recover",
+            name(path)
+        ));
     }
     Ok(recognition)
 }

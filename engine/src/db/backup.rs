@@ -1,9 +1,11 @@
-//! Copies the database to a file, checks such a copy, and empties a store.
+//! Copies the database to a file, describes and checks such a copy, and empties a store.
 
-use crate::db::{connection, health, lexical, memories, vectors};
-use crate::error::Result;
+use crate::backups::manifest::Contents;
+use crate::db::{connection, health, integrity, lexical, vectors};
+use crate::error::{Error, Result};
 use loci_proto::memory::MemoryId;
-use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 
 /// Every table with stored data, each before the tables that it refers to.
@@ -25,22 +27,123 @@ const TABLES: [&str; 15] = [
     "groups",
 ];
 
-/// Writes a copy of the database into an empty file.
+/// Pages of one part of a copy: 1 MiB.
+const PART_PAGES: i32 = 256;
+
+/// Writes a compact copy of the database into a file that is missing or empty.
 pub(crate) fn copy(conn: &Connection, into: &Path) -> Result<()> {
     conn.execute("VACUUM INTO ?1", [into.to_string_lossy()])?;
     Ok(())
 }
 
-/// Checks every page of a copy; returns the number of its memories.
-pub(crate) fn check(path: &Path) -> Result<usize> {
-    let conn = connection::reader(path)?;
-    health::check(&conn, path)?;
-    memories::count(&conn)
+/// Copies the state that a read transaction sees into an empty file, part by part. `between` is
+/// called between two parts; its error ends the copy.
+pub(crate) fn copy_in_parts(
+    source: &Transaction<'_>,
+    into: &Path,
+    between: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let mut target = open_copy(into)?;
+    // The file is synced once, when it is complete.
+    target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+    let backup = Backup::new(source, &mut target)?;
+    loop {
+        match backup.step(PART_PAGES)? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => between()?,
+            _ => return Err(busy().into()),
+        }
+    }
+}
+
+fn busy() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
+}
+
+fn open_copy(path: &Path) -> Result<Connection> {
+    connection::configure_sqlite();
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(path, flags)?)
+}
+
+/// Makes a copy a database without a write-ahead log, so that it is one file and reading it creates
+/// no other, and checks its keyword index, which needs a writing connection.
+///
+/// # Errors
+/// `Damaged` if the keyword index differs from the texts.
+pub(crate) fn seal(path: &Path) -> Result<()> {
+    let conn = open_copy(path)?;
+    conn.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF;",
+    )?;
+    let mode: String = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+    if mode != "delete" {
+        let what = format!("the copy has the journal mode {mode}");
+        return Err(Error::Damaged { path: path.to_path_buf(), what });
+    }
+    integrity::words(&conn).map_err(|error| {
+        let what = format!("the keyword index differs from the texts: {error}");
+        Error::Damaged { path: path.to_path_buf(), what }
+    })?;
+    conn.close().map_err(|(_, error)| error.into())
+}
+
+/// Begins a read transaction, which sees one state until it ends.
+pub(crate) fn snapshot(conn: &Connection) -> Result<Transaction<'_>> {
+    Ok(conn.unchecked_transaction()?)
+}
+
+/// Describes the state that a connection sees.
+pub(crate) fn contents(conn: &Connection) -> Result<Contents> {
+    let count = |table: &str| -> Result<usize> {
+        let rows: i64 =
+            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+        Ok(usize::try_from(rows).unwrap_or(0))
+    };
+    Ok(Contents {
+        database: health::database_uuid(conn)?,
+        schema: integrity::schema(conn)?,
+        last_change: health::last_change(conn)?,
+        memories: count("memories")?,
+        relations: count("entity_relations")?,
+        groups: count("groups")?,
+        rows: digest_of_rows(conn)?,
+    })
+}
+
+/// Returns a digest of the ids and content hashes of all memories, in storage order.
+fn digest_of_rows(conn: &Connection) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut statement = conn.prepare("SELECT id, content_hash FROM memories ORDER BY seq")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..2 {
+            hasher.update(row.get_ref(column)?.as_bytes().unwrap_or_default());
+            hasher.update(&[0]);
+        }
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Checks every page of a copy and describes it. Creates no file beside it.
+///
+/// # Errors
+/// `Damaged` with the first fault, `Database`.
+pub(crate) fn examine(path: &Path) -> Result<Contents> {
+    let conn = connection::immutable(path)?;
+    let damaged = |what: String| Error::Damaged { path: path.to_path_buf(), what };
+    let found: String = conn
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(|error| damaged(error.to_string()))?;
+    if found != "ok" {
+        return Err(damaged(found));
+    }
+    contents(&conn)
 }
 
 /// Returns whether a copy contains a memory.
 pub(crate) fn contains(path: &Path, id: &MemoryId) -> Result<bool> {
-    let conn = connection::reader(path)?;
+    let conn = connection::immutable(path)?;
     Ok(conn.prepare("SELECT 1 FROM memories WHERE id = ?1")?.exists([id.as_str()])?)
 }
 

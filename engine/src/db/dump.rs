@@ -149,3 +149,10 @@ pub(crate) fn frames_in_log(conn: &Connection) -> u32 {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))
         .expect("the checkpoint runs")
 }
+
+/// Changes a text as a faulty disk does: without its hash and the keyword index.
+pub(crate) fn change_text(conn: &Connection, seq: i64, text: &str) {
+    let _triggers_off = crate::db::lexical::TriggersOff::begin(conn).expect("the option is set");
+    conn.execute("UPDATE memories SET content = ?1 WHERE seq = ?2", (text, seq))
+        .expect("the row is changed");
+}

@@ -152,19 +152,6 @@ pub(crate) fn mark_closed(conn: &Connection, nonce: Option<&str>) -> Result<()> 
     Ok(())
 }
 
-/// Checks the structure of every page.
-///
-/// # Errors
-/// `Damaged` with the first fault.
-pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
-    let result: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if result == "ok" {
-        Ok(())
-    } else {
-        Err(Error::Damaged { path: path.to_path_buf(), what: result })
-    }
-}
-
 /// Returns the latest trusted time of a write.
 pub(crate) fn last_seen(conn: &Connection) -> Result<Timestamp> {
     Ok(Timestamp(meta(conn, "last_seen")?.and_then(|text| text.parse().ok()).unwrap_or(0)))

@@ -8,8 +8,8 @@ use crate::db::memory_row::{ENTRY, SCOPE_OF_M, intact_entry};
 use crate::error::Result;
 use crate::model::entry::Entry;
 use crate::model::visibility::Visibility;
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension};
 
 /// Passes the index entries of memories that contain one of these words to `visit`, best BM25 score
 /// first, until it returns false. Only visible memories that are active or compacted.
@@ -84,6 +84,19 @@ impl Drop for TriggersOff<'_> {
 pub(crate) fn delete_all(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
     Ok(())
+}
+
+/// Returns the newest memory with its text.
+pub(crate) fn newest_text(conn: &Connection) -> Result<Option<(i64, String)>> {
+    let newest = "SELECT seq, content FROM memories ORDER BY seq DESC LIMIT 1";
+    Ok(conn.query_row(newest, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Returns whether a memory is found by a word.
+pub(crate) fn matches_word(conn: &Connection, seq: i64, word: &str) -> Result<bool> {
+    let mut statement =
+        conn.prepare("SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 AND rowid = ?2")?;
+    Ok(statement.exists((format!("\"{word}\""), seq))?)
 }
 
 /// Returns the sequence number and the BM25 score (k1 1.2, b 0.75) of every memory with a word,

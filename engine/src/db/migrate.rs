@@ -2,7 +2,7 @@
 //! its version number.
 //!
 //! A migration is only SQL text, so later changes of the code cannot change its effect. Not here:
-//! backups before a step.
+//! the backup before the first step (`handles::open`).
 
 use crate::db::{health, memories};
 use crate::error::{Error, Result};
@@ -90,6 +90,11 @@ pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
         let _ = health::release_free_pages(conn);
     }
     Ok(previous)
+}
+
+/// Returns whether the database has an older schema.
+pub(crate) fn is_due(conn: &Connection) -> Result<bool> {
+    Ok((1..SCHEMA).contains(&version(conn)?))
 }
 
 fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {

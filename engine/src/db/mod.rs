@@ -10,6 +10,7 @@ pub(crate) mod clusters;
 pub(crate) mod codes;
 pub(crate) mod connection;
 pub(crate) mod damage;
+pub(crate) mod damaged_copy;
 #[cfg(test)]
 pub(crate) mod dump;
 pub(crate) mod entity_links;
@@ -32,6 +33,7 @@ pub(crate) mod notices;
 pub(crate) mod probe;
 pub(crate) mod relations;
 pub(crate) mod repair;
+pub(crate) mod reread;
 pub(crate) mod rows;
 pub(crate) mod salvage;
 pub(crate) mod scan;

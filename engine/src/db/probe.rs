@@ -3,8 +3,9 @@
 //! Used before the store is opened, to decide whether the log belongs to the file. Not here: the
 //! decision (`database_files::recognition`).
 
-use crate::db::{connection, health};
+use crate::db::{connection, health, tombstones};
 use crate::error::Result;
+use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use std::path::Path;
@@ -48,6 +49,14 @@ pub(crate) fn check_without_log(path: &Path) -> Result<String> {
 /// `Database`.
 pub(crate) fn with_log(path: &Path) -> Result<FileState> {
     state(&replayed(path)?)
+}
+
+/// Returns the ids of the memories that were hard-deleted in a database. Nothing is changed.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn tombstones(path: &Path) -> Result<Vec<MemoryId>> {
+    tombstones::ids(&replayed(path)?)
 }
 
 /// Checks every page of the file as SQLite replays its log. Returns `ok` or the first fault.

@@ -33,49 +33,56 @@ pub struct Salvage {
 /// # Errors
 /// `Database` if not even the schema can be read.
 pub fn salvage(path: &Path) -> Result<Salvage> {
-    let conn = connection::immutable(path)?;
+    read(&connection::immutable(path)?)
+}
+
+/// Reads every good row that a connection sees.
+///
+/// # Errors
+/// `Database` if rows cannot be recorded.
+pub(crate) fn read(conn: &Connection) -> Result<Salvage> {
     let damaged = Arc::new(DamagedRows::default());
-    damage::record_into(&conn, &damaged)?;
+    damage::record_into(conn, &damaged)?;
     let mut found = Salvage::default();
     found.read_table("projects", |records| {
-        export_rows::groups(&conn, |line| {
+        export_rows::groups(conn, |line| {
             records.push(Record::Group(line));
             Ok(())
         })
     });
-    found.read_memories(&conn, &damaged);
+    found.read_memories(conn, &damaged);
     found.read_table("variants", |records| {
-        export_rows::variants(&conn, |line| {
+        export_rows::variants(conn, |line| {
             records.push(Record::Variant(line));
             Ok(())
         })
     });
     found.read_table("sources", |records| {
-        export_rows::sources(&conn, |line| {
+        export_rows::sources(conn, |line| {
             records.push(Record::Source(line));
             Ok(())
         })
     });
     found.read_table("relations", |records| {
-        export_rows::relations(&conn, |line| {
+        export_rows::relations(conn, |line| {
             records.push(Record::Relation(line));
             Ok(())
         })
     });
     found.read_table("the log", |records| {
-        export_rows::log(&conn, |line| {
+        export_rows::log(conn, |line| {
             records.push(Record::Log(line));
             Ok(())
         })
     });
     found.read_table("tombstones", |records| {
-        export_rows::tombstones(&conn, |line| {
+        export_rows::tombstones(conn, |line| {
             records.push(Record::Tombstone(line));
             Ok(())
         })
     });
     found.read_table("clusters", |records| {
-        export_rows::clusters(&conn, |line| {
+        export_rows::clusters(conn, |line| {
             records.push(Record::Cluster(line));
             Ok(())
         })

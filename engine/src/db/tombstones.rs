@@ -1,5 +1,6 @@
 //! Rows of `tombstones`: ids of hard-deleted memories.
 
+use crate::db::memory_row::parsed;
 use crate::error::Result;
 use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;
@@ -15,4 +16,11 @@ pub(crate) fn insert(conn: &Connection, id: &MemoryId, now: Timestamp) -> Result
 /// Returns whether a memory was hard-deleted.
 pub(crate) fn has(conn: &Connection, id: &MemoryId) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM tombstones WHERE id = ?1")?.exists([id.as_str()])?)
+}
+
+/// Returns the ids of all hard-deleted memories.
+pub(crate) fn ids(conn: &Connection) -> Result<Vec<MemoryId>> {
+    let mut statement = conn.prepare("SELECT id FROM tombstones")?;
+    let ids = statement.query_map([], |row| parsed(row, 0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }

@@ -3,6 +3,7 @@
 //!
 //! Not here: the files themselves (`database_files`), transactions (`transaction::change`).
 
+use crate::backups::forgotten_ids;
 use crate::database_files::quarantine::Quarantine;
 use crate::db::checkpoint::{Announcement, Moved};
 use crate::db::{backup, checkpoint, connection, health};
@@ -47,7 +48,20 @@ impl Writer {
     pub(crate) fn record_commit(&mut self) -> Result<()> {
         let recorded =
             health::last_change(&self.conn).and_then(|last| self.files.record_commit(last));
+        self.record_erased();
         recorded.or_else(|error| self.give_up(error))
+    }
+
+    /// Writes the ids of permanently deleted memories next to the backups. The deletion itself is
+    /// committed: if the file cannot be written, a later commit or the next start tries again.
+    pub(crate) fn record_erased(&mut self) {
+        let settings = self.shared.settings();
+        if let Some(folder) = &settings.backups.folder
+            && !self.erased.is_empty()
+            && forgotten_ids::append(folder, &self.erased).is_ok()
+        {
+            self.erased.clear();
+        }
     }
 
     /// Returns the error of a change; one that shows that the store cannot be trusted is kept.

@@ -3,6 +3,10 @@
 //! Not here: recalls during the load (`search::fallback`), the format of the snapshot
 //! (`index::snapshot`).
 
+use crate::backups::create::{self, NewBackup};
+use crate::backups::forgotten_ids;
+use crate::backups::manifest::Reason;
+use crate::backups::swap;
 use crate::database_files::database_file::DatabaseFile;
 use crate::database_files::identity::{Identity, boot_id};
 use crate::database_files::recognition::{Recognition, check_may_create, recognise};
@@ -13,7 +17,7 @@ use crate::db::damage::{self, DamagedRows};
 use crate::db::schema_check::Derived;
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    schema_check, vector_sets, vectors,
+    schema_check, tombstones, vector_sets, vectors,
 };
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -29,6 +33,7 @@ use crate::model::entry::Entry;
 use crate::model::time::Timestamp;
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::MemoryId;
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use std::collections::{BTreeSet, HashSet};
@@ -62,6 +67,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;
     schema_check::rebuild(&conn, migrate::version(&conn)?, &missing)?;
+    let backup_notice = back_up_before_migration(&conn, &path, &settings, now)?;
     let schema = migrate::run(&mut conn, now)?;
     let mut moved = recognition.log_pages.clone();
     if schema < migrate::SCHEMA || !missing.is_empty() {
@@ -71,10 +77,10 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
     let health::OpenedState { check, word: nonce } =
         health::begin(&conn, &path, recognition.condition())?;
-    if vector_sets::is_damaged(&conn)? {
-        vector_sets::derive(&conn)?;
-        missing.insert(Derived::Sets);
-    }
+    derive_damaged_sets(&conn, &mut missing)?;
+    let mut findings = recognition.findings.clone();
+    findings.extend(missing.iter().map(Derived::finding));
+    findings.extend(backup_notice);
     let snapshot_state = nonce
         .zip(identity)
         .filter(|_| schema == migrate::SCHEMA && missing.is_empty())
@@ -91,6 +97,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         &path,
         OpenedFiles { database: &database, sums_are_valid, moved, committed },
     )?;
+    let erased = unrecorded_tombstones(&conn, &settings);
     let warmup = WarmupProgress::default();
     warmup.set_total(memories);
     let shared = Arc::new(Shared {
@@ -106,7 +113,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         warmup: Arc::new(warmup),
         erase_pending: AtomicBool::new(false),
     });
-    Ok(Writer {
+    let mut writer = Writer {
         conn,
         shared,
         check,
@@ -116,12 +123,57 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         files,
         failure: None,
         is_log_lost: false,
-        findings: recognition
-            .findings
-            .into_iter()
-            .chain(missing.iter().map(Derived::finding))
-            .collect(),
-    })
+        erased,
+        findings,
+    };
+    writer.record_erased();
+    if recognition.condition() != health::FileCondition::Known {
+        writer.erase_what_came_back(now)?;
+    }
+    Ok(writer)
+}
+
+/// Derives the table of vector sets from the vectors if it is damaged.
+fn derive_damaged_sets(conn: &Connection, missing: &mut BTreeSet<Derived>) -> Result<()> {
+    if vector_sets::is_damaged(conn)? {
+        vector_sets::derive(conn)?;
+        missing.insert(Derived::Sets);
+    }
+    Ok(())
+}
+
+/// Backs an older store up before its schema is migrated. Returns a notice if there is too little
+/// space for a backup: the migration is one transaction, which leaves the old schema if it fails.
+fn back_up_before_migration(
+    conn: &Connection,
+    path: &Path,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Option<String>> {
+    let Some(folder) = settings.backups.folder.clone() else { return Ok(None) };
+    if !migrate::is_due(conn)? {
+        return Ok(None);
+    }
+    let max_bytes = settings.backups.max_bytes;
+    let new = NewBackup { folder, reason: Reason::Migration, now, max_bytes };
+    let source = connection::reader(path)?;
+    match create::create(&source, &new, &mut || Ok(())) {
+        Ok(_) => Ok(None),
+        Err(error @ (Error::Damaged { .. } | Error::Database(_))) => Err(error),
+        Err(error) => Ok(Some(format!("The store was migrated without a backup: {error}"))),
+    }
+}
+
+/// Returns the ids of permanently deleted memories that are not in the file next to the backups.
+fn unrecorded_tombstones(conn: &Connection, settings: &Settings) -> Vec<MemoryId> {
+    let Some(folder) = &settings.backups.folder else { return Vec::new() };
+    let Ok(mut ids) = tombstones::ids(conn) else { return Vec::new() };
+    if !ids.is_empty()
+        && let Ok(recorded) = forgotten_ids::read(folder)
+    {
+        ids.retain(|id| !recorded.contains(id));
+    }
+    ids
 }
 
 /// Refuses a file that this build must not change, or that contains what loci has not created;
@@ -145,6 +197,7 @@ impl FoundFiles {
     /// Finds or creates the database file. Nothing is changed before it is recognised.
     fn at(path: &Path, now: Timestamp) -> Result<Self> {
         let path = resolved(path);
+        swap::complete(&path)?;
         let failed = |source| Error::File { path: path.clone(), source };
         let found = DatabaseFile::open(&path)?;
         let is_empty = match &found {
@@ -225,6 +278,26 @@ fn begin_files(conn: &Connection, path: &Path, opened: OpenedFiles<'_>) -> Resul
 }
 
 impl Writer {
+    /// Deletes the hard-deleted memories that an older copy of the database has brought back.
+    fn erase_what_came_back(&mut self, now: Timestamp) -> Result<()> {
+        let Some(folder) = self.shared.settings().backups.folder.clone() else { return Ok(()) };
+        let Ok(mut ids) = forgotten_ids::read(&folder) else { return Ok(()) };
+        let mut found = HashSet::new();
+        for id in ids.drain() {
+            if memories::by_id(&self.conn, &id)?.is_some() {
+                found.insert(id);
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let erased = self.erase_again(&found, now)?;
+        self.findings.push(format!(
+            "Memories that were hard-deleted and came back with the database were deleted again: {erased}"
+        ));
+        Ok(())
+    }
+
     /// Returns the progress of loading the index.
     #[must_use]
     pub fn warmup(&self) -> Arc<WarmupProgress> {

@@ -8,6 +8,7 @@ use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
 use crate::search::Effort;
 use loci_proto::memory::MemoryType;
+use std::path::PathBuf;
 
 /// The settings of the engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,23 @@ pub struct Settings {
     /// Minimum number of memories for which the index snapshot is written at shutdown. Only tests
     /// change it.
     pub snapshot_from: usize,
+    /// Where the backups are.
+    pub backups: BackupSettings,
+}
+
+/// Where backups are, and how much space they may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupSettings {
+    /// The folder; `None` if the store has none.
+    pub folder: Option<PathBuf>,
+    /// The bytes that all backups together may take.
+    pub max_bytes: u64,
+}
+
+impl Default for BackupSettings {
+    fn default() -> Self {
+        Self { folder: None, max_bytes: 1 << 30 }
+    }
 }
 
 /// Default lifetime of each memory type in seconds; `None` means unlimited.
@@ -78,6 +96,7 @@ impl Settings {
             rules: Rules::default(),
             effort: Effort::default(),
             snapshot_from: SNAPSHOT_FROM,
+            backups: BackupSettings::default(),
         }
     }
 }

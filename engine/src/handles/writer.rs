@@ -16,6 +16,7 @@ use crate::index::snapshot::{FileIdentity, SnapshotState};
 use crate::model::time::{ClockReading, Timestamp};
 use crate::transaction::change_set::IndexUpdate;
 use loci_proto::error::Failure;
+use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub struct Writer {
     pub(crate) failure: Option<Failure>,
     /// The log lost its name: each commit is moved into the database before it is acknowledged.
     pub(crate) is_log_lost: bool,
+    /// Permanently deleted memories whose ids are not in the file next to the backups yet.
+    pub(crate) erased: Vec<MemoryId>,
     /// What the start found wrong with the files, one sentence each.
     pub(crate) findings: Vec<String>,
 }
@@ -51,6 +54,14 @@ impl Writer {
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
         Ok(Reader { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
+    }
+
+    /// Returns the number of memories of any status.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn memories(&self) -> Result<usize> {
+        memories::count(&self.conn)
     }
 
     /// Returns what the start found wrong with the files, one sentence each, for the person.

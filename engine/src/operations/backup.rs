@@ -1,86 +1,50 @@
-//! `backup`, `purge_backups` and `reset`: writes checked copies of the database, deletes the copies
-//! that contain a memory, and empties the store after a backup.
+//! `backup`, `purge_backups` and `reset`: makes a verified copy of the store, deletes the copies that
+//! contain a memory, and empties the store after a backup.
 //!
-//! A backup is never rewritten. Not here: the schedule of backups.
+//! A backup is never rewritten. Not here: how a backup is made (`backups::create`), when (the
+//! daemon), how one is restored (`backups::restore`).
 
+use crate::backups::create::{self, NewBackup};
+use crate::backups::due;
+use crate::backups::manifest::{self, Backup};
 use crate::db::{backup, connection, health, memories, tombstones};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::model::time::Timestamp;
-use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::purge_backups::PurgeBackupsReply;
 use loci_proto::requests::reset::{ResetReply, ResetRequest};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 impl Writer {
-    /// Copies the database into a folder and checks the copy before it gets its final name.
+    /// Makes a verified backup.
     ///
     /// # Errors
-    /// `Database`, `Damaged` or `storage_failed`; no partial copy remains then.
-    pub fn back_up(&self, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|e| file_failure(folder, &e))?;
-        let temporary = folder.join(format!(".tmp-{}", uuid::Uuid::now_v7().simple()));
-        let backup = self.write_backup(&temporary, folder, now);
-        if backup.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        backup
+    /// `storage_failed` if too little space is free; `Damaged` if the copy is faulty; `Database`,
+    /// `File`. No partial copy remains then.
+    pub fn back_up(&self, new: &NewBackup) -> Result<Backup> {
+        self.reader()?.back_up(new, &mut || Ok(()))
     }
 
-    /// Writes and checks the copy under a temporary path, then renames it.
-    fn write_backup(&self, temporary: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        // Created before it has content, so that only its owner can ever read it.
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(temporary)
-            .map_err(|e| file_failure(temporary, &e))?;
-        backup::copy(&self.conn, temporary)?;
-        failpoint!("after the copy of a backup");
-        let (copied, stored) = (backup::check(temporary)?, memories::count(&self.conn)?);
-        if copied != stored {
-            let what = format!("the copy has {copied} memories, the store {stored}");
-            return Err(Error::Damaged { path: temporary.to_path_buf(), what });
-        }
-        File::open(temporary)
-            .and_then(|file| file.sync_all())
-            .map_err(|e| file_failure(temporary, &e))?;
-        let path = unused_path(folder, now);
-        failpoint!("before a backup gets its name");
-        std::fs::rename(temporary, &path).map_err(|e| file_failure(&path, &e))?;
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|e| file_failure(folder, &e))?;
-        Ok(path)
-    }
-
-    /// Deletes all stored data after a backup into `folder`. Only that backup can restore it.
+    /// Deletes all stored data after a backup, or after the newest one if that has everything. Only
+    /// that backup can restore it.
     ///
     /// # Errors
     /// As [`Writer::back_up`]; nothing is deleted then.
-    pub fn reset(
-        &mut self,
-        call: &CallContext,
-        request: &ResetRequest,
-        folder: &Path,
-    ) -> Result<ResetReply> {
+    pub fn reset(&mut self, request: &ResetRequest, new: &NewBackup) -> Result<ResetReply> {
         let memories = memories::count(&self.conn)?;
         if request.dry_run {
             return Ok(ResetReply { memories, backup: None });
         }
-        let backup = self.back_up(folder, call.now)?;
+        let (database, last_change) =
+            (health::database_uuid(&self.conn)?, health::last_change(&self.conn)?);
+        let listed = manifest::list(&new.folder);
+        let backup = match due::saved(&listed, &database, last_change) {
+            Some(saved) => saved.path.clone(),
+            None => self.back_up(new)?.path,
+        };
         self.change(|conn, _, touched| {
             touched.emptied = true;
             connection::defer_foreign_keys(conn)?;
@@ -94,6 +58,28 @@ impl Writer {
 }
 
 impl Reader {
+    /// Makes a verified backup while other connections read and write. Use a reader of its own
+    /// ([`Reader::try_clone`]). `between` is called between two parts of the copy; its error ends
+    /// the backup.
+    ///
+    /// # Errors
+    /// As [`Writer::back_up`].
+    pub fn back_up(
+        &self,
+        new: &NewBackup,
+        between: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Backup> {
+        create::create(&self.conn, new, between)
+    }
+
+    /// Returns the id of the database and the number of its last change.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn last_change(&self) -> Result<(String, i64)> {
+        Ok((health::database_uuid(&self.conn)?, health::last_change(&self.conn)?))
+    }
+
     /// Deletes the backups that contain a hard-deleted memory.
     ///
     /// # Errors
@@ -109,7 +95,7 @@ impl Reader {
         }
         let search = search(folder, id);
         for path in &search.containing {
-            std::fs::remove_file(path).map_err(|e| file_failure(path, &e))?;
+            manifest::remove(path)?;
         }
         let to_texts = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.display().to_string()).collect()
@@ -134,51 +120,28 @@ pub struct BackupSearch {
 #[must_use]
 pub fn search(folder: &Path, id: &MemoryId) -> BackupSearch {
     let mut search = BackupSearch::default();
-    let Ok(entries) = std::fs::read_dir(folder) else { return search };
-    let mut paths: Vec<PathBuf> =
-        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "db"));
-    // Names begin with the time of the backup.
-    paths.sort();
-    for path in paths {
-        match backup::contains(&path, id) {
-            Ok(true) => search.containing.push(path),
+    for found in manifest::list(folder) {
+        match backup::contains(&found.path, id) {
+            Ok(true) => search.containing.push(found.path),
             Ok(false) => {}
-            Err(_) => search.unreadable.push(path),
+            Err(_) => search.unreadable.push(found.path),
         }
     }
     search
 }
 
-/// Returns an unused path such as `memory-20260210T083000Z.db`, with a number if there is a backup
-/// of this second.
-fn unused_path(folder: &Path, now: Timestamp) -> PathBuf {
-    let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
-    let name = |number: usize| {
-        if number == 1 {
-            format!("memory-{moment}Z.db")
-        } else {
-            format!("memory-{moment}Z-{number}.db")
-        }
-    };
-    (1..10_000)
-        .map(|number| folder.join(name(number)))
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| folder.join(name(1)))
-}
-
-fn file_failure(path: &Path, error: &io::Error) -> Error {
-    Failure::new(Code::StorageFailed, format!("{}: {error}", path.display()))
-        .hint("Free some space, or look at the folder's permissions")
-        .into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backups::manifest::Reason;
+    use crate::model::time::Timestamp;
     use crate::tests::fixture::{TestStore, axis, parse};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
+
+    fn new_backup(folder: &Path, now: Timestamp) -> NewBackup {
+        NewBackup { folder: folder.to_path_buf(), reason: Reason::Reset, now, max_bytes: u64::MAX }
+    }
 
     #[test]
     fn a_reset_empties_the_store_after_a_complete_backup() {
@@ -197,25 +160,23 @@ mod tests {
         );
         test_store.forget("shop", json!({"memory_id": id})).expect("the memory is forgotten");
         let folder = test_store.folder.path().join("backups");
-        let call = test_store.call("shop", None);
+        let new = new_backup(&folder, test_store.now);
         assert_eq!(
             test_store
                 .writer
-                .reset(&call, &ResetRequest { dry_run: true }, &folder)
+                .reset(&ResetRequest { dry_run: true }, &new)
                 .expect("the dry run counts the memories")
                 .memories,
             2
         );
-        let reply = test_store
-            .writer
-            .reset(&call, &ResetRequest::default(), &folder)
-            .expect("the store is emptied");
+        let reply =
+            test_store.writer.reset(&ResetRequest::default(), &new).expect("the store is emptied");
         let copy = PathBuf::from(reply.backup.expect("the reply names the backup"));
         assert_eq!(copy.metadata().expect("the backup exists").permissions().mode() & 0o777, 0o600);
         assert_eq!(copy.file_name().and_then(|n| n.to_str()), Some("memory-20260201T000000Z.db"));
         assert_eq!(
             (
-                backup::check(&copy).expect("the backup is intact"),
+                backup::examine(&copy).expect("the backup is intact").memories,
                 backup::contains(&copy, &id).expect("the backup is readable")
             ),
             (2, true)
@@ -243,8 +204,8 @@ mod tests {
     fn a_second_backup_in_one_second_gets_a_number_and_a_reset_releases_all_pages() {
         let mut test_store = TestStore::new();
         let folder = test_store.folder.path().join("backups");
-        let call = test_store.call("shop", None);
-        test_store.writer.back_up(&folder, test_store.now).expect("the backup is written");
+        let new = new_backup(&folder, test_store.now);
+        test_store.writer.back_up(&new).expect("the backup is written");
         for shelf in 0..100 {
             test_store.store(
                 "shop",
@@ -252,10 +213,8 @@ mod tests {
                 Some(&axis(1)),
             );
         }
-        let reply = test_store
-            .writer
-            .reset(&call, &ResetRequest::default(), &folder)
-            .expect("the store is emptied");
+        let reply =
+            test_store.writer.reset(&ResetRequest::default(), &new).expect("the store is emptied");
         assert_eq!(
             crate::db::dump::free_pages(&test_store.writer.conn),
             0,
@@ -264,7 +223,7 @@ mod tests {
         assert!(reply.backup.expect("the reply names the backup").ends_with("000000Z-2.db"));
         assert_eq!(
             std::fs::read_dir(&folder).expect("the folder is readable").count(),
-            2,
+            4,
             "there are no temporary files"
         );
     }
@@ -274,13 +233,17 @@ mod tests {
         let mut test_store = TestStore::new();
         let folder = test_store.folder.path().join("backups");
         assert!(search(&folder, &MemoryId::from(uuid::Uuid::nil())).containing.is_empty());
-        test_store.writer.back_up(&folder, test_store.now).expect("the backup is written");
+        test_store
+            .writer
+            .back_up(&new_backup(&folder, test_store.now))
+            .expect("the backup is written");
         let id =
             test_store.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
         let backup = test_store
             .writer
-            .back_up(&folder, test_store.now.plus(60_000))
-            .expect("the backup is written");
+            .back_up(&new_backup(&folder, test_store.now.plus(60_000)))
+            .expect("the backup is written")
+            .path;
         std::fs::write(folder.join("broken.db"), "no database").expect("the file is written");
         assert_eq!(search(&folder, &id).containing, std::slice::from_ref(&backup));
         assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "the memory still exists");
@@ -294,6 +257,6 @@ mod tests {
             (reply.removed, reply.unreadable.len(), backup.exists()),
             (vec![backup.display().to_string()], 1, false)
         );
-        assert_eq!(std::fs::read_dir(&folder).expect("the folder is readable").count(), 2);
+        assert_eq!(std::fs::read_dir(&folder).expect("the folder is readable").count(), 3);
     }
 }

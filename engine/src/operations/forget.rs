@@ -9,9 +9,11 @@ use crate::db::{click_feedback, idempotency, journal, log, relations, repair, to
 use crate::error::Result;
 use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
+use crate::maintain;
 use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
+use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
@@ -19,6 +21,7 @@ use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use loci_proto::sanitize;
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 /// Note of a hard delete that a reader kept from emptying the write-ahead log.
@@ -137,6 +140,33 @@ pub(crate) fn hide(
     Ok(reply(memory.id.clone(), "forgotten", was_forgotten))
 }
 
+impl Writer {
+    /// Deletes memories that were hard-deleted before and came back with an older copy of the store;
+    /// returns how many. The ids of the others are recorded, so that no import brings them.
+    ///
+    /// # Errors
+    /// `Database`, `File`.
+    pub(crate) fn erase_again(&mut self, ids: &HashSet<MemoryId>, now: Timestamp) -> Result<usize> {
+        let call = CallContext { now, actor: maintain::actor(""), key: None };
+        let erased = self.run_idempotent(&call, |change| {
+            let mut erased = 0;
+            for id in ids {
+                match memories::by_id(change.conn, id)? {
+                    Some(memory) => {
+                        erase(change, &memory)?;
+                        erased += 1;
+                    }
+                    None => tombstones::insert(change.conn, id, now)?,
+                }
+            }
+            Ok(erased)
+        })?;
+        failpoint!("after memories were erased again");
+        self.scrub()?;
+        Ok(erased)
+    }
+}
+
 /// Deletes every copy of a memory: the row with its terms, vectors, variants, relations and
 /// mentions; images in the journal; stored replies; click feedback; details of its log lines. Only
 /// the log line of the deletion and a tombstone remain, which prevents an import from restoring the
@@ -167,6 +197,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     }
     failpoint!("after the deletion of a memory");
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
+    change.touched.erased.push(memory.id.clone());
     // Tells a later call whether it could have seen the memory.
     let from = json!({"hard": true, "scope": memory.scope, "group": memory.group});
     change.log(Operation::Delete, &memory.id, &from)?;

@@ -24,14 +24,15 @@ const PART: &str = "database";
 /// Rows and pages that a finding names.
 const MAX_NAMED: usize = 20;
 /// The hint if data may be lost.
-const RESTORE_HINT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
+pub(crate) const RESTORE_HINT: &str =
+    "Run loci doctor --recover, which keeps what can be read, or loci backup restore";
 /// The hint for what is derived from the memories.
 const FIX_HINT: &str = "Run loci doctor --fix: it is built again from the memories";
 /// The hint for damaged memories.
 const ROWS_HINT: &str = "Write each text again (loci edit ID --content TEXT), import an export, or delete the memory (loci forget ID --hard)";
 /// The hint for pages that differ from their checksums.
 const PAGES_HINT: &str =
-    "Restore a backup or import an export. To keep the pages as they are: loci doctor --fix";
+    "Run loci backup restore. To keep the pages as they are: loci doctor --fix";
 
 /// What a full check has found so far.
 #[derive(Debug, Default)]

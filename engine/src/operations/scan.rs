@@ -4,10 +4,11 @@
 //! answers and kept queries too, and the write-ahead log is emptied. So it cannot be undone. Not
 //! here: what a secret is (`privacy`), backups (they are not changed).
 
+use crate::backups::redactions;
 use crate::db::log::Operation;
 use crate::db::rows::{Image, Row};
 use crate::db::scan::{self, StoredText, TextColumn};
-use crate::db::{idempotency, journal, memories, rows};
+use crate::db::{health, idempotency, journal, memories, rows};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
@@ -47,8 +48,13 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing is changed then.
     pub fn redact_secrets(&mut self, call: &CallContext, policy: &Policy) -> Result<ScanReply> {
+        let backups = self.shared.settings().backups.folder.clone();
         let reply = self.run_idempotent(call, |change| {
             let (mut reply, hits) = search(change.conn, policy)?;
+            if let Some(folder) = backups.as_ref().filter(|_| !hits.is_empty()) {
+                let database = health::database_uuid(change.conn)?;
+                redactions::record(folder, &database, health::last_change(change.conn)?)?;
+            }
             let mut by_memory: BTreeMap<i64, Vec<Hit>> = BTreeMap::new();
             for hit in hits {
                 match hit.old.place {

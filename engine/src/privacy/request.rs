@@ -59,6 +59,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Groups(_)
         | Request::GroupsMerge(_)
         | Request::GroupsAlias(_)
+        | Request::Backup(_)
         | Request::Reset(_)
         | Request::PurgeBackups(_)
         | Request::Doctor(_)

@@ -1,6 +1,8 @@
 //! The index snapshot: written at a clean stop, loaded at the next start if nothing has changed,
 //! and never otherwise.
 
+use crate::backups::create::NewBackup;
+use crate::backups::manifest::Reason;
 use crate::db::connection;
 use crate::handles::open::open;
 use crate::handles::settings::Settings;
@@ -285,11 +287,17 @@ fn a_hard_deleted_text_is_in_no_snapshot() {
     test_store = reopen(folder);
     assert_eq!(origin(&test_store), LOADED);
     fs::write(snapshot_path(&test_store.folder), &snapshot_bytes).expect("the file is written");
-    let (call, backups) = (test_store.call("a", None), test_store.folder.path().join("backups"));
-    test_store.writer.reset(&call, &ResetRequest::default(), &backups).expect("the store is reset");
+    let backups = test_store.folder.path().join("backups");
+    let new = NewBackup {
+        folder: backups.clone(),
+        reason: Reason::Reset,
+        now: test_store.now,
+        max_bytes: u64::MAX,
+    };
+    test_store.writer.reset(&ResetRequest::default(), &new).expect("the store is reset");
     assert!(
         !snapshot_path(&test_store.folder).exists()
-            && fs::read_dir(backups).expect("the folder is readable").count() == 1
+            && fs::read_dir(backups).expect("the folder is readable").count() == 2
     );
 }
 

@@ -262,6 +262,7 @@ impl Writer {
         self.pending = std::mem::take(&mut touched.earlier);
         let (result, update) = outcome.map_err(|error| self.note_failure(error))?;
         self.pending.push(update);
+        self.erased.append(&mut touched.erased);
         if !in_group {
             failpoint!("after the commit");
             self.record_commit()?;

@@ -4,6 +4,7 @@
 use crate::model::encoding::DocumentEncoding;
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
+use loci_proto::memory::MemoryId;
 
 /// The memories that one change has touched, collected while it runs.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ pub(crate) struct ChangeSet {
     pub(crate) vectors: Vec<(i64, DocumentEncoding)>,
     /// All memories were deleted.
     pub(crate) emptied: bool,
+    /// Memories that were deleted permanently.
+    pub(crate) erased: Vec<MemoryId>,
     /// Memories whose new vectors the index update reads from the database, to limit memory use.
     pub(crate) stored_vectors: Vec<i64>,
     /// Updates of earlier changes in the same group commit, which the index does not have yet.

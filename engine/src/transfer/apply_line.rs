@@ -14,7 +14,7 @@ use crate::model::encoding::{
 };
 use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
-use crate::transfer::import::{Importer, PendingEncoding};
+use crate::transfer::import::{Importer, PendingEncoding, Source};
 use crate::transfer::merge::merge;
 use crate::transfer::record::{
     Base64Bytes, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine,
@@ -77,8 +77,10 @@ impl Importer<'_, '_> {
         {
             return self.merge_memory(seq, &line);
         }
-        line.set_imported();
-        self.reply.flagged += usize::from(!line.flags.is_empty());
+        if self.mode.source == Source::File || !line.has_trust() {
+            line.set_imported();
+            self.reply.flagged += usize::from(!line.flags.is_empty());
+        }
         let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
         self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
@@ -104,7 +106,9 @@ impl Importer<'_, '_> {
         // The line repairs a memory that is damaged here.
         let local = export_rows::memory_line(self.change.conn, seq)?;
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
-        if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
+        if self.mode.source == Source::OwnStore && line.has_trust() {
+            merged.set_provenance_of(line);
+        } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
             self.content_differs.insert(seq);
             return Ok(());
         }
@@ -170,7 +174,10 @@ impl Importer<'_, '_> {
     /// Applies a variant.
     pub(crate) fn apply_variant(&mut self, line: &VariantLine) -> Result<()> {
         let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
-        if !self.is_added(seq) && import_rows::is_of_person(self.change.conn, seq)? {
+        if self.mode.source == Source::File
+            && !self.is_added(seq)
+            && import_rows::is_of_person(self.change.conn, seq)?
+        {
             return Ok(());
         }
         if import_rows::add_variant(self.change.conn, seq, &line.content, line.created_at)? {

@@ -61,6 +61,41 @@ impl Reader {
     }
 }
 
+/// Writes records as the lines of an import.
+pub(crate) struct LineWriter<'a>(ExportWriter<'a>);
+
+impl<'a> LineWriter<'a> {
+    /// Writes the header of a file without vectors.
+    ///
+    /// # Errors
+    /// `storage_failed` if it cannot be written.
+    pub fn begin(sink: &'a mut dyn Write) -> Result<Self> {
+        let mut out = ExportWriter { sink, layout: Layout::Lines, line_count: 0 };
+        out.write_header(&Header {
+            loci: "export".to_owned(),
+            version: FORMAT_VERSION,
+            vectors: None,
+        })?;
+        Ok(Self(out))
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// As [`LineWriter::begin`].
+    pub fn write(&mut self, record: &Record) -> Result<()> {
+        self.0.write_record(record)
+    }
+
+    /// Writes the last line.
+    ///
+    /// # Errors
+    /// As [`LineWriter::begin`].
+    pub fn finish(mut self) -> Result<()> {
+        self.0.finish(0)
+    }
+}
+
 /// Writes records as lines, or as one document.
 struct ExportWriter<'a> {
     sink: &'a mut dyn Write,

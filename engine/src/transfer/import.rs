@@ -22,6 +22,24 @@ use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, Skippe
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
+/// Where the lines of a file are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A file that a person imports: its provenance is a claim.
+    File,
+    /// The damaged files of this store, whose rows are newer: their provenance is kept.
+    OwnStore,
+}
+
+/// How a file is imported.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ImportMode {
+    /// Where the lines are from.
+    pub source: Source,
+    /// Whether lines that cannot be imported are left out.
+    pub skip_bad: bool,
+}
+
 impl Writer {
     /// Imports a file of lines.
     ///
@@ -33,12 +51,38 @@ impl Writer {
         request: &ImportRequest,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
+        self.import_lines(
+            call,
+            ImportMode { source: Source::File, skip_bad: request.skip_bad },
+            file,
+        )
+    }
+
+    /// Imports the lines that were read from the damaged files of this store. Lines that cannot be
+    /// imported are skipped.
+    ///
+    /// # Errors
+    /// `Database`. Nothing is imported then.
+    pub(crate) fn import_own(
+        &mut self,
+        call: &CallContext,
+        file: &mut (impl Read + Seek),
+    ) -> Result<ImportReply> {
+        self.import_lines(call, ImportMode { source: Source::OwnStore, skip_bad: true }, file)
+    }
+
+    fn import_lines(
+        &mut self,
+        call: &CallContext,
+        mode: ImportMode,
+        file: &mut (impl Read + Seek),
+    ) -> Result<ImportReply> {
         let run = |change: &mut Change<'_>| {
             connection::defer_foreign_keys(change.conn)?;
-            let checked = check_file(change.conn, buffered(&mut *file), request.skip_bad)?;
+            let checked = check_file(change.conn, buffered(&mut *file), mode.skip_bad)?;
             file.rewind().map_err(read_error)?;
             let _bulk_write = import_rows::BulkWrite::begin(change.conn)?;
-            let mut importer = Importer::new(change, checked, request.skip_bad)?;
+            let mut importer = Importer::new(change, checked, mode)?;
             importer.apply_lines(BoundedLineReader::new(buffered(file)))?;
             importer.finish()
         };
@@ -90,9 +134,10 @@ pub(crate) struct Importer<'a, 'b> {
     /// Number of memories that differ in the file and are kept, because a person stored or confirmed
     /// them.
     pub kept_for_trust: usize,
+    /// How it is imported.
+    pub mode: ImportMode,
     refused_ids: HashSet<MemoryId>,
     bad_lines: BTreeMap<usize, Failure>,
-    skip_bad: bool,
 }
 
 /// The encoding of one memory, collected line by line.
@@ -104,14 +149,14 @@ pub(crate) struct PendingEncoding {
 }
 
 impl<'a, 'b> Importer<'a, 'b> {
-    fn new(change: &'a mut Change<'b>, mut file: CheckedFile, skip_bad: bool) -> Result<Self> {
+    fn new(change: &'a mut Change<'b>, mut file: CheckedFile, mode: ImportMode) -> Result<Self> {
         let bad_lines = std::mem::take(&mut file.bad_lines);
         Ok(Self {
             existing: import_rows::existing(change.conn)?,
             rows: import_rows::RowWriter::new(change.conn)?,
             change,
             file,
-            skip_bad,
+            mode,
             bad_lines,
             reply: ImportReply::default(),
             touched: Vec::new(),
@@ -142,7 +187,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             let parsed = bytes.and_then(parse).map_err(Error::from);
             match parsed.and_then(|line| self.apply(line)) {
                 Ok(()) => {}
-                Err(Error::Refused(failure)) if self.skip_bad => {
+                Err(Error::Refused(failure)) if self.mode.skip_bad => {
                     drop(self.bad_lines.insert(number, failure));
                 }
                 Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),

@@ -21,6 +21,7 @@ mod screen;
 mod tests;
 
 pub use document::{document_to_lines, is_document};
+pub(crate) use export::LineWriter;
 pub(crate) use record::{
     Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, Record, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,

@@ -112,6 +112,12 @@ impl MemoryLine {
         self.flags = flags.names();
     }
 
+    /// Returns whether the line has a trust that is known.
+    pub(crate) fn has_trust(&self) -> bool {
+        let known = [Trust::Import, Trust::Agent, Trust::Person].map(Trust::as_str);
+        self.trust.as_deref().is_some_and(|trust| known.contains(&trust))
+    }
+
     /// Sets the provenance to that of another version.
     pub(crate) fn set_provenance_of(&mut self, other: &Self) {
         let Self { origin, client, session, trust, flags, echo, .. } = other.clone();

@@ -22,6 +22,9 @@ pub struct DoctorRequest {
     /// Build again what is derived from the memories, and keep damaged pages as they are; then check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fix: bool,
+    /// Read every row, vector, sign code and backup.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deep: bool,
 }
 
 /// Severity of a finding.

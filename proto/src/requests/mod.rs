@@ -3,6 +3,7 @@
 //! `export`, `import` and `reload` are not variants of [`Request`]: they are separate routes of the admin socket, because their bodies
 //! are streams or empty.
 
+pub mod backup;
 pub mod cleanup;
 pub mod compact;
 pub mod config;
@@ -141,6 +142,8 @@ requests! {
     "groups_merge" => GroupsMerge(groups::MergeRequest), people;
     /// Adds or removes another name of a group.
     "groups_alias" => GroupsAlias(groups::AliasRequest), people;
+    /// Makes a verified backup.
+    "backup" => Backup(backup::BackupRequest), people;
     /// Deletes all memories.
     "reset" => Reset(reset::ResetRequest), people;
     /// Deletes the backups that hold a permanently deleted memory.

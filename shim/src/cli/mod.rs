@@ -1,10 +1,12 @@
 //! The command line as `--help` shows it. Only definitions; each command is implemented in the file of its name in `commands`.
 
+pub mod backup;
 pub mod daemon;
 pub mod memories;
 pub mod store_admin;
 pub(crate) mod values;
 
+use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use memories::{
@@ -114,6 +116,9 @@ pub enum Command {
     /// Delete everything that is stored, after a backup and confirmation.
     #[command(after_help = "Example\n  loci reset")]
     Reset(Reset),
+    /// Make, list, verify and restore backups.
+    #[command(subcommand, after_help = "Example\n  loci backup list")]
+    Backup(Backup),
     /// List, rename, merge and alias projects.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
@@ -123,7 +128,9 @@ pub enum Command {
     )]
     Scan(Scan),
     /// Check the installation and print how to fix problems.
-    #[command(after_help = "Example\n  loci doctor")]
+    #[command(
+        after_help = "Example\n  loci doctor\n\nExample: a database that is damaged\n  loci doctor --recover"
+    )]
     Doctor(Doctor),
     /// Measure how well this store finds its memories; changes nothing.
     #[command(

@@ -69,6 +69,15 @@ pub struct Doctor {
     /// Build again what is derived from the memories, keep damaged pages as they are, then check.
     #[arg(long, conflicts_with = "dismiss")]
     pub fix: bool,
+    /// Also read every row, vector, sign code and backup.
+    #[arg(long, conflicts_with = "dismiss")]
+    pub deep: bool,
+    /// Recover a damaged database from the newest whole backup and what can still be read; the damaged files are kept.
+    #[arg(long, conflicts_with_all = ["dismiss", "deep"])]
+    pub recover: bool,
+    /// With --recover: do not ask for confirmation.
+    #[arg(long, short, requires = "recover")]
+    pub yes: bool,
     /// Print the findings as JSON.
     #[arg(long)]
     pub json: bool,

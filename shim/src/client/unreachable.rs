@@ -31,6 +31,11 @@ pub enum Unreachable {
     },
     /// It was stopped with `--hold`: no daemon may be started until `loci ctl start`.
     OnHold,
+    /// Another process restores a backup and starts it afterwards.
+    Restoring {
+        /// The process id of that process.
+        pid: u32,
+    },
     /// It has reached its limit of sessions.
     Busy,
     /// It is shutting down.
@@ -63,6 +68,7 @@ impl Unreachable {
                 hello::MAX_VERSION
             ),
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
+            Self::Restoring { pid } => format!("a backup is being restored (pid {pid})."),
             Self::Busy => "locid has reached its limit of sessions.".to_owned(),
             Self::Draining => "locid is shutting down.".to_owned(),
             Self::OtherUser { uid } => {
@@ -93,6 +99,7 @@ impl Unreachable {
             Self::VersionSkew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),
             Self::VersionSkew { .. } => "Run `loci ctl stop`; the next call starts the matching locid.".to_owned(),
             Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
+            Self::Restoring { .. } => "Try again when `loci backup restore` has ended; nothing was changed by this call.".to_owned(),
             Self::Busy => "Close unused sessions (`loci ctl status` lists them), then try again.".to_owned(),
             Self::Draining => "Try again in a few seconds.".to_owned(),
             Self::OtherUser { .. } => "Nothing was sent. Remove that socket, or set XDG_RUNTIME_DIR to a folder of your own.".to_owned(),

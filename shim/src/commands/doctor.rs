@@ -3,11 +3,13 @@
 
 use crate::cli::store_admin::Doctor;
 use crate::client::call::VerbClient;
+use crate::commands::backup::offline;
 use crate::commands::ctl::status;
-use crate::output::{Problem, Style, escape_line, print_line};
+use crate::output::{Problem, Style, confirm, escape_line, print_line};
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
+use loci_proto::requests::backup::RecoverReply;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding, Verdict};
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -30,9 +32,12 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     if args.dismiss {
         return dismiss(&client, args.json).await;
     }
+    if args.recover {
+        return recover(&client, &args).await;
+    }
     let mut findings = Vec::new();
     match client.wait_until_ready().await {
-        Ok(()) => check_with_daemon(&client, args.fix, &mut findings).await,
+        Ok(()) => check_with_daemon(&client, &args, &mut findings).await,
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
     findings.push(check_disk(&client.paths.home));
@@ -48,7 +53,8 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
 
 /// Removes the lasting notices.
 async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
-    let raw = client.call_raw("doctor", &DoctorRequest { dismiss: true, fix: false }).await?;
+    let request = DoctorRequest { dismiss: true, ..DoctorRequest::default() };
+    let raw = client.call_raw("doctor", &request).await?;
     if json {
         print_line(raw.as_str())?;
     } else {
@@ -62,7 +68,21 @@ async fn dismiss(client: &VerbClient, json: bool) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-async fn check_with_daemon(client: &VerbClient, fix: bool, findings: &mut Vec<Finding>) {
+/// Recovers a damaged database: the newest whole backup, and what can be read of the damaged files.
+async fn recover(client: &VerbClient, args: &Doctor) -> Result<ExitCode, Problem> {
+    let question = "A damaged database is moved to the quarantine, and the newest whole backup with what can be read of it takes its place.\nRecover?";
+    confirm(question, args.yes.into())?;
+    let reply = offline::run_alone(client, &["recover"]).await?;
+    if args.json {
+        print_line(&reply)?;
+    } else {
+        let RecoverReply { report, .. } = offline::parse(&reply)?;
+        print_line(escape_line(&report))?;
+    }
+    Ok(Exit::Ok.into())
+}
+
+async fn check_with_daemon(client: &VerbClient, args: &Doctor, findings: &mut Vec<Finding>) {
     match status::fetch(&client.paths).await {
         Ok(status) if status.version == loci_proto::VERSION => {
             findings.push(Finding::ok(
@@ -84,7 +104,7 @@ async fn check_with_daemon(client: &VerbClient, fix: bool, findings: &mut Vec<Fi
     findings
         .extend([&client.paths.socket, &client.paths.admin_socket].map(|path| check_socket(path)));
     let daemon_findings = async {
-        let request = DoctorRequest { dismiss: false, fix };
+        let request = DoctorRequest { dismiss: false, fix: args.fix, deep: args.deep };
         client.call_streamed("/long/doctor", &request).await?.read_all().await
     };
     match daemon_findings.await {
@@ -174,7 +194,7 @@ fn check_database(path: &Path) -> Finding {
         Ok(()) if !header.starts_with(b"SQLite format 3\0") => Finding::fail(
             "database",
             format!("{shown} is not a database"),
-            "Move it away, or restore a backup",
+            "Run loci backup restore, or loci doctor --recover: both keep this file aside",
         ),
         Ok(()) => {
             let schema = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);

@@ -4,6 +4,7 @@
 //! Not here: what a verb does (engine), and how the daemon is reached (`client`).
 
 mod add;
+mod backup;
 mod cleanup;
 mod compact;
 mod completions;
@@ -58,6 +59,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Export(args) => return transfer::export::run(args).await,
         Command::Import(args) => return transfer::import::run(args).await,
         Command::Reset(args) => return reset::run(args).await,
+        Command::Backup(command) => return backup::run(command).await,
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,
         Command::Doctor(args) => return doctor::run(args).await,

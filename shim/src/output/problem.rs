@@ -49,6 +49,13 @@ impl Problem {
         self
     }
 
+    /// Sets the next step unless there is one.
+    #[must_use]
+    pub fn or_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
     /// Returns the message and its causes in one line.
     #[must_use]
     pub fn message(&self) -> String {

@@ -26,8 +26,12 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+
+/// Maximum time for which [`hold_start`] waits for a start in progress.
+const START_DEADLINE: Duration = Duration::from_secs(15);
 
 /// How to start a daemon.
 #[derive(Debug, Default)]
@@ -56,7 +60,10 @@ impl Launch {
             .map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
         folders::ensure_private(&paths.runtime)
             .map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
-        *latest_error = not_started("another loci is still starting it", None);
+        *latest_error = match restoring(paths) {
+            Some(pid) => Unreachable::Restoring { pid },
+            None => not_started("another loci is still starting it", None),
+        };
         let _lock = match lock_or_connect(paths).await? {
             LockOutcome::Locked(lock) => lock,
             LockOutcome::DaemonRunning(stream) => return Ok(stream),
@@ -84,6 +91,44 @@ impl Launch {
 
 fn not_started(reason: impl Into<String>, exit: Option<i32>) -> Unreachable {
     Unreachable::NotStarted { reason: reason.into(), exit }
+}
+
+/// Returns the path of the lock of commands that replace the database. It contains the process id
+/// while one runs.
+#[must_use]
+pub fn restore_lock(paths: &Paths) -> PathBuf {
+    paths.spawn_lock.with_extension("restore")
+}
+
+/// Returns the process that replaces the database at the moment.
+fn restoring(paths: &Paths) -> Option<u32> {
+    let pid = pid_in(&restore_lock(paths))?;
+    let process = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    nix::sys::signal::kill(process, None).is_ok().then_some(pid)
+}
+
+/// Keeps every other process from starting the daemon until the lock is dropped. Waits for a start in progress.
+///
+/// # Errors
+/// When the lock cannot be taken within [`START_DEADLINE`].
+pub async fn hold_start(paths: &Paths) -> Result<Flock<File>, Unreachable> {
+    let failed =
+        |error: io::Error| not_started(format!("{}: {error}", paths.spawn_lock.display()), None);
+    folders::ensure_private(&paths.runtime).map_err(Unreachable::SocketFolder)?;
+    let mut file = folders::private_file().open(&paths.spawn_lock).map_err(failed)?;
+    let started = Instant::now();
+    let mut backoff = Backoff::default();
+    loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((file, Errno::EWOULDBLOCK | Errno::EINTR)) => file,
+            Err((_, errno)) => return Err(failed(errno.into())),
+        };
+        if started.elapsed() >= START_DEADLINE {
+            return Err(Unreachable::NoAnswer { pid: pid_in(&paths.lock) });
+        }
+        backoff.wait().await;
+    }
 }
 
 /// The outcome of waiting for `spawn.lock`.

@@ -106,6 +106,20 @@ async fn a_spawn_lock_that_is_never_released_does_not_block_forever() {
 }
 
 #[tokio::test]
+async fn a_restore_in_progress_is_named_to_who_waits_for_the_daemon() {
+    let fixture = fixture("exit 78");
+    folders::ensure_private(&fixture.paths.runtime).expect("the folder is created");
+    let _lock = lock_or_connect(&fixture.paths).await;
+    let pid = std::process::id();
+    std::fs::write(restore_lock(&fixture.paths), format!("{pid}\n")).expect("the pid is written");
+    let mut latest_error = Unreachable::Absent;
+    let start = fixture.launch.start(&fixture.paths, &mut latest_error);
+    assert!(timeout(Duration::from_millis(30), start).await.is_err());
+    assert_eq!(latest_error, Unreachable::Restoring { pid });
+    assert!(latest_error.next_step().contains("loci backup restore"));
+}
+
+#[tokio::test]
 async fn the_daemon_runs_in_its_own_session_and_without_a_group() {
     let fixture = fixture(
         "ps -o sid= -p $$ | tr -d ' ' >&2; echo $$ >&2; echo \"$LOCI_GROUP$1\" >&2; pwd >&2; exit 70",

@@ -14,9 +14,10 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
+use loci_engine::backups::manifest::Reason;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
-use loci_proto::admin::VerbCall;
+use loci_proto::admin::{FailedExport, VerbCall};
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
 use loci_proto::mcp::arguments;
@@ -64,8 +65,7 @@ async fn begin_export(service: &Service, call: VerbCall) -> Result<Body, Failure
         let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
         if let Err(error) = reader.export(&request, &mut chunks) {
             tracing::warn!(%error, "export failed");
-            // The aborted body tells the client that the export is incomplete.
-            chunks.sender.abort(io::Error::other("the export failed"));
+            chunks.fail(error.into());
         }
     });
     Ok(Body::new(body))
@@ -79,6 +79,17 @@ struct ChunkWriter {
 }
 
 impl ChunkWriter {
+    /// Ends an export that failed with a line that says why.
+    fn fail(mut self, error: Failure) {
+        let line = serde_json::to_vec(&FailedExport { error }).unwrap_or_default();
+        self.buffer.push(b'\n');
+        self.buffer.extend_from_slice(&line);
+        if self.send().is_err() {
+            // The aborted body tells the client that the export is incomplete.
+            self.sender.abort(io::Error::other("the export failed"));
+        }
+    }
+
     fn send(&mut self) -> io::Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -138,6 +149,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
     drop(receiving);
     let service = &admin.service;
     service.flush_usage().await?;
+    service.back_up_before(Reason::Import).await;
     let caller = Caller { session: &session, key: None };
     let import =
         move |writer: &mut Writer, call: &CallContext| writer.import(call, &request, &mut { file });

@@ -4,10 +4,15 @@
 //! Each call has an idempotency key, so that a call that failed can be repeated. Not here: what is
 //! checked afterwards (the module above).
 
+use crate::backups::create::NewBackup;
+use crate::backups::manifest::{self, Reason};
+use crate::backups::prepare::Target;
+use crate::backups::recover::{WithoutBackup, recover};
+use crate::backups::restore::restore;
 use crate::error::Result;
 use crate::handles::open::open;
 use crate::handles::reader::Reader;
-use crate::handles::settings::Settings;
+use crate::handles::settings::{BackupSettings, Settings};
 use crate::handles::writer::Writer;
 use crate::maintain::Step;
 use crate::model::encoding::{DocumentEncoding, ModelEncoding, TextEncodings};
@@ -29,6 +34,7 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The name of the file that the scenario imports.
 pub(super) const IMPORT: &str = "import.jsonl";
@@ -36,7 +42,7 @@ pub(super) const IMPORT: &str = "import.jsonl";
 type Call = fn(&mut Subject, &str) -> Result<()>;
 
 /// The calls in order, each with the key that names it.
-pub(super) const CALLS: [(&str, Call); 33] = [
+pub(super) const CALLS: [(&str, Call); 37] = [
     ("open", |subject, _| subject.opened().map(drop)),
     ("store", |subject, key| subject.store(key, 1, &json!({"content": "The mill is red"}))),
     ("store entities", |subject, key| subject.store_group(key, "entity", &["Bob", "Acme", "Cleo"])),
@@ -114,13 +120,21 @@ pub(super) const CALLS: [(&str, Call); 33] = [
     }),
     ("undo the import", Subject::undo_last),
     ("back up", |subject, _| {
-        let (folder, now) = (subject.folder.join("backups"), subject.now);
-        subject.opened()?.back_up(&folder, now).map(drop)
+        let new = subject.new_backup(Reason::Manual);
+        subject.opened()?.back_up(&new).map(drop)
     }),
+    ("store after the backup", |subject, key| {
+        subject.store(key, 9, &json!({"content": "The lake is frozen"}))
+    }),
+    ("restore the backup", |subject, _| subject.restore_backup()),
+    ("store after the restore", |subject, key| {
+        subject.store(key, 9, &json!({"content": "The lake has thawed"}))
+    }),
+    ("recover", |subject, _| subject.recover()),
     ("reopen", |subject, _| subject.close().and_then(|()| subject.opened().map(drop))),
-    ("reset", |subject, key| {
-        let (folder, call) = (subject.folder.join("backups"), subject.call(key));
-        subject.opened()?.reset(&call, &ResetRequest::default(), &folder).map(drop)
+    ("reset", |subject, _| {
+        let new = subject.new_backup(Reason::Reset);
+        subject.opened()?.reset(&ResetRequest::default(), &new).map(drop)
     }),
     ("close", |subject, _| subject.opened().map(drop).and_then(|()| subject.close())),
 ];
@@ -144,11 +158,54 @@ impl Subject {
     /// Opens the store unless it is open.
     pub fn opened(&mut self) -> Result<&mut Writer> {
         if self.store.is_none() {
-            let writer = open(&self.database(), Settings::for_model("test"), T0)?;
+            let writer = match open(&self.database(), self.settings(), T0) {
+                // As the start of the daemon does.
+                Err(error) if error.is_damage() => {
+                    // The same time in each process, as the log of the store has it.
+                    let target = Target { now: T0, ..self.target() };
+                    recover(&target, WithoutBackup::Refuse)?;
+                    open(&self.database(), self.settings(), T0)?
+                }
+                opened => opened?,
+            };
             let reader = writer.reader()?;
             self.store = Some((writer, reader));
         }
         Ok(&mut self.store.as_mut().expect("the store is open").0)
+    }
+
+    fn settings(&self) -> Settings {
+        // The first start makes no backup: one that fails does not fail the start.
+        let folder = Some(self.folder.join("backups")).filter(|folder| folder.exists());
+        let backups = BackupSettings { folder, ..BackupSettings::default() };
+        Settings { backups, ..Settings::for_model("test") }
+    }
+
+    fn target(&self) -> Target {
+        let (backups, policy) = (self.folder.join("backups"), Arc::default());
+        let (database, settings) = (self.database(), self.settings());
+        Target { database, backups, settings, policy, now: self.now }
+    }
+
+    /// Restores the backup that a person made.
+    fn restore_backup(&mut self) -> Result<()> {
+        self.close()?;
+        let mut backups = manifest::list(&self.folder.join("backups")).into_iter();
+        let made = backups.rfind(|backup| backup.reason() == Reason::Manual);
+        restore(&self.target(), &made.expect("there is a backup")).map(drop)
+    }
+
+    /// Damages the database once; the start recovers it.
+    fn recover(&mut self) -> Result<()> {
+        self.close()?;
+        let damaged = self.folder.join("damaged");
+        if !damaged.exists() {
+            let mut bytes = std::fs::read(self.database()).expect("the database is readable");
+            bytes[..4096].fill(0);
+            std::fs::write(self.database(), bytes).expect("the database is damaged");
+            std::fs::write(damaged, "").expect("the file is written");
+        }
+        self.opened().map(drop)
     }
 
     pub fn close(&mut self) -> Result<()> {
@@ -166,6 +223,11 @@ impl Subject {
         let (key, call) = CALLS[number];
         self.now = T0.plus(60_000 * i64::try_from(number).expect("the number is small"));
         call(self, key)
+    }
+
+    fn new_backup(&self, reason: Reason) -> NewBackup {
+        let folder = self.folder.join("backups");
+        NewBackup { folder, reason, now: self.now, max_bytes: u64::MAX }
     }
 
     fn call(&self, key: &str) -> CallContext {

@@ -6,6 +6,8 @@
 
 mod model;
 
+use crate::backups::create::NewBackup;
+use crate::backups::manifest::{Reason, list};
 use crate::db::integrity;
 use crate::error::Error;
 use crate::handles::settings::Settings;
@@ -280,10 +282,12 @@ impl Pair {
 
     fn back_up(&mut self) {
         let folder = self.store.folder.path().join("backups");
-        self.store.writer.back_up(&folder, self.store.now).expect("the backup is written");
+        let reason = Reason::Manual;
+        let new =
+            NewBackup { folder: folder.clone(), reason, now: self.store.now, max_bytes: u64::MAX };
+        self.store.writer.back_up(&new).expect("the backup is written");
         self.backups += 1;
-        let count = std::fs::read_dir(&folder).expect("the folder is readable").count();
-        assert_eq!(count, self.backups);
+        assert_eq!(list(&folder).len(), self.backups);
     }
 
     /// Compares every memory and relation.

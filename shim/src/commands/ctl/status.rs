@@ -4,7 +4,7 @@ use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::admin::{SessionStatus, Status};
+use loci_proto::admin::{BackupStatus, SessionStatus, Status};
 use loci_proto::paths::Paths;
 
 /// Prints the state; never starts a daemon.
@@ -69,6 +69,7 @@ fn status_text(status: &Status) -> String {
     if let Some(at) = &status.last_full_check {
         row("checked", at.clone());
     }
+    row("backups", backups_text(&status.backups));
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -78,6 +79,23 @@ fn status_text(status: &Status) -> String {
         text.extend(["\nWarning: ", &escape_line(warning), "\n"]);
     }
     text
+}
+
+fn backups_text(backups: &BackupStatus) -> String {
+    let minute = |time: &Option<String>| {
+        let minute = time.as_deref().and_then(|time| time.get(..16)).map(|t| t.replace('T', " "));
+        minute.unwrap_or_else(|| "never".to_owned())
+    };
+    if backups.count == 0 {
+        return "none".to_owned();
+    }
+    format!(
+        "{}, the last {}, verified {}, tested {}",
+        backups.count,
+        minute(&backups.last),
+        minute(&backups.last_verified),
+        minute(&backups.last_drill)
+    )
 }
 
 fn sessions_table(sessions: &[SessionStatus]) -> String {
@@ -169,6 +187,12 @@ mod tests {
             last_full_check: None,
             warnings: vec!["The disk is nearly full".to_owned()],
             storage: Vec::new(),
+            backups: BackupStatus {
+                count: 2,
+                last: Some("2026-11-21T09:30:00.000Z".to_owned()),
+                last_verified: Some("2026-11-21T09:30:00.000Z".to_owned()),
+                ..BackupStatus::default()
+            },
         }
     }
 
@@ -183,6 +207,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
   vectors   re-embedding 1,024 of 10,000, by custom-0f1e2d3c4b5a6978
   queued    0 to write, 1 to read, 0 to embed
+  backups   2, the last 2026-11-21 09:30, verified 2026-11-21 09:30, tested never
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE

@@ -5,7 +5,8 @@ use crate::client::call::VerbClient;
 use crate::client::stream::StreamedAnswer;
 use crate::output::progress::Progress;
 use crate::output::{Problem, print_note};
-use loci_proto::error::Exit;
+use loci_proto::admin::FailedExport;
+use loci_proto::error::{Exit, Failure};
 use loci_proto::requests::export::{ExportRequest, Layout};
 use std::fs::File;
 use std::io::{self, Write};
@@ -42,7 +43,7 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
 }
 
 /// Bytes of the end of an export that contain its last line.
-const END_BYTES: usize = 256;
+const END_BYTES: usize = 4096;
 
 /// Returns how many rows the last line of an export says were left out.
 fn left_out(end: &[u8]) -> u64 {
@@ -50,6 +51,12 @@ fn left_out(end: &[u8]) -> u64 {
     let digits = text.rsplit_once("\"left_out\":").map(|(_, rest)| rest);
     let digits = digits.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     digits.flatten().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// Returns the failure that ended an export, if its last line is one.
+fn failure(end: &[u8]) -> Option<Failure> {
+    let last_line = end.rsplit(|byte| *byte == b'\n').find(|line| !line.is_empty())?;
+    serde_json::from_slice(last_line).ok().map(|failed: FailedExport| failed.error)
 }
 
 /// Writes the export to `out`; returns the last bytes of it.
@@ -67,7 +74,10 @@ async fn copy(
             progress.add(chunk.len());
         }
     }
-    Ok(end)
+    match failure(&end) {
+        Some(failure) => Err(failure.into()),
+        None => Ok(end),
+    }
 }
 
 /// Returns the path if it does not exist, or `force` allows to replace the file.
@@ -104,7 +114,7 @@ async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<
         .tempfile_in(folder)
         .map_err(|e| write_error(&e))?;
     let end = copy(answer, &mut temporary, Some(Progress::new("Written", None))).await.map_err(
-        |problem| problem.hint(format!("No partial file was left at {}", path.display())),
+        |problem| problem.or_hint(format!("No partial file was left at {}", path.display())),
     )?;
     temporary.as_file().sync_all().map_err(|e| write_error(&e))?;
     let persisted = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };

@@ -1,0 +1,175 @@
+//! Prepares a database from a backup in a folder of its own: copies it, migrates it, and deletes
+//! what was hard-deleted since. Nothing is replaced yet.
+//!
+//! Not here: putting it in place (`swap`), what is added from a damaged database (`recover`).
+
+use crate::backups::manifest::{Backup, failed, sync_folder};
+use crate::backups::{forgotten_ids, redactions, swap};
+use crate::database_files::identity::{self, StoredIdentity};
+use crate::db::probe;
+use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
+use crate::handles::open::open_cold;
+use crate::handles::settings::{BackupSettings, Settings};
+use crate::handles::writer::Writer;
+use crate::maintain;
+use crate::model::time::Timestamp;
+use crate::privacy::Policy;
+use crate::transaction::change::CallContext;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A store that is to be replaced. The caller holds the lock of the daemon.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The database, with symbolic links resolved.
+    pub database: PathBuf,
+    /// The folder of the backups.
+    pub backups: PathBuf,
+    /// The settings of the store.
+    pub settings: Settings,
+    /// What is a secret.
+    pub policy: Arc<Policy>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+impl Target {
+    /// Returns the id and the last change of the database as it was last recorded.
+    pub(crate) fn last_known(&self) -> Option<LastKnown> {
+        match identity::read(&self.database) {
+            StoredIdentity::Known(known) => {
+                Some(LastKnown { database: known.uuid, last_change: known.last_change })
+            }
+            StoredIdentity::Missing | StoredIdentity::Unreadable => None,
+        }
+    }
+
+    /// Returns the number of memories of the present store, without changing it; `None` if it
+    /// cannot be read.
+    #[must_use]
+    pub fn memories_now(&self) -> Option<usize> {
+        probe::with_log(&self.database).ok().map(|state| state.memories)
+    }
+}
+
+/// What the identity file says about the present database.
+#[derive(Debug, Clone)]
+pub(crate) struct LastKnown {
+    pub database: String,
+    pub last_change: i64,
+}
+
+/// A database in a folder of its own, open for writing. The folder is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    folder: PathBuf,
+    writer: Option<Writer>,
+    /// A replacement has begun, which the next start completes if it was interrupted.
+    is_needed: bool,
+}
+
+impl Prepared {
+    /// Copies a backup and opens the copy; without a backup, creates an empty database.
+    ///
+    /// # Errors
+    /// `File`, `Database`, `Damaged`. Nothing remains then.
+    pub fn new(target: &Target, backup: Option<&Path>) -> Result<Self> {
+        let folder = swap::new_folder(&target.database)?;
+        let mut this = Self { folder, writer: None, is_needed: false };
+        let path = this.database(target);
+        if let Some(backup) = backup {
+            copy_private(backup, &path)?;
+            failpoint!("after a backup was copied");
+        }
+        // A store that is being prepared makes no backups of itself.
+        let settings = Settings { backups: BackupSettings::default(), ..target.settings.clone() };
+        this.writer = Some(open_cold(&path, settings, target.now)?);
+        Ok(this)
+    }
+
+    fn database(&self, target: &Target) -> PathBuf {
+        self.folder.join(target.database.file_name().unwrap_or_default())
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the open store.
+    ///
+    /// # Errors
+    /// `Lost` after it was closed.
+    pub fn writer(&mut self) -> Result<&mut Writer> {
+        let path = self.folder.clone();
+        self.writer.as_mut().ok_or(Error::Lost { path, what: "was closed".to_owned() })
+    }
+
+    /// Deletes what was hard-deleted since the backup; returns how many memories.
+    ///
+    /// # Errors
+    /// `Database`, `File`.
+    pub fn forget_again(&mut self, target: &Target) -> Result<usize> {
+        let mut ids = forgotten_ids::read(&target.backups)?;
+        // The present database has them too, unless it is lost or damaged.
+        ids.extend(probe::tombstones(&target.database).unwrap_or_default());
+        self.writer()?.erase_again(&ids, target.now)
+    }
+
+    /// Replaces the secrets that were replaced in the store since the backup was made; returns how
+    /// many.
+    ///
+    /// # Errors
+    /// `Database`, `File`.
+    pub fn redact_again(&mut self, target: &Target, backup: &Backup) -> Result<usize> {
+        if !redactions::is_needed(&target.backups, backup)? {
+            return Ok(0);
+        }
+        let call = CallContext { now: target.now, actor: maintain::actor(""), key: None };
+        let reply = self.writer()?.redact_secrets(&call, &target.policy)?;
+        failpoint!("after secrets were replaced again");
+        Ok(reply.redacted)
+    }
+
+    /// Closes the store and puts it in the place of the present one. Returns the folder of the
+    /// quarantine.
+    ///
+    /// # Errors
+    /// `File`, `Database`; the present database is unchanged, or the next start completes the
+    /// replacement.
+    pub fn put_in_place(mut self, target: &Target, report: &str) -> Result<PathBuf> {
+        if let Some(writer) = self.writer.take() {
+            writer.close()?;
+        }
+        let path = self.database(target);
+        crate::db::backup::examine(&path)?;
+        let synced = File::open(&path).and_then(|file| file.sync_all());
+        synced.map_err(|error| failed(&path, error))?;
+        sync_folder(&self.folder)?;
+        failpoint!("before a prepared store takes its place");
+        self.is_needed = true;
+        swap::replace(&target.database, &self.folder, target.now, report)
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if !self.is_needed {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Copies a file into a new file that only its owner can read, on the disk before it returns.
+pub(crate) fn copy_private(from: &Path, to: &Path) -> Result<()> {
+    let copy = || {
+        let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+        io::copy(&mut File::open(from)?, &mut target)?;
+        target.sync_all()
+    };
+    copy().map_err(|error| failed(to, error))
+}

@@ -1,0 +1,108 @@
+//! Which backups may hold secrets that `scan --redact` has replaced since: the file `redactions` next
+//! to the backups, one line for each redaction. A restore of such a backup replaces them again.
+//!
+//! The file has no texts. Not here: what a secret is (`privacy`).
+
+use crate::backups::manifest::{self, Backup, failed, sync_folder};
+use crate::error::Result;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The name of the file.
+const NAME: &str = "redactions";
+
+/// One redaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Redaction {
+    /// Backups up to this number existed before.
+    number: u64,
+    /// The last change before, of `database`: a backup that was being made then has no later one.
+    last_change: i64,
+    database: String,
+}
+
+impl Redaction {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let (number, last_change) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some(Self { number, last_change, database: words.next()?.to_owned() })
+    }
+
+    fn is_after(&self, backup: &Backup) -> bool {
+        backup.manifest.as_ref().is_none_or(|manifest| {
+            let contents = &manifest.contents;
+            manifest.number <= self.number
+                || (contents.database == self.database && contents.last_change <= self.last_change)
+        })
+    }
+}
+
+/// Records that a redaction begins, on the disk before it returns. One that fails afterwards does no
+/// harm: a restore then searches a backup that has no secrets.
+///
+/// # Errors
+/// `File`.
+pub(crate) fn record(folder: &Path, database: &str, last_change: i64) -> Result<()> {
+    let numbers = manifest::list(folder).into_iter().filter_map(|backup| backup.manifest);
+    let number = numbers.map(|manifest| manifest.number).max().unwrap_or(0);
+    let path = folder.join(NAME);
+    let write = || {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        let mut file = options.open(&path)?;
+        // A line that was cut by a crash ends here.
+        write!(file, "\n{number} {last_change} {database}\n")?;
+        file.sync_data()
+    };
+    write().map_err(|error| failed(&path, error))?;
+    sync_folder(folder)
+}
+
+/// Returns whether secrets were replaced since a backup was made.
+///
+/// # Errors
+/// `File` if there is a file and it cannot be read.
+pub(crate) fn is_needed(folder: &Path, backup: &Backup) -> Result<bool> {
+    let path = folder.join(NAME);
+    match std::fs::read(&path) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            Ok(text.lines().filter_map(Redaction::parse).any(|found| found.is_after(backup)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed(&path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backups::manifest::{Contents, Manifest};
+    use crate::model::time::Timestamp;
+    use std::path::PathBuf;
+
+    fn backup(number: u64, last_change: i64) -> Backup {
+        let contents = Contents { database: "d".to_owned(), last_change, ..Contents::default() };
+        let manifest = Some(Manifest { number, contents, ..Manifest::default() });
+        Backup { path: PathBuf::from("x"), bytes: 0, created_at: Timestamp(0), manifest }
+    }
+
+    #[test]
+    fn a_backup_from_before_a_redaction_is_known_by_its_number_or_its_last_change() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let needed = |backup: &Backup| is_needed(folder.path(), backup).expect("is read");
+        assert!(!needed(&backup(1, 1)), "there was no redaction");
+        let made = folder.path().join("memory-1.db");
+        std::fs::write(&made, "x").expect("is written");
+        let manifest = backup(4, 9).manifest.expect("has one");
+        manifest::write_manifest(&made, &manifest).expect("is written");
+        record(folder.path(), "d", 20).expect("is recorded");
+        assert!(needed(&backup(4, 90)), "it existed, whatever was restored in between");
+        assert!(needed(&backup(5, 20)), "it was being made");
+        assert!(!needed(&backup(5, 21)));
+        assert!(needed(&Backup { manifest: None, ..backup(9, 99) }), "its age is not known");
+    }
+}

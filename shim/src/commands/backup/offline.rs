@@ -1,0 +1,94 @@
+//! Runs `locid backup`, and stops the daemon for it where it replaces the database.
+
+use crate::client::call::VerbClient;
+use crate::client::socket::pid_in;
+use crate::commands::ctl::stop;
+use crate::output::Problem;
+use crate::spawn::{self, find_locid};
+use loci_proto::error::Failure;
+use loci_proto::paths::Paths;
+use nix::fcntl::{Flock, FlockArg};
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Attempts to stop the daemon, which a service manager may start again.
+const STOP_ATTEMPTS: usize = 3;
+
+/// Runs a command of `locid backup`; returns its reply, one line of JSON.
+///
+/// # Errors
+/// The failure that it reports.
+pub async fn run(arguments: &[&str]) -> Result<String, Problem> {
+    let locid = find_locid().map_err(Problem::new)?;
+    let output = Command::new(&locid)
+        .arg("backup")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .await
+        .map_err(|error| Problem::new(format!("Cannot run {}", locid.display())).because(&error))?;
+    let reply = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() {
+        return Ok(reply);
+    }
+    Err(match serde_json::from_str::<Failure>(&reply) {
+        Ok(failure) => failure.into(),
+        Err(_) => Problem::new(format!("locid backup failed: {}", output.status)),
+    })
+}
+
+/// Parses a reply.
+///
+/// # Errors
+/// When `locid` has another version.
+pub fn parse<T: DeserializeOwned>(reply: &str) -> Result<T, Problem> {
+    serde_json::from_str(reply)
+        .map_err(|error| Problem::new("The answer of locid cannot be parsed").because(&error))
+}
+
+/// Runs a command that replaces the database: stops the daemon, keeps others from starting it, and starts it afterwards. Calls of agents
+/// wait meanwhile.
+///
+/// # Errors
+/// Another such command runs, the daemon does not stop, or the failure of the command; the daemon is started in any case.
+pub async fn run_alone(client: &VerbClient, arguments: &[&str]) -> Result<String, Problem> {
+    let paths = &client.paths;
+    let alone = lock_restore(paths)?;
+    let no_start = spawn::hold_start(paths).await?;
+    let mut outcome = Err(Problem::new("locid was started again each time it was stopped")
+        .hint("Stop its service, then try again"));
+    for _ in 0..STOP_ATTEMPTS {
+        if stop::stop(paths).await? == stop::StopOutcome::Restarted {
+            continue;
+        }
+        outcome = run(arguments).await;
+        break;
+    }
+    alone.set_len(0)?;
+    drop(no_start);
+    // A daemon that was stopped with --hold stays stopped. Why it does not start is what the next command says.
+    if !paths.hold.exists() {
+        let _ = client.wait_until_ready().await;
+    }
+    outcome
+}
+
+/// Takes the lock of commands that replace the database.
+fn lock_restore(paths: &Paths) -> Result<Flock<File>, Problem> {
+    spawn::folders::ensure_private(&paths.runtime)?;
+    let path = spawn::restore_lock(paths);
+    let file = spawn::folders::private_file().read(true).open(&path)?;
+    let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
+        let holder = pid_in(&path).map_or_else(String::new, |pid| format!(" (pid {pid})"));
+        Problem::new(format!("Another restore is running{holder}"))
+            .hint("Wait until it has ended, then try again")
+    })?;
+    lock.set_len(0)?;
+    lock.rewind()?;
+    writeln!(lock, "{}", std::process::id())?;
+    Ok(lock)
+}

@@ -26,6 +26,7 @@ mod word;
 mod word_order;
 
 use pairing::PairedText;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use word::{ScannedWord, WordClass};
 
@@ -65,9 +66,13 @@ const RULES: [Rule; 16] = [
 /// Normalises a text for the check of exact equality: each run of white space becomes one space,
 /// white space at both ends and a final full stop are removed.
 ///
-/// Case and all other punctuation are kept.
+/// Case and all other punctuation are kept. Most stored texts are normal but for the full stop, so
+/// they are not copied.
 #[must_use]
-pub fn normalised(text: &str) -> String {
+pub fn normalised(text: &str) -> Cow<'_, str> {
+    if has_single_spaces(text) {
+        return Cow::Borrowed(without_full_stop(text));
+    }
     let mut folded = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !folded.is_empty() {
@@ -75,10 +80,27 @@ pub fn normalised(text: &str) -> String {
         }
         folded.push_str(word);
     }
-    if folded.strip_suffix('.').is_some_and(|rest| rest.ends_with(char::is_alphanumeric)) {
-        folded.pop();
+    folded.truncate(without_full_stop(&folded).len());
+    Cow::Owned(folded)
+}
+
+/// Returns whether a text is ASCII with single spaces between words and none at its ends. May return
+/// false for others that are normal.
+fn has_single_spaces(text: &str) -> bool {
+    let mut is_after_space = true;
+    let mut is_normal = true;
+    for byte in text.bytes() {
+        let is_space = byte == b' ';
+        is_normal &= byte.is_ascii() && !(b'\t'..=b'\r').contains(&byte);
+        is_normal &= !(is_space && is_after_space);
+        is_after_space = is_space;
     }
-    folded
+    is_normal && !is_after_space
+}
+
+/// Removes a full stop at the end that follows a letter or digit.
+fn without_full_stop(text: &str) -> &str {
+    text.strip_suffix('.').filter(|rest| rest.ends_with(char::is_alphanumeric)).unwrap_or(text)
 }
 
 /// Returns true if two texts of high cosine state the same fact, so that one of them can represent

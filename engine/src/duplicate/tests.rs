@@ -94,6 +94,10 @@ fn normalised_only_folds_white_space_and_removes_the_last_full_stop() {
     assert_eq!(normalised("  Use\u{a0}tabs,\n\talways. "), "Use tabs, always");
     assert_eq!(normalised("Wait ..."), "Wait ...");
     assert_eq!(normalised("Use Tabs!"), "Use Tabs!");
+    assert_eq!(normalised("Use tabs."), "Use tabs");
+    assert_eq!(normalised("Two  spaces"), "Two spaces");
+    assert_eq!(normalised("At the end "), "At the end");
+    assert_eq!(normalised("."), ".");
     assert_eq!(normalised(" \n"), "");
 }
 
@@ -220,7 +224,10 @@ proptest! {
 
     #[test]
     fn normalised_is_idempotent(text in any::<String>()) {
-        prop_assert_eq!(normalised(&normalised(&text)), normalised(&text));
+        let once = normalised(&text).into_owned();
+        prop_assert_eq!(normalised(&once), once.as_str());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        prop_assert_eq!(normalised(&words), normalised(&text));
     }
 
     #[test]

@@ -160,9 +160,11 @@ fn a_restore_under_running_agents_equals_the_export_of_its_time_without_hard_del
     let by_time = done(&home, &["backup", "restore", "--at", at, "--yes", "--json"]);
     assert_eq!(by_time["backup"], made["id"]);
     let none = text(&home.loci(&["backup", "restore", "--at", "2001-01-01", "--yes"]));
-    assert!(none.contains("there is no backup from 2001"), "{none}");
+    assert!(none.contains("there is no backup of this database from 2001"), "{none}");
     let invalid = text(&home.loci(&["backup", "restore", "--at", "soon", "--yes"]));
     assert!(invalid.contains("must be a date"), "{invalid}");
+    let negative = text(&home.loci(&["backup", "restore", "--at=-1d", "--yes"]));
+    assert!(negative.contains("must be a date"), "{negative}");
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn salvaged_memories_keep_their_provenance_and_the_newest_texts() {
     bytes[..4096].fill(0);
     fs::write(database(&home), bytes).expect("the database is damaged");
     let said = warnings(&home);
-    assert!(said.contains("2 of the changes after it were salvaged"), "{said}");
+    assert!(said.contains("2 salvaged from the damaged files"), "{said}");
     let show = |id: &str| done(&home, &["inspect", id, "--json"])["memory"].clone();
     let shown = show(added["id"].as_str().expect("an id"));
     assert_eq!(
@@ -235,7 +235,7 @@ fn memories_that_are_only_in_the_log_of_a_damaged_database_are_salvaged() {
     bytes[..4096].fill(0);
     fs::write(database(&home), &bytes).expect("the database is damaged");
     let said = warnings(&home);
-    assert!(said.contains("5 of the changes after it were salvaged, nothing was lost"), "{said}");
+    assert!(said.contains("5 salvaged from the damaged files, no memory was lost"), "{said}");
     assert_eq!(exported(&home).matches("\"content\":\"Late ").count(), 5);
 }
 

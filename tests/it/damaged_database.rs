@@ -135,6 +135,30 @@ fn a_damaged_row_is_left_out_named_and_can_be_written_again() {
 }
 
 #[test]
+fn a_damaged_memory_is_recovered_from_the_newest_backup_that_has_it_whole() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    let ids = store_notes(&mut agent, 5);
+    assert!(home.loci(&["backup", "create"]).status.success());
+    agent.store("semantic", "Stored after the backup");
+    stop(&home);
+    change_byte(&home, "Note 3 names", |byte| byte ^ 1);
+    assert!(warnings(&home).contains(&ids[3]));
+    let refused = home.loci(&["backup", "create"]);
+    assert!(!refused.status.success(), "a damaged store is not backed up: {refused:?}");
+    let recovered = home.loci(&["doctor", "--recover", "--yes"]);
+    let said = String::from_utf8_lossy(&recovered.stdout).into_owned();
+    assert!(recovered.status.success() && said.contains("no memory was lost"), "{recovered:?}");
+    let (exported, _) = export(&home);
+    assert!(exported.contains("Note 3 names drawer 21"), "{said}");
+    assert!(exported.contains("Stored after the backup"), "{said}");
+    assert_eq!(doctor(&home, &[]).0, Some(0));
+    let again = home.loci(&["doctor", "--recover", "--yes"]);
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(said.contains("is whole"), "{said}");
+}
+
+#[test]
 fn foreign_objects_in_the_schema_refuse_the_start_by_name() {
     let home = TestHome::without_model();
     let mut agent = home.session();

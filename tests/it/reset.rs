@@ -77,7 +77,7 @@ fn a_hard_delete_names_the_backups_that_still_hold_the_memory() {
         .expect("the call succeeds");
     let note = reply["note"].as_str().unwrap_or_else(|| panic!("{reply}"));
     assert!(
-        note.starts_with("1 backups still hold it, the oldest is memory-")
+        note.starts_with("1 backup still holds it, the oldest is memory-")
             && note.contains("--purge-backups"),
         "{note}"
     );

@@ -162,9 +162,9 @@ fn restore_backup(
 /// Recovers the store, unless it can be opened.
 fn recover_store(paths: &Paths, target: &Target) -> Result<RecoverReply, Failure> {
     let _locks = take_locks(paths, &target.database)?;
-    if let Some(memories) = memories_of_whole(target)? {
+    if let Some((memories, report)) = nothing_to_recover(target)? {
         return Ok(RecoverReply {
-            report: "The database is whole; nothing was done".to_owned(),
+            report,
             backup: None,
             memories,
             salvaged: 0,
@@ -183,8 +183,9 @@ fn recover_store(paths: &Paths, target: &Target) -> Result<RecoverReply, Failure
     })
 }
 
-/// Returns the number of memories of a store that can be opened and read; `None` if it is damaged, lost or not a database.
-fn memories_of_whole(target: &Target) -> Result<Option<usize>, Failure> {
+/// Returns the number of memories and a report of a store that can be opened and read; `None` if it is damaged, lost or not a database.
+/// Damaged memories alone are recovered if there is a backup without damage.
+fn nothing_to_recover(target: &Target) -> Result<Option<(usize, String)>, Failure> {
     let opened = loci_engine::open_cold(&target.database, target.settings.clone(), target.now);
     let writer = match opened {
         Ok(writer) => writer,
@@ -196,13 +197,32 @@ fn memories_of_whole(target: &Target) -> Result<Option<usize>, Failure> {
     };
     match writer.reader().and_then(|reader| reader.full_check()) {
         Ok(check) if check.is_structural() => Ok(None),
-        Ok(_) => {
+        Ok(check) => {
             let memories = writer.memories()?;
+            let damaged = writer.damaged_rows().all().len();
+            let fault = check.fault().map(str::to_owned);
             writer.close()?;
-            Ok(Some(memories))
+            if damaged > 0
+                && recover::newest_whole(target)?.is_some_and(|backup| !backup.has_damage())
+            {
+                return Ok(None);
+            }
+            Ok(Some((memories, report_of_readable(damaged, fault))))
         }
         Err(error) if error.is_damage() => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+fn report_of_readable(damaged: usize, fault: Option<String>) -> String {
+    match (damaged, fault) {
+        (0, None) => "The database is whole; nothing was done".to_owned(),
+        (0, Some(fault)) => format!(
+            "Every memory can be read; nothing was done. Still wrong: {fault}. Run loci doctor"
+        ),
+        (count, _) => format!(
+            "Every other memory can be read, and no backup has the {count} damaged ones; nothing was done. Run loci doctor, which names them"
+        ),
     }
 }
 

@@ -5,12 +5,13 @@
 //! texts. Not here: tombstones in the database (`db::tombstones`).
 
 use crate::backups::manifest::{failed, sync_folder};
+use crate::backups::side_file;
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use std::collections::HashSet;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
@@ -27,14 +28,9 @@ fn path_in(folder: &Path) -> PathBuf {
 /// `File` if there is a file and it cannot be read.
 pub fn read(folder: &Path) -> Result<HashSet<MemoryId>> {
     let path = path_in(folder);
-    match std::fs::read(&path) {
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes);
-            Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(HashSet::new()),
-        Err(error) => Err(failed(&path, error)),
-    }
+    let bytes = side_file::read(&path).map_err(|error| failed(&path, error))?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
 }
 
 /// Adds ids, on the disk before it returns.
@@ -54,9 +50,7 @@ pub(crate) fn append(folder: &Path, ids: &[MemoryId]) -> Result<()> {
     }
     let write = || {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        let mut file = options.open(&path)?;
+        let mut file = side_file::append(&path)?;
         file.write_all(lines.as_bytes())?;
         file.sync_data()
     };

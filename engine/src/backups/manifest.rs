@@ -109,6 +109,8 @@ pub struct Contents {
     pub groups: usize,
     /// BLAKE3 of the ids and the content hashes of all memories.
     pub rows: String,
+    /// Memories whose text does not match its hash: the store was damaged when the backup was made.
+    pub damaged: usize,
 }
 
 /// A backup in the folder.
@@ -150,6 +152,12 @@ impl Backup {
             (Some(id), Some(manifest)) => manifest.contents.database == id,
             _ => true,
         }
+    }
+
+    /// Returns whether texts were damaged when it was made.
+    #[must_use]
+    pub fn has_damage(&self) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| manifest.contents.damaged > 0)
     }
 
     /// Reads one backup; `None` if the file does not exist.
@@ -210,7 +218,10 @@ pub fn find(folder: &Path, id: &str) -> Result<Backup> {
     };
     let mut matching: Vec<Backup> = backups.into_iter().filter(begins).collect();
     match matching.len() {
-        1 if !id.is_empty() => Ok(matching.remove(0)),
+        _ if id.is_empty() => {
+            Err(Failure::invalid("backup", "must not be empty").hint("Run loci backup list").into())
+        }
+        1 => Ok(matching.remove(0)),
         0 => Err(Failure::new(Code::NotFound, format!("there is no backup {id}"))
             .hint("Run loci backup list")
             .into()),

@@ -14,5 +14,6 @@ pub mod recover;
 pub(crate) mod redactions;
 pub mod restore;
 pub mod rotation;
+pub(crate) mod side_file;
 pub(crate) mod swap;
 pub mod verify;

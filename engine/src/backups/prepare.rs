@@ -6,7 +6,7 @@
 use crate::backups::manifest::{Backup, failed, sync_folder};
 use crate::backups::{forgotten_ids, redactions, swap};
 use crate::database_files::identity::{self, StoredIdentity};
-use crate::db::probe;
+use crate::db::{health, probe};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::open::open_cold;
@@ -107,6 +107,19 @@ impl Prepared {
     pub fn writer(&mut self) -> Result<&mut Writer> {
         let path = self.folder.clone();
         self.writer.as_mut().ok_or(Error::Lost { path, what: "was closed".to_owned() })
+    }
+
+    /// Makes the numbers of acts continue after those of the present database, so that an undo command
+    /// that was printed for it undoes nothing else here.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn continue_acts(&mut self, target: &Target) -> Result<()> {
+        // An act makes at least one change, so the number of changes is a bound if the journal cannot
+        // be read.
+        let known = target.last_known().map(|known| known.last_change);
+        let last = probe::last_act(&target.database).ok().or(known).unwrap_or(0);
+        health::continue_rows(&self.writer()?.conn, "journal", last)
     }
 
     /// Deletes what was hard-deleted since the backup; returns how many memories.

@@ -6,10 +6,11 @@
 
 use crate::backups::manifest::{self, Backup, failed};
 use crate::backups::prepare::{Prepared, Target, copy_private};
-use crate::backups::verify;
+use crate::backups::verify::{self, Verification};
 use crate::database_files::wal_path;
 use crate::db::damage::DamagedRow;
-use crate::db::{damaged_copy, export_rows, health, import_rows, migrate, salvage};
+use crate::db::salvage::{self, Salvage};
+use crate::db::{damaged_copy, export_rows, health, import_rows, migrate};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::maintain;
@@ -56,14 +57,19 @@ impl Recovered {
             _ => "The database was damaged, there was no backup, and a new one was made".to_owned(),
         };
         let lost = match self.lost {
-            0 => "nothing was lost".to_owned(),
+            0 => "no memory was lost".to_owned(),
             1 => "up to 1 change was lost".to_owned(),
             lost => format!("up to {lost} changes were lost"),
         };
         format!(
-            "{source}: {} memories, {} of the changes after it were salvaged, {lost}. The damaged files are in {}",
+            "{source}: {} memories, {} salvaged from the damaged files, {lost}{}. The damaged files are in {}",
             self.memories,
             self.salvaged,
+            if self.backup.is_some() {
+                ". Changes of project names since then are lost, and changes since then cannot be undone"
+            } else {
+                ""
+            },
             self.quarantine.display()
         )
     }
@@ -89,6 +95,7 @@ pub fn recover(target: &Target, without: WithoutBackup) -> Result<Recovered> {
         return Err(no_backup());
     }
     let mut prepared = Prepared::new(target, backup.as_ref().map(|backup| backup.path.as_path()))?;
+    prepared.continue_acts(target)?;
     let restored_change = crate::db::health::last_change(&prepared.writer()?.conn)?;
     let forgotten_again = prepared.forget_again(target)?;
     let added = add_salvaged(target, &mut prepared, backup.as_ref())?;
@@ -138,19 +145,30 @@ fn nothing_readable() -> Error {
     .into()
 }
 
-/// Returns the newest backup of the database that passes a verification now.
-fn newest_whole(target: &Target) -> Result<Option<Backup>> {
+/// Returns the newest backup of the database that passes a verification now. One in which texts are
+/// damaged is taken only if there is no other.
+///
+/// # Errors
+/// `Database`.
+pub fn newest_whole(target: &Target) -> Result<Option<Backup>> {
     let known = target.last_known().map(|known| known.database);
+    let mut with_damage = None;
     for backup in manifest::list(&target.backups).into_iter().rev() {
         if backup.is_of(known.as_deref()) {
             match verify::verify(&backup, target.now) {
-                Ok(verification) if verification.fault.is_none() => return Ok(Some(backup)),
+                Ok(Verification { manifest, fault: None }) => {
+                    let backup = Backup { manifest: Some(manifest), ..backup };
+                    if !backup.has_damage() {
+                        return Ok(Some(backup));
+                    }
+                    with_damage = with_damage.or(Some(backup));
+                }
                 Ok(_) | Err(Error::File { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
     }
-    Ok(None)
+    Ok(with_damage)
 }
 
 /// What was added from the damaged files.
@@ -191,8 +209,25 @@ fn add_salvaged(
     let known = health::last_row(&prepared.writer()?.conn, "memories").unwrap_or(0);
     let is_new = |row: &&DamagedRow| row.place == DamagedRow::MEMORY && row.row > known;
     let unreadable = salvage.damaged.iter().filter(is_new).count() + salvage.unread.len();
+    let missing = missing(&salvage, known);
     let reply = import(target, prepared, salvage.records)?;
-    Ok(Added { salvaged: reply.added + reply.changed + reply.relations, unreadable, last_change })
+    Ok(Added {
+        salvaged: reply.added + reply.changed + reply.relations,
+        unreadable: unreadable + missing,
+        last_change,
+    })
+}
+
+/// Returns an upper bound of the memories after row `known` that are neither readable nor named as
+/// damaged: their rows are gone with a page. Hard-deleted memories have a tombstone.
+fn missing(salvage: &Salvage, known: i64) -> usize {
+    let given = usize::try_from(salvage.last_row - known).unwrap_or(0);
+    let is_tombstone = |record: &&Record| matches!(record, Record::Tombstone(_));
+    let is_new = |row: &&DamagedRow| row.place == DamagedRow::MEMORY && row.row > known;
+    let found = salvage.rows.iter().filter(|row| **row > known).count()
+        + salvage.damaged.iter().filter(is_new).count()
+        + salvage.records.iter().filter(is_tombstone).count();
+    given.saturating_sub(found)
 }
 
 /// Imports the records that the restored store does not have in the same state.

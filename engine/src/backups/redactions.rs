@@ -4,10 +4,11 @@
 //! The file has no texts. Not here: what a secret is (`privacy`).
 
 use crate::backups::manifest::{self, Backup, failed, sync_folder};
+use crate::backups::side_file;
 use crate::error::Result;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 /// The name of the file.
@@ -50,9 +51,7 @@ pub(crate) fn record(folder: &Path, database: &str, last_change: i64) -> Result<
     let path = folder.join(NAME);
     let write = || {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        let mut file = options.open(&path)?;
+        let mut file = side_file::append(&path)?;
         // A line that was cut by a crash ends here.
         write!(file, "\n{number} {last_change} {database}\n")?;
         file.sync_data()
@@ -67,14 +66,9 @@ pub(crate) fn record(folder: &Path, database: &str, last_change: i64) -> Result<
 /// `File` if there is a file and it cannot be read.
 pub(crate) fn is_needed(folder: &Path, backup: &Backup) -> Result<bool> {
     let path = folder.join(NAME);
-    match std::fs::read(&path) {
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes);
-            Ok(text.lines().filter_map(Redaction::parse).any(|found| found.is_after(backup)))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(failed(&path, error)),
-    }
+    let bytes = side_file::read(&path).map_err(|error| failed(&path, error))?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().filter_map(Redaction::parse).any(|found| found.is_after(backup)))
 }
 
 #[cfg(test)]

@@ -42,8 +42,9 @@ pub fn newest_at(target: &Target, at: Timestamp) -> Result<Backup> {
         .into_iter()
         .rfind(|backup| backup.created_at <= at && backup.is_of(known.as_deref()));
     newest.ok_or_else(|| {
-        let message = format!("there is no backup from {} or before", at.iso());
-        let hint = match manifest::list(&target.backups).first() {
+        let message = format!("there is no backup of this database from {} or before", at.iso());
+        let backups = manifest::list(&target.backups);
+        let hint = match backups.iter().find(|backup| backup.is_of(known.as_deref())) {
             Some(oldest) => {
                 format!("The oldest is {}; all: loci backup list", oldest.id())
             }
@@ -67,12 +68,16 @@ pub fn newest(target: &Target) -> Result<Backup> {
     if let Some(newest) = backups.iter().rfind(|backup| is_usable(backup)) {
         return Ok(newest.clone());
     }
-    let failure = Failure::new(Code::NotFound, "there is no backup of this database");
+    let failure = Failure::new(Code::NotFound, "there is no whole backup of this database");
+    backups.retain(|backup| !backup.is_of(known.as_deref()));
     Err(match backups.pop() {
         Some(other) => failure.hint(format!(
             "The newest of another database is restored by its id: loci backup restore {}",
             other.id()
         )),
+        None if target.database.exists() && target.memories_now().is_none() => {
+            failure.hint("Run loci doctor --recover to keep what can still be read of it")
+        }
         None => failure.hint("Make one: loci backup create"),
     }
     .into())
@@ -94,9 +99,10 @@ pub fn restore(target: &Target, backup: &Backup) -> Result<Restored> {
     if let Some(what) = verify::verify(backup, target.now)?.fault {
         return Err(Error::Damaged { path: backup.path.clone(), what });
     }
-    let present = save_present(target);
+    let present = save_present(target)?;
     failpoint!("after the present store was saved");
     let mut prepared = Prepared::new(target, Some(&backup.path))?;
+    prepared.continue_acts(target)?;
     let forgotten_again = prepared.forget_again(target)?;
     let redacted_again = prepared.redact_again(target, backup)?;
     let writer = prepared.writer()?;
@@ -122,15 +128,18 @@ struct Present {
     backup: Option<String>,
 }
 
-/// Makes a backup of the present store, if it can be opened and there is space. It is kept in the
-/// quarantine in any case.
-fn save_present(target: &Target) -> Present {
+/// Makes a backup of the present store, unless it is damaged: its files are kept in the quarantine in
+/// any case.
+///
+/// # Errors
+/// Why none can be made of a whole store, such as too little space: it is the way back.
+fn save_present(target: &Target) -> Result<Present> {
     let Target { database, backups, settings, now, .. } = target;
     if !database.exists() {
-        return Present::default();
+        return Ok(Present::default());
     }
     let Ok(writer) = open_cold(database, settings.clone(), *now) else {
-        return Present { memories: target.memories_now(), backup: None };
+        return Ok(Present { memories: target.memories_now(), backup: None });
     };
     let memories = crate::db::memories::count(&writer.conn).ok();
     let new = NewBackup {
@@ -140,10 +149,14 @@ fn save_present(target: &Target) -> Present {
         // The rotation must not delete the backup that is restored.
         max_bytes: u64::MAX,
     };
-    let backup = writer.back_up(&new).ok().map(|backup| backup.id());
+    let backup = writer.back_up(&new);
     // A store that cannot be closed cleanly is kept as it is.
     let _ = writer.close();
-    Present { memories, backup }
+    match backup {
+        Ok(backup) => Ok(Present { memories, backup: Some(backup.id()) }),
+        Err(error) if error.is_damage() => Ok(Present { memories, backup: None }),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -252,6 +265,23 @@ mod tests {
         let notices = test_store.reader.notices().expect("the notices are read");
         assert_eq!(notices.len(), 1, "{notices:?}");
         assert!(notices[0].text.contains(&backup.id()));
+    }
+
+    #[test]
+    fn the_number_of_an_act_since_the_backup_names_no_other_act_after_a_restore() {
+        let (mut test_store, target) = store();
+        let id = store_note(&mut test_store, "The mill is red");
+        let forget = |test_store: &mut TestStore| {
+            let call = test_store.call("shop", None);
+            let request = parse(json!({"memory_id": id}));
+            test_store.writer.forget(&call, &request).expect("it is forgotten").act
+        };
+        let backup = back_up(&test_store, Reason::Daily);
+        let before = forget(&mut test_store).expect("it is an act");
+        let folder = closed(test_store);
+        restore(&target, &backup).expect("the backup is restored");
+        let mut test_store = reopened(folder, &target);
+        assert_eq!(forget(&mut test_store), Some(before + 1));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::backups::manifest::Contents;
 use crate::db::{connection, health, integrity, lexical, vectors};
+use crate::duplicate::content_hash;
 use crate::error::{Error, Result};
 use loci_proto::memory::MemoryId;
 use rusqlite::backup::{Backup, StepResult};
@@ -100,6 +101,7 @@ pub(crate) fn contents(conn: &Connection) -> Result<Contents> {
             conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         Ok(usize::try_from(rows).unwrap_or(0))
     };
+    let (rows, damaged) = digest_of_rows(conn)?;
     Ok(Contents {
         database: health::database_uuid(conn)?,
         schema: integrity::schema(conn)?,
@@ -107,22 +109,30 @@ pub(crate) fn contents(conn: &Connection) -> Result<Contents> {
         memories: count("memories")?,
         relations: count("entity_relations")?,
         groups: count("groups")?,
-        rows: digest_of_rows(conn)?,
+        rows,
+        damaged,
     })
 }
 
-/// Returns a digest of the ids and content hashes of all memories, in storage order.
-fn digest_of_rows(conn: &Connection) -> Result<String> {
+/// Returns a digest of the ids and content hashes of all memories, in storage order, and the number
+/// of memories whose text does not match its hash.
+fn digest_of_rows(conn: &Connection) -> Result<(String, usize)> {
     let mut hasher = blake3::Hasher::new();
-    let mut statement = conn.prepare("SELECT id, content_hash FROM memories ORDER BY seq")?;
+    let mut damaged = 0;
+    let mut statement =
+        conn.prepare("SELECT id, content_hash, content FROM memories ORDER BY seq")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         for column in 0..2 {
             hasher.update(row.get_ref(column)?.as_bytes().unwrap_or_default());
             hasher.update(&[0]);
         }
+        let text = row.get_ref(2)?.as_str().ok();
+        let hash = text.map(content_hash::hash);
+        damaged +=
+            usize::from(hash.as_ref().map(|hash| &hash[..]) != row.get_ref(1)?.as_blob().ok());
     }
-    Ok(hasher.finalize().to_hex().to_string())
+    Ok((hasher.finalize().to_hex().to_string(), damaged))
 }
 
 /// Checks every page of a copy and describes it. Creates no file beside it.

@@ -220,6 +220,19 @@ pub(crate) fn last_row(conn: &Connection, table: &str) -> Result<i64> {
     Ok(last.unwrap_or(0))
 }
 
+/// Makes the row numbers of a table continue after `last`, if they do not already.
+pub(crate) fn continue_rows(conn: &Connection, table: &str, last: i64) -> Result<()> {
+    if last_row(conn, table)? >= last {
+        return Ok(());
+    }
+    let updated =
+        conn.execute("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", (table, last))?;
+    if updated == 0 {
+        conn.execute("INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)", (table, last))?;
+    }
+    Ok(())
+}
+
 /// Adds one to a counter in `meta`; returns its new value.
 pub(crate) fn add_one(conn: &Connection, key: &str) -> Result<i64> {
     let next = number(conn, key)?.unwrap_or(0) + 1;

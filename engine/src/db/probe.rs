@@ -59,6 +59,14 @@ pub(crate) fn tombstones(path: &Path) -> Result<Vec<MemoryId>> {
     tombstones::ids(&replayed(path)?)
 }
 
+/// Returns the highest number of an act that a database ever had. Nothing is changed.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn last_act(path: &Path) -> Result<i64> {
+    health::last_row(&replayed(path)?, "journal")
+}
+
 /// Checks every page of the file as SQLite replays its log. Returns `ok` or the first fault.
 ///
 /// # Errors

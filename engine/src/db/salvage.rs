@@ -22,6 +22,10 @@ pub struct Salvage {
     pub(crate) records: Vec<Record>,
     /// The number of memories among them.
     pub memories: usize,
+    /// The row numbers of the memories.
+    pub(crate) rows: Vec<i64>,
+    /// The last row number that was given to a memory, 0 if it cannot be read.
+    pub(crate) last_row: i64,
     /// The rows that cannot be used.
     pub damaged: Vec<DamagedRow>,
     /// The tables that could not be read to their end, with the reason.
@@ -102,12 +106,14 @@ impl Salvage {
     /// rows.
     fn read_memories(&mut self, conn: &Connection, damaged: &DamagedRows) {
         let last = health::last_row(conn, "memories").unwrap_or(0);
+        self.last_row = last;
         let (mut seq, mut end) = (1, last.max(MAX_GAP));
         while seq <= end {
             match export_rows::memory_line(conn, seq) {
                 Ok(Some(line)) => {
                     self.records.push(Record::Memory(Box::new(line)));
                     self.memories += 1;
+                    self.rows.push(seq);
                     end = end.max(seq + MAX_GAP);
                 }
                 Ok(None)

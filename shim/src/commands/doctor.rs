@@ -18,6 +18,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use tokio::process::Command;
 
+/// The next step for a database that is missing or damaged.
+const RESTORE_HINT: &str =
+    "Run loci backup restore, or loci doctor --recover: both keep the present files aside";
 /// Free bytes below which doctor warns.
 const WARN_FREE_BYTES: u64 = 512 << 20;
 /// Free bytes below which doctor fails.
@@ -117,7 +120,8 @@ async fn check_with_daemon(client: &VerbClient, args: &Doctor, findings: &mut Ve
             )),
         },
         Err(problem) => {
-            findings.push(Finding::fail("database", problem.message(), "Run loci ctl logs"));
+            let next_step = problem.next_step().unwrap_or("Run loci ctl logs").to_owned();
+            findings.push(Finding::fail("database", problem.message(), next_step));
         }
     }
 }
@@ -181,8 +185,15 @@ fn check_folder(part: &str, path: &Path) -> Finding {
 /// Checks the file header; does not open the database.
 fn check_database(path: &Path) -> Finding {
     let shown = path.display();
+    let identity = path.with_file_name(format!(
+        "{}-identity",
+        path.file_name().unwrap_or_default().to_string_lossy()
+    ));
     let mut header = [0; 100];
     match std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && identity.exists() => {
+            Finding::fail("database", format!("{shown} is missing"), RESTORE_HINT)
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Finding::ok("database", format!("{shown} does not exist yet"))
         }
@@ -191,11 +202,9 @@ fn check_database(path: &Path) -> Finding {
             format!("cannot read {shown}: {error}"),
             format!("ls -l {shown}"),
         ),
-        Ok(()) if !header.starts_with(b"SQLite format 3\0") => Finding::fail(
-            "database",
-            format!("{shown} is not a database"),
-            "Run loci backup restore, or loci doctor --recover: both keep this file aside",
-        ),
+        Ok(()) if !header.starts_with(b"SQLite format 3\0") => {
+            Finding::fail("database", format!("{shown} is not a database"), RESTORE_HINT)
+        }
         Ok(()) => {
             let schema = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
             Finding::ok(
@@ -216,6 +225,10 @@ async fn check_model() -> Finding {
     };
     match Command::new(locid).args(["model", "status"]).output().await {
         Ok(output) if output.status.success() => Finding::ok("model", "every file is complete"),
+        Ok(output) if output.status.code() != Some(1) => {
+            let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Finding::fail("model", format!("was not checked: {error}"), "Fix the error it names")
+        }
         Ok(_) => {
             Finding::warn("model", "missing or incomplete; search uses keywords only", next_step)
         }

@@ -56,6 +56,12 @@ impl Problem {
         self
     }
 
+    /// Returns the next step.
+    #[must_use]
+    pub fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Returns the message and its causes in one line.
     #[must_use]
     pub fn message(&self) -> String {

@@ -2,7 +2,7 @@
 
 use crate::client::call::VerbClient;
 use crate::client::socket::pid_in;
-use crate::commands::ctl::stop;
+use crate::commands::ctl::{start, stop};
 use crate::output::Problem;
 use crate::spawn::{self, find_locid};
 use loci_proto::error::Failure;
@@ -72,7 +72,7 @@ pub async fn run_alone(client: &VerbClient, arguments: &[&str]) -> Result<String
     drop(no_start);
     // A daemon that was stopped with --hold stays stopped. Why it does not start is what the next command says.
     if !paths.hold.exists() {
-        let _ = client.wait_until_ready().await;
+        let _ = start::wait_until_open(paths).await;
     }
     outcome
 }

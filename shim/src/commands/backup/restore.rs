@@ -15,10 +15,10 @@ use std::process::ExitCode;
 /// There is no such backup, it is faulty, there is no confirmation, or the restore fails; the present memories are unchanged then.
 pub async fn run(args: RestoreBackup) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
+    // One word, so that a value with a minus is no flag.
+    let at = args.at.as_ref().map(|at| format!("--at={at}"));
     let mut arguments = vec!["plan"];
-    if let Some(at) = &args.at {
-        arguments.extend(["--at", at]);
-    }
+    arguments.extend(at.as_deref());
     arguments.extend(args.backup.as_deref());
     let plan: RestorePlan = offline::parse(&offline::run(&arguments).await?)?;
     let text = plan_text(&plan);

@@ -6,7 +6,7 @@ mod maintenance;
 mod ps;
 mod reload;
 mod restart;
-mod start;
+pub mod start;
 pub mod status;
 pub mod stop;
 

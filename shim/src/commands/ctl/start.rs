@@ -17,13 +17,19 @@ use tokio::time::timeout;
 /// The reason why the daemon does not start or answer.
 pub async fn run(paths: &Paths) -> Result<(), Problem> {
     remove_hold(paths)?;
+    let Status { version, pid, .. } = wait_until_open(paths).await?;
+    print_line(format!("locid {version} is running (pid {pid})"))
+}
+
+/// Starts the daemon unless it runs, and waits until its store is open.
+///
+/// # Errors
+/// The reason why the daemon does not start or answer.
+pub async fn wait_until_open(paths: &Paths) -> Result<Status, Problem> {
     let mut latest_error = Unreachable::Absent;
-    match timeout(ConnectTimeouts::default().total, start_and_wait(paths, &mut latest_error)).await
-    {
-        Ok(status) => {
-            let Status { version, pid, .. } = status?;
-            print_line(format!("locid {version} is running (pid {pid})"))
-        }
+    let started = start_and_wait(paths, &mut latest_error);
+    match timeout(ConnectTimeouts::default().total, started).await {
+        Ok(status) => status,
         Err(_) => Err(latest_error.into()),
     }
 }

@@ -43,7 +43,11 @@ fn status_text(status: &Status) -> String {
     let mut row =
         |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
     row("database", escape_line(database));
-    row("memories", memories.to_string());
+    if status.degraded.iter().any(|part| part == "store") {
+        row("store", "not open yet; what follows is not known".to_owned());
+    } else {
+        row("memories", memories.to_string());
+    }
     if let Some(index) = status.index.as_ref().filter(|index| index.state != "ready") {
         row(
             "index",

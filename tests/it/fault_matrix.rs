@@ -216,6 +216,7 @@ fn a_daemon_that_cannot_accept_does_not_spin_and_recovers() {
     let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("the kernel accepts");
     let second = Some(Duration::from_secs(1));
     socket.set_read_timeout(second).expect("the option is set");
+    let since = Instant::now();
     let mut read = (&socket).read(&mut [0]);
     while read.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
         read = (&socket).read(&mut [0]);
@@ -223,7 +224,8 @@ fn a_daemon_that_cannot_accept_does_not_spin_and_recovers() {
     let is_unanswered = matches!(&read, Err(error) if error.kind() == ErrorKind::WouldBlock);
     assert!(is_unanswered, "nothing answers: {read:?}");
     let failed = std::fs::metadata(home.path("fault.hit")).expect("an accept failed").len();
-    assert!((2..50).contains(&failed), "{failed} failed accepts in a second");
+    let per_second = failed as f64 / since.elapsed().as_secs_f64();
+    assert!(failed >= 2 && per_second < 50.0, "{failed} failed accepts, {per_second} a second");
     std::fs::remove_file(home.path("fault")).expect("the flag is removed");
     drop(socket);
     home.session().store("semantic", "Stored afterwards");

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Connection, Unreachable>>>>;
 
@@ -25,8 +25,8 @@ pub struct DaemonConnection {
 enum State {
     /// Not connected; the next request of the agent starts an attempt.
     Idle,
-    /// A connection attempt is running.
-    Connecting(Connecting),
+    /// A connection attempt is running; with the time of its start.
+    Connecting(Instant, Connecting),
     /// The daemon has accepted our hello.
     Connected(Connected),
 }
@@ -66,7 +66,12 @@ pub enum DaemonEvent {
         tools_fingerprint: String,
     },
     /// No daemon can be reached.
-    Unreachable(Unreachable),
+    Unreachable {
+        /// Why.
+        reason: Unreachable,
+        /// When the failed attempt to connect started; the present for a daemon that fell silent.
+        since: Instant,
+    },
     /// The daemon sent a line.
     Line(Line),
     /// Some queued lines were written.
@@ -79,7 +84,7 @@ impl fmt::Debug for DaemonConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state {
             State::Idle => "DaemonConnection(idle)",
-            State::Connecting(_) => "DaemonConnection(connecting)",
+            State::Connecting(..) => "DaemonConnection(connecting)",
             State::Connected(_) => "DaemonConnection(connected)",
         })
     }
@@ -96,10 +101,11 @@ impl DaemonConnection {
     pub fn connect_after(&mut self, delay: Duration) {
         if matches!(self.state, State::Idle) {
             let connector = Rc::clone(&self.connector);
-            self.state = State::Connecting(Box::pin(async move {
+            let connecting = Box::pin(async move {
                 sleep(delay).await;
                 connector.connect().await
-            }));
+            });
+            self.state = State::Connecting(Instant::now(), connecting);
         }
     }
 
@@ -107,7 +113,7 @@ impl DaemonConnection {
     pub async fn next(&mut self, demand: Demand) -> DaemonEvent {
         let event = match &mut self.state {
             State::Idle => std::future::pending().await,
-            State::Connecting(connecting) => match connecting.await {
+            State::Connecting(since, connecting) => match connecting.await {
                 Ok(Connection { lines, writer, welcome }) => {
                     self.state = State::Connected(Connected {
                         lines,
@@ -118,11 +124,11 @@ impl DaemonConnection {
                     });
                     return DaemonEvent::Connected { tools_fingerprint: welcome.tools };
                 }
-                Err(reason) => DaemonEvent::Unreachable(reason),
+                Err(reason) => DaemonEvent::Unreachable { reason, since: *since },
             },
             State::Connected(connected) => connected.next(demand).await,
         };
-        if matches!(event, DaemonEvent::Unreachable(_) | DaemonEvent::Lost) {
+        if matches!(event, DaemonEvent::Unreachable { .. } | DaemonEvent::Lost) {
             self.state = State::Idle;
         }
         event
@@ -141,7 +147,7 @@ impl DaemonConnection {
                 connected.outbox.push(lines);
                 true
             }
-            State::Idle | State::Connecting(_) => false,
+            State::Idle | State::Connecting(..) => false,
         }
     }
 
@@ -159,7 +165,7 @@ impl DaemonConnection {
     pub fn has_capacity(&self) -> bool {
         match &self.state {
             State::Connected(connected) => connected.outbox.has_capacity(),
-            State::Idle | State::Connecting(_) => true,
+            State::Idle | State::Connecting(..) => true,
         }
     }
 }
@@ -185,7 +191,7 @@ impl Connected {
             }
             // While we do not read, a working daemon seems silent, so do not probe.
             reason = self.liveness.until_unresponsive(demand.read && demand.reply_expected) => {
-                DaemonEvent::Unreachable(reason)
+                DaemonEvent::Unreachable { reason, since: Instant::now() }
             }
         }
     }

@@ -315,7 +315,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             DaemonEvent::Line(Line::Whole(line)) => self.on_daemon_line(&line),
             DaemonEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
             DaemonEvent::Connected { tools_fingerprint } => self.on_connected(tools_fingerprint),
-            DaemonEvent::Unreachable(reason) => self.on_unreachable(&reason),
+            DaemonEvent::Unreachable { reason, since } => self.on_unreachable(&reason, since),
             DaemonEvent::Lost => self.on_lost(),
             DaemonEvent::Wrote => {}
         }
@@ -362,16 +362,23 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         }
     }
 
-    /// Fails every waiting request, and prints each new reason once on standard error.
-    fn on_unreachable(&mut self, reason: &Unreachable) {
+    /// Fails the waiting requests, and prints each new reason once on standard error.
+    ///
+    /// A daemon that failed to start may have read a file that the user has repaired since. A
+    /// request that came after this start is therefore kept for another start.
+    fn on_unreachable(&mut self, reason: &Unreachable, attempt: Instant) {
         let message = reason.message();
         if self.last_printed_error.as_ref() != Some(&message) {
             // Many agents log standard error. A failed write is not an error.
             let _ = writeln!(std::io::stderr(), "loci: {message}");
         }
         self.answer_handshake_locally();
-        for request in self.in_flight.take_waiting(|_| true) {
+        let try_again = matches!(reason, Unreachable::NotStarted { .. });
+        for request in self.in_flight.take_waiting(|r| !try_again || r.since <= attempt) {
             self.agent.send(&local_replies::failure(&request, &message, &reason.next_step()));
+        }
+        if self.in_flight.has_waiting() {
+            self.daemon.connect_after(Duration::ZERO);
         }
         self.last_printed_error = Some(message);
     }

@@ -1,6 +1,6 @@
 //! The end of a session: the agent closes its input or output, or sends a signal.
 
-use crate::relay::tests::fixture::{TestTimeouts, request, run, run_with};
+use crate::relay::tests::fixture::{TestSettings, request, run, run_with};
 use std::time::Duration;
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn a_daemon_lost_after_the_end_of_input_is_replaced() {
 #[tokio::test]
 async fn the_wait_after_the_end_of_input_is_bounded_and_ends_with_an_answer() {
     run_with(
-        TestTimeouts { drain: Duration::from_millis(60), ..TestTimeouts::default() },
+        TestSettings { drain: Duration::from_millis(60), ..TestSettings::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             let mut daemon = fixture.daemon.accept_and_welcome().await;

@@ -1,8 +1,10 @@
 //! Faults of the daemon: it dies, hangs, refuses, or never starts.
 
-use crate::relay::tests::fixture::{DaemonSession, Fixture, TestTimeouts, run, run_with};
+use crate::relay::tests::fixture::{DaemonSession, Fixture, TestSettings, run, run_with};
 use loci_proto::hello::{Refusal, Refused};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
 use std::time::Duration;
 
 const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
@@ -72,7 +74,7 @@ async fn repeated_daemon_losses_lose_no_call() {
 #[tokio::test]
 async fn a_request_that_kills_every_daemon_fails() {
     run_with(
-        TestTimeouts { request: Duration::ZERO, ..TestTimeouts::default() },
+        TestSettings { request: Duration::ZERO, ..TestSettings::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             for _ in 0..8 {
@@ -112,7 +114,7 @@ async fn a_stopped_daemon_stays_stopped_until_the_next_request() {
 
 #[tokio::test]
 async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continues() {
-    run_with(TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() }, async |mut fixture| {
+    run_with(TestSettings { connect: SHORT_TIMEOUT, ..TestSettings::default() }, async |mut fixture| {
         fixture.agent.request(1, "tools/call").await;
         let text = fixture.agent.receive_failure().await;
         assert_eq!(
@@ -141,7 +143,7 @@ async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continue
 #[tokio::test]
 async fn a_call_in_flight_fails_if_no_daemon_can_be_started() {
     run_with(
-        TestTimeouts { connect: SHORT_TIMEOUT, hello: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        TestSettings { connect: SHORT_TIMEOUT, hello: SHORT_TIMEOUT, ..TestSettings::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             let mut daemon = fixture.daemon.accept_and_welcome().await;
@@ -157,7 +159,7 @@ async fn a_call_in_flight_fails_if_no_daemon_can_be_started() {
 #[tokio::test]
 async fn a_daemon_that_accepts_but_does_not_answer_is_reported_with_its_pid() {
     run_with(
-        TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        TestSettings { connect: SHORT_TIMEOUT, ..TestSettings::default() },
         async |mut fixture| {
             fixture.daemon.listen();
             fixture.agent.request(1, "tools/call").await;
@@ -174,7 +176,7 @@ async fn a_daemon_that_accepts_but_does_not_answer_is_reported_with_its_pid() {
 #[tokio::test]
 async fn a_silent_daemon_is_probed_on_another_connection() {
     run_with(
-        TestTimeouts { hello: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        TestSettings { hello: SHORT_TIMEOUT, ..TestSettings::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             let mut daemon = fixture.daemon.accept_and_welcome().await;
@@ -202,7 +204,7 @@ async fn a_silent_daemon_is_probed_on_another_connection() {
 async fn failure_after_hello_reply(reply: Value) -> String {
     let mut text = String::new();
     run_with(
-        TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        TestSettings { connect: SHORT_TIMEOUT, ..TestSettings::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             fixture.daemon.accept_hello().await.send(&reply).await;
@@ -284,7 +286,7 @@ async fn the_agent_is_notified_of_a_changed_tool_list() {
 #[tokio::test]
 async fn the_handshake_does_not_wait_for_a_missing_daemon() {
     let timeouts =
-        TestTimeouts { local_handshake: Duration::from_millis(1), ..TestTimeouts::default() };
+        TestSettings { local_handshake: Duration::from_millis(1), ..TestSettings::default() };
     run_with(timeouts, async |mut fixture| {
         let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
         fixture.agent.send(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{hello}}}"#)).await;
@@ -297,6 +299,26 @@ async fn the_handshake_does_not_wait_for_a_missing_daemon() {
             daemon.answer(id).await;
         }
         assert_eq!(fixture.agent.receive_ids(1).await, [1], "the late answer to the handshake is dropped");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_does_not_fail_with_the_fault_of_a_start_before_it() {
+    // Each start reads its fault from the pipe and ends.
+    let script = "read fault < \"${0%/*}/fault\"; echo \"$fault\" >&2; exit 78";
+    let settings = TestSettings { locid: Some(script), ..TestSettings::default() };
+    run_with(settings, async |mut fixture| {
+        let pipe = fixture.daemon.paths.runtime.with_file_name("fault");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("the pipe is made");
+        let mut faults =
+            File::options().read(true).write(true).open(&pipe).expect("the pipe is opened");
+        // The session starts the daemon before its first call.
+        tokio::task::yield_now().await;
+        fixture.agent.request(1, "tools/call").await;
+        writeln!(faults, "repaired since\nstill there").expect("the faults are written");
+        let failure = fixture.agent.receive_failure().await;
+        assert!(failure.contains("still there"), "{failure}");
     })
     .await;
 }

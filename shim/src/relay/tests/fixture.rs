@@ -5,10 +5,14 @@ use crate::relay::agent::Agent;
 use crate::relay::idempotency_key::IdempotencyKeys;
 use crate::relay::line_reader::{Line, LineReader};
 use crate::relay::{Relay, Timeouts};
+use crate::spawn::{Launch, folders};
 use loci_proto::hello::{Hello, Reply, Session, Welcome};
 use loci_proto::limits;
 use loci_proto::paths::{Paths, Variables};
 use serde_json::{Value, json};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -24,17 +28,19 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a test waits for an event that must not happen.
 const ABSENCE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Timeouts of the relay; effectively unlimited unless a test sets them.
+/// Settings of the relay. Its timeouts are effectively unlimited unless a test sets them.
 #[derive(Clone, Copy)]
-pub struct TestTimeouts {
+pub struct TestSettings {
     pub connect: Duration,
     pub hello: Duration,
     pub drain: Duration,
     pub request: Duration,
     pub local_handshake: Duration,
+    /// A shell script in place of `locid`, which the relay may start.
+    pub locid: Option<&'static str>,
 }
 
-impl Default for TestTimeouts {
+impl Default for TestSettings {
     fn default() -> Self {
         Self {
             connect: TEST_TIMEOUT,
@@ -42,6 +48,7 @@ impl Default for TestTimeouts {
             drain: TEST_TIMEOUT,
             request: TEST_TIMEOUT,
             local_handshake: TEST_TIMEOUT,
+            locid: None,
         }
     }
 }
@@ -58,16 +65,16 @@ pub struct Fixture {
 
 /// Runs a test with long timeouts.
 pub async fn run(script: impl AsyncFnOnce(Fixture)) {
-    run_with(TestTimeouts::default(), script).await;
+    run_with(TestSettings::default(), script).await;
 }
 
 /// Runs a test.
-pub async fn run_with(timeouts: TestTimeouts, script: impl AsyncFnOnce(Fixture)) {
-    let test = async { script(set_up(timeouts)).await };
+pub async fn run_with(settings: TestSettings, script: impl AsyncFnOnce(Fixture)) {
+    let test = async { script(set_up(settings)).await };
     timeout(TEST_TIMEOUT, LocalSet::new().run_until(test)).await.expect("the test must not hang");
 }
 
-fn set_up(test_timeouts: TestTimeouts) -> Fixture {
+fn set_up(settings: TestSettings) -> Fixture {
     let folder = tempfile::tempdir().expect("the temporary folder is created");
     let variables = Variables {
         home: Some(folder.path().join("home")),
@@ -75,20 +82,20 @@ fn set_up(test_timeouts: TestTimeouts) -> Fixture {
         ..Variables::default()
     };
     let paths = Paths::resolve(&variables).expect("the paths resolve");
-    std::fs::create_dir(&paths.runtime).expect("the runtime folder is created");
+    folders::ensure_private(&paths.runtime).expect("the runtime folder is created");
     let (stdin, to_relay) = tokio::io::duplex(64 * 1024);
     let (stdout, from_relay) = tokio::io::duplex(64 * 1024);
     let keys = IdempotencyKeys::new();
     let session = Session { id: keys.session().to_owned(), ..Session::default() };
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
-    let connect_timeouts =
-        ConnectTimeouts { total: test_timeouts.connect, hello: test_timeouts.hello };
+    let connect_timeouts = ConnectTimeouts { total: settings.connect, hello: settings.hello };
+    let launch = settings.locid.map(|script| launch(folder.path(), script));
     let connector =
-        Connector { paths: Ok(paths.clone()), hello, launch: None, timeouts: connect_timeouts };
+        Connector { paths: Ok(paths.clone()), hello, launch, timeouts: connect_timeouts };
     let timeouts = Timeouts {
-        drain: test_timeouts.drain,
-        request: test_timeouts.request,
-        connect: test_timeouts.local_handshake,
+        drain: settings.drain,
+        request: settings.request,
+        connect: settings.local_handshake,
         handshake: TEST_TIMEOUT,
     };
     let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(connector), keys, timeouts);
@@ -107,6 +114,15 @@ fn set_up(test_timeouts: TestTimeouts) -> Fixture {
         relay: tokio::task::spawn_local(relay.run(stop_signal)),
         stop,
     }
+}
+
+/// Returns how to start the shell script in place of `locid`.
+fn launch(folder: &Path, script: &str) -> Launch {
+    let binary = folder.join("locid");
+    std::fs::write(&binary, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
+    std::fs::set_permissions(&binary, Permissions::from_mode(0o700))
+        .expect("the script is made executable");
+    Launch { binary: Some(binary) }
 }
 
 /// The agent's end of the relay.
@@ -173,7 +189,7 @@ pub fn request(id: u32, method: &str) -> String {
 /// The sockets on which the scripted daemon listens.
 pub struct DaemonEnd {
     listener: Option<UnixListener>,
-    paths: Paths,
+    pub paths: Paths,
     _folder: TempDir,
 }
 

@@ -55,3 +55,31 @@ fn a_connection_whose_first_read_follows_the_loss_of_the_log_still_reads_it() {
     std::fs::remove_file(log).expect("the log is removed");
     assert_eq!(dump::count(&unused.conn, "memories"), 1);
 }
+
+#[test]
+fn a_kill_between_an_emptied_log_and_its_record_is_no_finding() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    let id = store.store("a", json!({"content": "Stored before", "type": "semantic"}), None).id;
+    store.store("a", json!({"content": "Stored after", "type": "semantic"}), None);
+    let copy = folder_in_memory();
+    let folder = store.folder.path().to_path_buf();
+    let keep = |name: &str| {
+        let from = folder.join(name);
+        std::fs::copy(from, copy.path().join(name)).expect("the file is copied");
+    };
+    let request = crate::tests::fixture::parse(json!({"memory_id": id, "hard_delete": true}));
+    store.writer.forget(&store.call("a", None), &request).expect("it is deleted");
+    // The deletion empties the log after its commit; the next commit fills it again.
+    store.store("a", json!({"content": "Stored last", "type": "semantic"}), None);
+    keep("memory.db-identity");
+    keep("memory.db-sums");
+    store.writer.scrub().expect("the log is emptied");
+    keep("memory.db");
+    keep("memory.db-wal");
+    let log = std::fs::metadata(copy.path().join("memory.db-wal")).expect("there is a log");
+    assert_eq!(log.len(), 0);
+    let opened = open(&copy.path().join("memory.db"), settings, T0).expect("the store opens");
+    assert_eq!(opened.findings(), Vec::<String>::new());
+    assert_eq!(dump::count(&opened.conn, "memories"), 2);
+}

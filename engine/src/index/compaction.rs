@@ -131,6 +131,7 @@ pub(crate) mod tests {
     use crate::model::entity_link::{EntityLink, LinkKind};
     use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
+    use crate::search::project_preference::ProjectPreference;
     use crate::search::query::parse::ParsedQuery;
     use crate::search::{Detail, Effort, SearchQuery, search};
     use crate::tests::fixture::{T0, between_axes, code, query_encoding};
@@ -260,6 +261,7 @@ pub(crate) mod tests {
                 let parsed = ParsedQuery::new("Where is the kettle of Anna");
                 let query = SearchQuery {
                     parsed: &parsed,
+                    projects: &ProjectPreference::default(),
                     encoding: encoding.as_ref(),
                     fusion: Fusion::default(),
                     today: 739_000,

@@ -32,6 +32,7 @@ use crate::model::vector_set::VectorSet;
 use attributes::Attributes;
 use coherence_cache::CoherenceCache;
 use features::FeatureTable;
+use loci_proto::memory::MemoryType;
 use postings::Postings;
 use std::collections::HashMap;
 use token_codes::Codes;
@@ -179,6 +180,16 @@ impl Index {
     /// Returns the number of a memory's group. Each group has its own storage order.
     pub(crate) fn group(&self, slot: usize) -> u32 {
         self.attributes.group_of(slot)
+    }
+
+    /// Returns the number of the group with this id; `None` if it has no memories.
+    pub(crate) fn group_number(&self, id: &str) -> Option<u32> {
+        self.attributes.group(id)
+    }
+
+    /// Returns the type of a memory.
+    pub(crate) fn kind(&self, slot: usize) -> MemoryType {
+        self.attributes.kind(slot)
     }
 
     /// Returns the coherence of a group's storage order: 0 if neighbours are no more alike than

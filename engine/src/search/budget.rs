@@ -158,6 +158,7 @@ mod tests {
             metadata: None,
             status: None,
             superseded_by: None,
+            older_version_of: None,
             sources: Vec::new(),
             relations: Vec::new(),
             also: Vec::new(),

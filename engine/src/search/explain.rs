@@ -14,6 +14,8 @@ use std::collections::HashMap;
 
 /// Name of the step that raises memories linked to named entities or to the best results.
 const GRAPH: &str = "graph";
+/// Name of the step that raises memories of the asking project, or of the project that is named.
+const PROJECT: &str = "project";
 /// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
@@ -22,10 +24,12 @@ const SUMMARY: &str = "summary";
 /// The scores of the candidates before and after the roll-up into summaries.
 pub(crate) struct ScoreStages<'a> {
     pub index: &'a Index,
-    /// The scores including the graph boost, before the roll-up.
+    /// The scores including both boosts, before the roll-up.
     pub before_roll_up: &'a [ScoredSlot],
     /// The graph boost contained in these scores, by slot.
     pub graph_boosts: &'a HashMap<usize, f64>,
+    /// The boost for the project contained in these scores, by slot.
+    pub project_boosts: &'a HashMap<usize, f64>,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
@@ -76,9 +80,10 @@ pub(crate) fn score_breakdowns(
         let at = position.get(&entry.slot).copied();
         let weight = summary_rollup::weight(stages.index, entry.slot);
         let score_before = before_roll_up.get(&entry.slot).copied().unwrap_or(0.0);
-        let graph = stages.graph_boosts.get(&entry.slot).copied().unwrap_or(0.0);
+        let boost = |boosts: &HashMap<usize, f64>| boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
-        parts.push(StepAmount { name: GRAPH, amount: graph });
+        parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
+        parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });

@@ -6,10 +6,11 @@
 //!    no text of another project changes a score.
 //! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a
 //!    large set and scores the best candidates. Both use the formulas of `ranking`.
-//! 3. `graph_boost` raises memories linked to named entities, `summary_rollup` gives summaries the
+//! 3. `graph_boost` raises memories linked to named entities, `project_preference` those of the
+//!    asking project, `summary_rollup` gives summaries the
 //!    scores of the memories that they replace.
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
-//!    `explain` reports how scores came about.
+//!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
 //! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
 //! while the index is loading.
@@ -22,10 +23,12 @@ pub(crate) mod explain;
 pub(crate) mod fallback;
 pub(crate) mod graph_boost;
 pub(crate) mod nearest;
+pub(crate) mod project_preference;
 pub mod query;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;
+pub(crate) mod versions;
 
 pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
@@ -35,6 +38,7 @@ use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction;
 use query::terms::named_entities;
+use std::collections::HashMap;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -61,6 +65,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let graph_boosts = graph_boost::apply(index, mask, &named, &mut scored);
+    let project_boosts = query.projects.apply(index, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
@@ -75,13 +80,15 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
                 index,
                 before_roll_up: &scores_before,
                 graph_boosts: &graph_boosts,
+                project_boosts: &project_boosts,
                 ranked: &results.ranked,
             },
         ),
     });
-    // The threshold was chosen on short queries without graph boosts, so both bonuses are
-    // subtracted from the score.
+    // The threshold was chosen on short queries without these boosts, so they are subtracted from
+    // the score.
     let bonus = |slot: usize| {
+        let boost = |boosts: &HashMap<usize, f64>| boosts.get(&slot).copied().unwrap_or(0.0);
         let for_length = match encoding {
             Some(encoding) if length_bonus > 0.0 => {
                 let vector = QuantizedVector::from(&encoding.vector);
@@ -89,7 +96,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             }
             _ => 0.0,
         };
-        for_length + graph_boosts.get(&slot).copied().unwrap_or(0.0)
+        for_length + boost(&graph_boosts) + boost(&project_boosts)
     };
     let weak_below = match encoding {
         Some(_) => Some(late_interaction::WEAK_SCORE),

@@ -5,6 +5,7 @@
 use crate::index::{Index, Mask};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
+use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
@@ -48,6 +49,8 @@ pub(crate) struct SearchQuery<'a> {
     pub encoding: Option<&'a QueryEncoding>,
     /// The ranking.
     pub fusion: Fusion,
+    /// The projects whose memories are preferred.
+    pub projects: &'a ProjectPreference,
     /// The day of the query.
     pub today: i32,
     /// Number of results wanted.

@@ -12,6 +12,7 @@ use crate::model::visibility::Visibility;
 use crate::ranking::fusion::Fusion;
 use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
+use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
 use crate::tests::fixture::{T0, document_encoding, query_encoding};
@@ -117,6 +118,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
         &mask,
         &SearchQuery {
             parsed: &ParsedQuery::new(text),
+            projects: &ProjectPreference::default(),
             encoding: Some(encoding),
             fusion: Fusion::Soft,
             today: 0,
@@ -256,6 +258,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         let run = |detail| {
             let query = SearchQuery {
                 parsed: &parsed,
+                projects: &ProjectPreference::default(),
                 encoding: Some(&encoding),
                 fusion: Fusion::Soft,
                 today: 0,

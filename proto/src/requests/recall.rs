@@ -154,6 +154,9 @@ pub struct RecalledMemory {
     /// The memory that replaced this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// A better result that states a newer value of this fact. Nothing says that it replaces this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older_version_of: Option<MemoryId>,
     /// For a summary: the summarised memories that match the query, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,

@@ -33,12 +33,22 @@ pub(crate) struct Hit {
     pub also: Vec<MemoryId>,
     /// For a summary, the memories whose score it took over.
     pub sources: Vec<Source>,
+    /// The result that states a newer value.
+    pub older_version_of: Option<MemoryId>,
 }
 
 impl Hit {
     /// Returns a result for a memory without a score.
     pub(crate) fn of(memory: Memory) -> Self {
-        Self { memory, score: None, why: None, rank: 0, also: Vec::new(), sources: Vec::new() }
+        Self {
+            memory,
+            score: None,
+            why: None,
+            rank: 0,
+            also: Vec::new(),
+            sources: Vec::new(),
+            older_version_of: None,
+        }
     }
 }
 
@@ -70,7 +80,7 @@ impl Reader {
         let visibility = Visibility::new(&self.conn, group, None)?;
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
-        for Hit { memory, score, why, also, sources, .. } in hits {
+        for Hit { memory, score, why, also, sources, older_version_of, .. } in hits {
             breakdowns.push(why);
             let (by, flagged) =
                 (by(&memory.provenance, context.client), memory.provenance.flags.names());
@@ -82,7 +92,8 @@ impl Reader {
                 let relations = self.relations(&memory, &visibility, MAX_RELATIONS)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
-            results.push(RecalledMemory { also, sources, by, flagged, ..result });
+            let marks = RecalledMemory { older_version_of, by, flagged, ..result };
+            results.push(RecalledMemory { also, sources, ..marks });
         }
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
@@ -146,6 +157,7 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
         superseded_by: memory.superseded_by,
+        older_version_of: None,
         sources: Vec::new(),
         relations: Vec::new(),
         also: Vec::new(),

@@ -4,6 +4,7 @@
 //! Not here: ranking (`crate::search`), the reply's content (`hydrate`).
 
 use crate::Reader;
+use crate::db::groups;
 use crate::db::memories;
 use crate::db::memories::MemoryReader;
 use crate::error::{Error, Result};
@@ -13,11 +14,13 @@ use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Hit, ReplyDraft, sources};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
+use crate::search::project_preference::ProjectPreference;
+use crate::search::versions::{ResultText, VersionOrder, VersionedText};
 use crate::search::{Detail, SearchQuery, SearchResults, search};
-use crate::search::{collapse, fallback};
+use crate::search::{collapse, fallback, versions};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::group::Group;
-use loci_proto::memory::Confidence;
+use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
@@ -54,6 +57,8 @@ struct FoundMemory {
 struct Scope<'a> {
     request: &'a RecallRequest,
     context: RecallContext<'a>,
+    /// The project.
+    group: &'a Group,
     visibility: &'a Visibility,
 }
 
@@ -67,7 +72,7 @@ impl Reader {
         text: &SearchText,
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id);
-        let scope = Scope { request, context, visibility: &visibility };
+        let scope = Scope { request, context, group, visibility: &visibility };
         let found = self.find_in_index(scope, text)?;
         let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
         let context =
@@ -96,43 +101,33 @@ impl Reader {
     }
 
     /// Reads the rows of the best results. A result that states the same fact as a better one is
-    /// listed there and not returned itself.
+    /// listed there and not returned itself; a newer value comes before an older one.
     fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
         let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
         for (rank, found) in ranked.into_iter().enumerate() {
-            let has_room = hits.len() < limit;
-            if !has_room && found.possible_duplicates.is_empty() {
-                continue;
-            }
             let Some(memory) = memories.get(found.seq)? else { continue };
-            match hits.iter_mut().find(|hit| {
+            let same_fact = hits.iter_mut().find(|hit| {
                 found.possible_duplicates.contains(&hit.rank)
                     && collapse::is_same_fact(&hit.memory, &memory)
-            }) {
-                Some(better) => {
-                    better.also.push(memory.id);
-                    collapsed += 1;
-                }
-                None if has_room => {
-                    let sources = sources(&mut memories, &found.summarised)?;
-                    hits.push(Hit {
-                        score: Some(found.score),
-                        why: found.why,
-                        rank,
-                        sources,
-                        ..Hit::of(memory)
-                    });
-                }
-                None => {}
+            });
+            if let Some(better) = same_fact {
+                better.also.push(memory.id);
+                collapsed += 1;
+                continue;
             }
+            let sources = sources(&mut memories, &found.summarised)?;
+            let score = Some(found.score);
+            hits.push(Hit { score, why: found.why, rank, sources, ..Hit::of(memory) });
         }
+        let mut hits = newest_first(hits);
+        hits.truncate(limit);
         Ok(Hits { hits, collapsed })
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
     fn find_in_index(&self, scope: Scope<'_>, text: &SearchText) -> Result<Found> {
-        let Scope { request, context, .. } = scope;
+        let Scope { request, context, group, .. } = scope;
         let settings = self.shared.settings();
         let filter = self.filter(scope);
         let warm = self.shared.warm();
@@ -150,8 +145,10 @@ impl Reader {
         if !text.dates.is_open() {
             mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
         }
+        let projects = ProjectPreference::new(&text.query.text, group, &groups::names(&self.conn)?);
         let query = SearchQuery {
             parsed: &text.query,
+            projects: &projects,
             encoding,
             fusion: context.fusion.unwrap_or(settings.fusion),
             today: context.now.day(),
@@ -224,6 +221,29 @@ struct Hits {
     hits: Vec<Hit>,
     /// Number of results that state the same fact as a better one.
     collapsed: usize,
+}
+
+/// Puts results that state a newer value before those with the older one, and marks the latter.
+fn newest_first(hits: Vec<Hit>) -> Vec<Hit> {
+    let text = |hit: &Hit| {
+        let Hit { memory, score, .. } = hit;
+        VersionedText::new(ResultText {
+            kind: memory.kind,
+            group: memory.group.as_deref(),
+            seq: memory.seq,
+            score: score.unwrap_or(0.0),
+            content: &memory.content,
+        })
+    };
+    let texts: Vec<VersionedText> = hits.iter().map(text).collect();
+    let VersionOrder { order, newer } = versions::newest_first(&texts);
+    let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
+    let mut hits: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
+    let marked = |at: usize| {
+        let older_version_of = newer[at].map(|newer| ids[newer].clone());
+        hits[at].take().map(|hit| Hit { older_version_of, ..hit })
+    };
+    order.into_iter().filter_map(marked).collect()
 }
 
 /// Converts slots to sequence numbers, so that the results are valid without the index.

@@ -147,4 +147,8 @@ fn a_prompt_without_an_answer_is_called_weak() {
     ] {
         assert!(!is_weak(question), "{question}");
     }
+    let stdout =
+        |query: &str| String::from_utf8_lossy(&home.loci(&["search", query]).stdout).into_owned();
+    assert!(stdout("recommend a film for tonight").starts_with("Nothing fits well."));
+    assert!(!stdout("what does error E4017 mean?").contains("Nothing fits well"));
 }

@@ -44,6 +44,7 @@ pub(crate) struct Evidence {
 }
 
 /// What is looked at.
+#[derive(Clone, Copy)]
 pub(crate) struct EvidenceInput<'a> {
     pub index: &'a Index,
     /// The results, best first.

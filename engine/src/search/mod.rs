@@ -36,13 +36,13 @@ pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
+use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction;
 use evidence::{Evidence, EvidenceInput};
 use graph_boost::QueryEntities;
 use query::terms::named_entities;
-use std::collections::HashMap;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -68,26 +68,16 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         }
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
-    let graph_boosts = graph_boost::apply(
-        index,
-        mask,
-        QueryEntities { named: &named, answering: query.answering },
-        &mut scored,
-    );
+    let entities = QueryEntities { named: &named, answering: query.answering };
+    let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
     let project_boosts = query.projects.apply(index, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
+    let boosts = [&graph_boosts, &project_boosts];
     let unboosted = results.ranked.first().map(|best| {
-        let boost = |boosts: &HashMap<usize, f64>| boosts.get(&best.slot).copied().unwrap_or(0.0);
-        let for_length = match encoding {
-            Some(encoding) if length_bonus > 0.0 => {
-                let vector = QuantizedVector::from(&encoding.vector);
-                length_bonus * f64::from(index.cosines(&vector, &[slot_id(best.slot)])[0]).max(0.0)
-            }
-            _ => 0.0,
-        };
-        best.score - for_length - boost(&graph_boosts) - boost(&project_boosts)
+        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
+        best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
     });
     let evidence =
         encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
@@ -125,6 +115,18 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         ),
     });
     results
+}
+
+/// Returns what the length of the query added to the score of a slot.
+fn for_length(
+    index: &Index,
+    encoding: Option<&QueryEncoding>,
+    length_bonus: f64,
+    slot: usize,
+) -> f64 {
+    let Some(encoding) = encoding.filter(|_| length_bonus > 0.0) else { return 0.0 };
+    let vector = QuantizedVector::from(&encoding.vector);
+    length_bonus * f64::from(index.cosines(&vector, &[slot_id(slot)])[0]).max(0.0)
 }
 
 /// Rolls scores up into summaries and selects the best. `matched` of the result counts the

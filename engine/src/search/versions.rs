@@ -116,13 +116,13 @@ pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
     let mut newer = vec![None; results.len()];
     let mut place = 0;
     while place < order.len() {
-        let older = order[place];
-        let newest = (place + 1..order.len())
-            .filter(|at| results[order[*at]].is_newer_version_of(&results[older]))
+        let old = order[place];
+        let replacing = (place + 1..order.len())
+            .filter(|at| results[order[*at]].is_newer_version_of(&results[old]))
             .max_by_key(|at| results[order[*at]].seq);
-        if let Some(at) = newest {
+        if let Some(at) = replacing {
             let moved = order.remove(at);
-            newer[older] = Some(moved);
+            newer[old] = Some(moved);
             order.insert(place, moved);
             // What was moved here may have a newer version itself only if that is newer still,
             // which `max_by_key` has excluded.

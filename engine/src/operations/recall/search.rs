@@ -92,7 +92,7 @@ impl Reader {
             found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
             read = self.read_hits(std::mem::take(&mut found.ranked), limit)?;
         }
-        let Hits { hits, collapsed, .. } = read;
+        let Page { hits, collapsed, .. } = read;
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: text.query.truncated,
@@ -116,7 +116,7 @@ impl Reader {
     /// Reads the rows of the best results. A result that states the same fact as a better one is
     /// listed there and not returned itself, and so are further results of one pattern; a newer
     /// value comes before an older one.
-    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
+    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Page> {
         let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed, mut repeated) = (Vec::<Hit>::new(), 0, 0);
         let mut patterns: Vec<Option<Pattern>> = Vec::new();
@@ -148,7 +148,7 @@ impl Reader {
         let has_room_for_more = may_have_more && repeated > 0 && hits.len() < limit;
         let mut hits = newest_first(hits);
         hits.truncate(limit);
-        Ok(Hits { hits, collapsed: collapsed + repeated, has_room_for_more })
+        Ok(Page { hits, collapsed: collapsed + repeated, has_room_for_more })
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
@@ -273,7 +273,7 @@ fn usable_encoding<'a>(
 }
 
 /// The rows of the results.
-struct Hits {
+struct Page {
     hits: Vec<Hit>,
     /// Number of results that state the same fact as a better one.
     collapsed: usize,

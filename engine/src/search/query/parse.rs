@@ -49,7 +49,7 @@ impl ParsedQuery {
 
 impl ParsedQuery {
     /// Returns whether the query contains the content words of a predicate, in any form:
-    /// "reports_to" is in "who does Anna report to".
+    /// `reports_to` is in "who does Anna report to".
     pub(crate) fn asks_for(&self, predicate: &str) -> bool {
         let predicate = predicate.replace('_', " ");
         let is_stop_word = stop_word_test(&predicate);

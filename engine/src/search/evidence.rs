@@ -17,6 +17,9 @@ const RESULTS: usize = 12;
 /// Fit below which results are called weak: 5 % of the right answers of the notes have less.
 const MIN_FIT: f64 = 0.166;
 
+/// Effective number of query terms above which more of them count no more.
+const MAX_TERMS: f64 = 8.0;
+
 /// Constants of the logistic regression.
 const INTERCEPT: f64 = -7.292;
 const WORDS: f64 = 8.428;
@@ -39,7 +42,7 @@ pub(crate) struct Evidence {
     pub score: f64,
     /// Natural logarithm of the number of admitted memories.
     pub log_admitted: f64,
-    /// Natural logarithm of the effective number of query terms.
+    /// Natural logarithm of the effective number of query terms, at most [`MAX_TERMS`].
     pub log_terms: f64,
 }
 
@@ -78,7 +81,7 @@ impl Evidence {
             covered: prepared.covered(occurs),
             score,
             log_admitted: (admitted.max(1) as f64).ln(),
-            log_terms: prepared.effective_terms().ln(),
+            log_terms: prepared.effective_terms().min(MAX_TERMS).ln(),
         })
     }
 

@@ -94,8 +94,10 @@ pub(crate) fn by_group(conn: &Connection) -> Result<BTreeMap<Option<String>, Mem
                 of_group.active += number;
                 let kind = MemoryType::ALL.iter().position(|known| known.as_str() == kind);
                 let scope = Scope::ALL.iter().position(|known| known.as_str() == scope);
-                kind.into_iter().for_each(|at| of_group.by_type[at] += number);
-                scope.into_iter().for_each(|at| of_group.by_scope[at] += number);
+                if let (Some(kind), Some(scope)) = (kind, scope) {
+                    of_group.by_type[kind] += number;
+                    of_group.by_scope[scope] += number;
+                }
             }
             Some(Status::Forgotten) => of_group.forgotten += number,
             Some(Status::Compacted) => of_group.compacted += number,

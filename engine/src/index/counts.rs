@@ -10,7 +10,7 @@ use crate::model::counts::MemoryCounts;
 use loci_proto::memory::{MemoryType, Scope};
 
 /// The counts of the whole index or of one group.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub memories: MemoryCounts,
     /// Active memories that have expired.

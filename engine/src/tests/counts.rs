@@ -150,7 +150,9 @@ impl Changed {
 
     fn check(&self) {
         check_counts(&self.store, None);
-        GROUPS.iter().for_each(|group| check_counts(&self.store, Some(group)));
+        for group in GROUPS {
+            check_counts(&self.store, Some(group));
+        }
     }
 }
 

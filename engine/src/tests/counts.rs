@@ -1,8 +1,9 @@
 //! The counts that `stats` takes from the index equal a count of every memory, whatever happened to
 //! the store, and `doctor` finds counts that do not.
 
+use crate::handles::settings::Settings;
 use crate::model::time::DAY;
-use crate::tests::fixture::{TestStore, axis, mark_compacted, named, parse};
+use crate::tests::fixture::{TestStore, axis, folder_in_memory, mark_compacted, named, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::doctor::Verdict;
 use loci_proto::requests::export::ExportRequest;
@@ -55,6 +56,11 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
+/// Returns a store in memory: no power is lost here.
+fn new_store() -> TestStore {
+    TestStore::in_folder(folder_in_memory(), Settings::for_model("test"))
+}
+
 /// A store with the ids of its memories.
 struct Changed {
     store: TestStore,
@@ -65,7 +71,7 @@ struct Changed {
 
 impl Changed {
     fn new() -> Self {
-        let mut changed = Self { store: TestStore::new(), ids: Vec::new(), texts: 0 };
+        let mut changed = Self { store: new_store(), ids: Vec::new(), texts: 0 };
         changed.store_with("a", json!({"type": "entity"}), true);
         changed
     }
@@ -136,7 +142,7 @@ impl Changed {
 
     /// Imports the export of another store.
     fn import(&mut self) {
-        let mut other = TestStore::new();
+        let mut other = new_store();
         self.texts += 1;
         let text = format!("Imported {0} says w{0}w", self.texts);
         other.store("c", json!({"content": text, "type": "semantic"}), None);

@@ -36,7 +36,8 @@ fn restore(home: &TestHome, id: &str) -> Value {
 /// Stores `count` notes that begin with a word.
 fn store_notes(agent: &mut Agent, word: &str, count: usize) {
     for number in 0..count {
-        agent.store("semantic", &format!("{word} {number} is in drawer {}", number * 7));
+        let side = ["upper", "lower", "left", "right", "small", "large", "green"][number % 7];
+        agent.store("semantic", &format!("{word} {number} is in the {side} drawer"));
     }
 }
 

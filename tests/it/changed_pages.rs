@@ -100,7 +100,8 @@ impl Stopped {
         self.home.loci(&["ctl", "stop"]);
         match doctor.status.code() {
             Some(0) if said.contains("free page differs") => Outcome::InFreePage,
-            Some(code) if code != 0 && is_warned_of => Outcome::Reported,
+            // A keyword index that cannot be opened is built again, which is only a warning.
+            Some(_) if is_warned_of => Outcome::Reported,
             _ => {
                 println!("{said}\n{warnings}");
                 Outcome::Unseen

@@ -3,6 +3,7 @@
 
 mod activation;
 mod admin_limits;
+mod agent_notes;
 mod backup;
 mod backup_content;
 mod bad_input;

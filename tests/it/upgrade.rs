@@ -30,8 +30,11 @@ const SCHEMA_5: &[u8] = include_bytes!("../data/schema_5.db.gz");
 /// The same, opened by the loci of schema 6, which has also stored a memory of a person and hard-deleted it.
 const SCHEMA_6: &[u8] = include_bytes!("../data/schema_6.db.gz");
 
+/// The same, opened by the loci of schema 7.
+const SCHEMA_7: &[u8] = include_bytes!("../data/schema_7.db.gz");
+
 /// The newest schema that has a database here.
-const NEWEST: i64 = 6;
+const NEWEST: i64 = 7;
 
 /// The frozen migrations from schema 1 on; each leads to the next schema. What a release of that schema stored is
 /// added below. The migration to schema 5 needs the vector extension.
@@ -54,6 +57,7 @@ fn write_schema(schema: i64, path: &Path) {
     match schema {
         5 => return unpack(SCHEMA_5, path),
         6 => return unpack(SCHEMA_6, path),
+        7 => return unpack(SCHEMA_7, path),
         _ => unpack(SCHEMA_1, path),
     }
     let conn = rusqlite::Connection::open(path).expect("the database opens");

@@ -21,10 +21,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0005_small_chunks.sql"),
     include_str!("migrations/0006_provenance.sql"),
     include_str!("migrations/0007_vector_sets.sql"),
+    include_str!("migrations/0008_title_codes.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 7;
+pub(crate) const SCHEMA: i64 = 8;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -129,16 +130,16 @@ pub(crate) fn create_first(path: &Path) -> Result<()> {
     crate::db::dump::fill_first_schema(&conn)
 }
 
-/// Takes the last step back, as if an earlier version of loci had left the database.
+/// Takes the steps after schema 6 back, as if an earlier version of loci had left the database.
 #[cfg(test)]
-pub(crate) fn take_last_back(conn: &Connection) -> Result<()> {
-    let earlier = crate::db::expected_schema::of(SCHEMA - 1);
+pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
+    let earlier = crate::db::expected_schema::of(6);
     let codes = &earlier["word_codes"].sql;
     conn.execute_batch(&format!(
         "DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"
     ))?;
-    Ok(conn.pragma_update(None, "user_version", SCHEMA - 1)?)
+    Ok(conn.pragma_update(None, "user_version", 6)?)
 }
 
 #[cfg(test)]
@@ -326,6 +327,44 @@ mod tests {
         );
         conn.execute("DELETE FROM memories WHERE seq = 1", []).expect("the memory is deleted");
         assert_eq!(rows("SELECT memory || '' FROM word_codes"), ["2", "3"], "as its codes are");
+    }
+
+    #[test]
+    fn the_migration_to_title_codes_drops_the_codes_of_titled_texts_only() {
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let path = folder.path().join("memory.db");
+        new_file(&path);
+        let mut conn = connection::writer(&path).expect("the file is created");
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
+        (0..7).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
+        let texts = [
+            "Deploy Heron: merge to main",
+            "Anna: did you see it?",
+            "Anna: never mind",
+            "Anna: I found it",
+            "No title here",
+            "[2024-05-01 10:00] Deploy: done",
+        ];
+        for (seq, text) in (1_i64..).zip(texts) {
+            conn.execute(
+                "INSERT INTO memories(seq, id, type, content, confidence_at, created_at, updated_at, content_hash)
+                 VALUES (?1, ?1, 'semantic', ?2, 0, 0, 0, x'00')",
+                (seq, text),
+            )
+            .expect("the memory is stored");
+            conn.execute(
+                "INSERT INTO word_codes(memory, model, codes) VALUES (?1, 'usual', x'00')",
+                [seq],
+            )
+            .expect("the codes are stored");
+        }
+        run(&mut conn, Timestamp(0)).expect("the database is migrated");
+        let mut kept = conn.prepare("SELECT memory FROM word_codes ORDER BY memory").expect("SQL");
+        let kept = kept.query_map([], |row| row.get(0)).expect("the rows are read");
+        assert_eq!(
+            kept.collect::<Result<Vec<i64>, _>>().expect("the rows are read"),
+            [2, 3, 4, 5, 6]
+        );
     }
 
     #[test]

@@ -262,6 +262,7 @@ pub(crate) mod tests {
                 let query = SearchQuery {
                     parsed: &parsed,
                     projects: &ProjectPreference::default(),
+                    answering: &[],
                     encoding: encoding.as_ref(),
                     fusion: Fusion::default(),
                     today: 739_000,

@@ -149,6 +149,13 @@ impl Postings {
         Some(lists.fold(first, |merged, list| Cow::Owned(merged.merged_with(list))))
     }
 
+    /// Returns whether a slot contains any of a word's terms.
+    pub(crate) fn occurs(&self, slot: usize, terms: &[String]) -> bool {
+        let in_list =
+            |number: &u32| self.lists[*number as usize].slots.position(slot_id(slot)).is_some();
+        terms.iter().filter_map(|term| self.numbers.get(term.as_str())).any(in_list)
+    }
+
     /// Returns the number of words of a slot's text.
     pub(crate) fn length(&self, slot: usize) -> u32 {
         self.lengths.get(slot).copied().unwrap_or(0)

@@ -30,7 +30,7 @@ use crate::ranking::late_interaction::{
 use crate::search::explain;
 use crate::search::graph_boost;
 use crate::search::query::parse;
-use crate::search::query::scorer::query_scorer;
+use crate::search::query::scorer::{PreparedQuery, query_scorer};
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::top_k::{Count, MAX_SCORE, TopK};
 use crate::search::types::{
@@ -118,8 +118,9 @@ pub(crate) fn search(input: LateInteractionInput<'_>) -> Scoring {
         Scoring {
             scored: above_cutoff(scored, matched),
             matched,
-            length_bonus: search.scorer.length_bonus(),
+            length_bonus: search.prepared.scorer.length_bonus(),
             breakdown,
+            prepared: Some(search.prepared),
         }
     })
 }
@@ -141,7 +142,7 @@ struct CoarseToFine<'a> {
     index: &'a Index,
     mask: &'a Mask,
     vector: QuantizedVector,
-    scorer: QueryScorer,
+    prepared: PreparedQuery,
     /// The speakers whom the query names.
     named_speakers: &'a [u32],
     date_proximity: DayTable,
@@ -157,7 +158,8 @@ impl<'a> CoarseToFine<'a> {
             let count = || index.words().list(terms).map_or(0, |list| list.count_in(mask));
             *doc_freqs.entry(terms[0].clone()).or_insert_with(count)
         };
-        let scorer = query_scorer(index, mask, query, encoding, &mut doc_freq);
+        let prepared = query_scorer(index, mask, query, encoding, &mut doc_freq);
+        let scorer = &prepared.scorer;
         let keywords: Vec<Keyword> = keyword_terms(index, query.parsed)
             .into_iter()
             .map(|terms| Keyword { doc_freq: doc_freq(&terms), terms })
@@ -170,7 +172,7 @@ impl<'a> CoarseToFine<'a> {
         }
         let words = parse::tokens(&query.parsed.text).collect();
         let named_speakers = index.features().speakers_named(&words, |slot| mask.admits(slot));
-        let date_proximity = DayTable::new(index, mask, &scorer);
+        let date_proximity = DayTable::new(index, mask, scorer);
         let has_boosts = !named_speakers.is_empty()
             || scorer.expects_content()
             || !date_proximity.proximity.is_empty();
@@ -178,7 +180,7 @@ impl<'a> CoarseToFine<'a> {
             index,
             mask,
             vector: QuantizedVector::from(&encoding.vector),
-            scorer,
+            prepared,
             named_speakers,
             date_proximity,
             has_boosts,
@@ -195,7 +197,7 @@ impl<'a> CoarseToFine<'a> {
         let binary = BinaryQuery::new(encoding.vector.as_slice());
         scratch.add_extra_chunks(self.index.estimate_extra_chunks(&binary, self.mask));
         let mut best = TopK::new(Count::about(REFINED.of(self.mask.count())));
-        let weights = self.scorer.coarse_weights();
+        let weights = self.prepared.scorer.coarse_weights();
         let blocks = || self.mask.words().iter().enumerate().filter(|(_, bits)| **bits != 0);
         let (all_direct, precision) = match effort {
             Effort::ExactVectors => (true, Precision::Exact),
@@ -285,7 +287,7 @@ impl<'a> CoarseToFine<'a> {
             date_proximity: self.date_proximity.of(features.day),
             by_named_speaker: self.named_speakers.contains(&features.speaker),
         };
-        self.scorer.boosts(boosted, at, recorder)
+        self.prepared.scorer.boosts(boosted, at, recorder)
     }
 
     /// Matches the words of the candidates and returns the `count` best, in no order.
@@ -297,7 +299,10 @@ impl<'a> CoarseToFine<'a> {
                 .get(at + late_interaction::PREFETCH_DISTANCE)
                 .into_iter()
                 .for_each(|slot| kernels::prefetch(codes(*slot)));
-            (self.static_score(*slot, scratch) + self.scorer.word_match(codes(*slot)), *slot)
+            (
+                self.static_score(*slot, scratch) + self.prepared.scorer.word_match(codes(*slot)),
+                *slot,
+            )
         };
         let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(score).collect();
         keep_best(&mut best, count);
@@ -307,7 +312,8 @@ impl<'a> CoarseToFine<'a> {
     /// The score of a memory without word match and context. Its cosine must be refined.
     fn static_score(&self, slot: u32, scratch: &Scratch) -> f64 {
         let cosine = f64::from(scratch.cosines[slot as usize]);
-        self.scorer.signal_score(cosine, scratch.lexical_of(slot)) + self.boosts(slot as usize)
+        self.prepared.scorer.signal_score(cosine, scratch.lexical_of(slot))
+            + self.boosts(slot as usize)
     }
 
     /// Scores the seeds and their neighbours in full.
@@ -324,7 +330,7 @@ impl<'a> CoarseToFine<'a> {
             self.index.context_windows(self.mask, seeds, late_interaction::WINDOW_RADIUS + 1);
         // In a long query the weight of the cosine is so high that an error of 0.001 may change the
         // order.
-        let is_long = self.scorer.length_bonus() > 0.0;
+        let is_long = self.prepared.scorer.length_bonus() > 0.0;
         let precision = if is_long { Precision::Exact } else { Precision::Approx };
         self.refine_cosines(&slots, precision, scratch);
         let features: Vec<TextFeatures> =
@@ -335,7 +341,7 @@ impl<'a> CoarseToFine<'a> {
         for (at, slot) in slots.iter().enumerate() {
             let cosine = f64::from(scratch.cosines[*slot as usize]);
             let lexical = scratch.lexical_of(*slot);
-            let signals = self.scorer.record_signals(cosine, lexical, at, recorder);
+            let signals = self.prepared.scorer.record_signals(cosine, lexical, at, recorder);
             scores.push(signals + self.recorded_boosts(*slot as usize, at, recorder));
         }
         let mut buffer = Vec::new();
@@ -343,7 +349,7 @@ impl<'a> CoarseToFine<'a> {
             let range = window.range.clone();
             let (coherence, first) = (window.coherence, range.start);
             let block = WordMatchBlock { codes: &codes[range.clone()], coherence, first };
-            self.scorer.add_word_matches(&mut scores[range], block, &mut buffer, recorder);
+            self.prepared.scorer.add_word_matches(&mut scores[range], block, &mut buffer, recorder);
         }
         for correction in self.corrections(&slots, &scores, seed_count, scratch) {
             recorder.record(correction.at, Step::Cosine, correction.amount);
@@ -359,7 +365,11 @@ impl<'a> CoarseToFine<'a> {
                 SmoothedBlock { is_question: &is_question[range.clone()], coherence, first };
             smoothing.apply(&mut scores[range], block, recorder);
         }
-        self.scorer.add_recency(&mut scores, || features.iter().map(|of| of.day), recorder);
+        self.prepared.scorer.add_recency(
+            &mut scores,
+            || features.iter().map(|of| of.day),
+            recorder,
+        );
         let matched = |(slot, score): (&u32, f64)| {
             let slot = *slot as usize;
             MatchedSlot { slot, score, matches: scratch.matches(slot) }
@@ -380,7 +390,7 @@ impl<'a> CoarseToFine<'a> {
         keep_best(&mut best, count);
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
         let cosine_score = |slot: &u32, scratch: &Scratch| {
-            self.scorer.signal_score(f64::from(scratch.cosines[*slot as usize]), 0.0)
+            self.prepared.scorer.signal_score(f64::from(scratch.cosines[*slot as usize]), 0.0)
         };
         let before: Vec<f64> = chosen.iter().map(|slot| cosine_score(slot, scratch)).collect();
         self.refine_cosines(&chosen, Precision::Exact, scratch);

@@ -11,12 +11,10 @@ use crate::ranking::bm25::{Bm25Params, CorpusStats, Posting, Postings};
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Candidate, ScoredSlot};
 use crate::ranking::late_interaction;
-use crate::ranking::late_interaction::{
-    MemorySignals, NoRecord, OrderedBlock, QueryScorer, StepRecord,
-};
+use crate::ranking::late_interaction::{MemorySignals, NoRecord, OrderedBlock, StepRecord};
 use crate::search::explain;
 use crate::search::query::parse;
-use crate::search::query::scorer::query_scorer;
+use crate::search::query::scorer::{PreparedQuery, query_scorer};
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::types::{
     Breakdown, Detail, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring, SearchQuery,
@@ -126,24 +124,25 @@ impl<'a> Signals<'a> {
             steps: contributions.into_iter().map(explain::fusion_steps).collect(),
             candidates,
         });
-        Scoring { matched: scored.len(), scored, length_bonus: 0.0, breakdown }
+        Scoring { matched: scored.len(), scored, length_bonus: 0.0, breakdown, prepared: None }
     }
 
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
         let ((order, blocks), is_match) = (self.by_project(), self.matches());
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
         let memories = self.memory_signals(query, &order, &lexical);
-        let query_scorer = self.query_scorer(query, encoding);
+        let prepared = self.prepare(query, encoding);
+        let query_scorer = &prepared.scorer;
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut NoRecord);
+                    late_interaction::score_all(&memories, &blocks, query_scorer, &mut NoRecord);
                 (scores, None)
             }
             Detail::Steps => {
                 let mut record = StepRecord::default();
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut record);
+                    late_interaction::score_all(&memories, &blocks, query_scorer, &mut record);
                 let candidates = order.iter().map(|at| self.candidate(*at, &lexical)).collect();
                 let steps = explain::recorded_steps(record, scores.len());
                 (scores, Some(Breakdown { candidates, steps }))
@@ -160,10 +159,11 @@ impl<'a> Signals<'a> {
             matched,
             length_bonus: query_scorer.length_bonus(),
             breakdown,
+            prepared: Some(prepared),
         }
     }
 
-    fn query_scorer(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> QueryScorer {
+    fn prepare(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> PreparedQuery {
         let doc_freq = |terms: &[String]| {
             self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask))
         };

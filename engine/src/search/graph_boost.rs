@@ -21,23 +21,39 @@ const RELATED_TO_NAMED: f64 = 0.5;
 /// Strength for a memory that mentions such a related entity.
 const MENTIONS_RELATED: f64 = 1.0;
 /// Strength for a memory that mentions an entity which one of the best results mentions or is.
-const SHARES_ENTITY_WITH_BEST: f64 = 0.5;
+const SHARES_ENTITY_WITH_BEST: f64 = 0.15;
+/// Score of an entity whose relation answers the query, as a share of the best score.
+const ANSWERS: f64 = 1.02;
 /// Number of best results whose entities count.
 const BEST_RESULTS: usize = 3;
 /// Number of memories per entity that are raised, the newest first.
 const MAX_MENTIONS: usize = 1_000;
+
+/// The entities that a query is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QueryEntities<'a> {
+    /// Slots of the entities that it names.
+    pub named: &'a [usize],
+    /// Slots of those that have a relation which it asks for.
+    pub answering: &'a [usize],
+}
 
 /// Adds the boost to the scores and returns it by slot. A memory that was not scored is not added:
 /// it has neither a keyword nor a similar vector.
 pub(crate) fn apply(
     index: &Index,
     mask: &Mask,
-    named: &[usize],
+    entities: QueryEntities<'_>,
     scored: &mut [ScoredSlot],
 ) -> HashMap<usize, f64> {
-    let boosts = boosts(index, mask, named, scored);
+    let mut boosts = boosts(index, mask, entities.named, scored);
     for entry in scored.iter_mut() {
         entry.score += boosts.get(&entry.slot).copied().unwrap_or(0.0);
+    }
+    let best = scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
+    for entry in scored.iter_mut().filter(|entry| entities.answering.contains(&entry.slot)) {
+        *boosts.entry(entry.slot).or_default() += ANSWERS * best - entry.score;
+        entry.score = ANSWERS * best;
     }
     boosts
 }

@@ -18,6 +18,7 @@
 pub(crate) mod budget;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
+pub(crate) mod evidence;
 pub(crate) mod exhaustive;
 pub(crate) mod explain;
 pub(crate) mod fallback;
@@ -25,6 +26,7 @@ pub(crate) mod graph_boost;
 pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
+pub(crate) mod repeats;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;
@@ -34,11 +36,13 @@ pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
+use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction;
+use evidence::{Evidence, EvidenceInput};
+use graph_boost::QueryEntities;
 use query::terms::named_entities;
-use std::collections::HashMap;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -53,7 +57,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         query.encoding.filter(|_| query.fusion == Fusion::Soft && index.all_encoded(mask));
     let is_large =
         mask.count() > late_interaction::EXHAUSTIVE_LIMIT && query.effort != Effort::Exhaustive;
-    let Scoring { mut scored, matched, length_bonus, breakdown } = match encoding {
+    let Scoring { mut scored, matched, length_bonus, breakdown, prepared } = match encoding {
         Some(encoding) => {
             let input = LateInteractionInput { index, mask, query, encoding, named: &named };
             if is_large {
@@ -64,16 +68,41 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         }
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
-    let graph_boosts = graph_boost::apply(index, mask, &named, &mut scored);
+    let entities = QueryEntities { named: &named, answering: query.answering };
+    let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
     let project_boosts = query.projects.apply(index, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
+    let boosts = [&graph_boosts, &project_boosts];
+    let unboosted = results.ranked.first().map(|best| {
+        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
+        best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
+    });
+    let evidence =
+        encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
+            Evidence::gather(EvidenceInput {
+                index,
+                ranked: &results.ranked,
+                encoding,
+                prepared: &prepared,
+                score,
+                admitted: mask.count(),
+            })
+        });
+    results.is_weak = query.answering.is_empty()
+        && match evidence {
+            Some(evidence) => evidence.is_weak(),
+            None => fusion::weak_below(query.fusion, query.encoding.is_some())
+                .zip(unboosted)
+                .is_some_and(|(weak_below, score)| score < weak_below),
+        };
     results.explanation = breakdown.map(|breakdown| Explanation {
         ranking: match encoding {
             Some(_) => "soft",
             None => explain::plain_ranking_name(query.fusion, query.encoding.is_some()),
         },
+        evidence,
         score_breakdowns: explain::score_breakdowns(
             &breakdown,
             &explain::ScoreStages {
@@ -85,29 +114,19 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             },
         ),
     });
-    // The threshold was chosen on short queries without these boosts, so they are subtracted from
-    // the score.
-    let bonus = |slot: usize| {
-        let boost = |boosts: &HashMap<usize, f64>| boosts.get(&slot).copied().unwrap_or(0.0);
-        let for_length = match encoding {
-            Some(encoding) if length_bonus > 0.0 => {
-                let vector = QuantizedVector::from(&encoding.vector);
-                length_bonus * f64::from(index.cosines(&vector, &[slot_id(slot)])[0]).max(0.0)
-            }
-            _ => 0.0,
-        };
-        for_length + boost(&graph_boosts) + boost(&project_boosts)
-    };
-    let weak_below = match encoding {
-        Some(_) => Some(late_interaction::WEAK_SCORE),
-        None => fusion::weak_below(query.fusion, query.encoding.is_some()),
-    };
-    results.is_weak = results
-        .ranked
-        .first()
-        .zip(weak_below)
-        .is_some_and(|(best, weak_below)| best.score - bonus(best.slot) < weak_below);
     results
+}
+
+/// Returns what the length of the query added to the score of a slot.
+fn for_length(
+    index: &Index,
+    encoding: Option<&QueryEncoding>,
+    length_bonus: f64,
+    slot: usize,
+) -> f64 {
+    let Some(encoding) = encoding.filter(|_| length_bonus > 0.0) else { return 0.0 };
+    let vector = QuantizedVector::from(&encoding.vector);
+    length_bonus * f64::from(index.cosines(&vector, &[slot_id(slot)])[0]).max(0.0)
 }
 
 /// Rolls scores up into summaries and selects the best. `matched` of the result counts the

@@ -7,6 +7,7 @@
 //! here: which memories are visible (`model::visibility`).
 
 use crate::index::Index;
+use crate::ranking::fusion;
 use crate::ranking::fusion::ScoredSlot;
 use crate::search::query::parse;
 use loci_proto::group::Group;
@@ -16,13 +17,20 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Boost of a memory of a preferred project, as a share of the best score.
-const PROJECT_BOOST: f64 = 0.2;
+const PROJECT_BOOST: f64 = 0.3;
 /// Further boost of a procedure of a preferred project if the query asks how something is done.
 const PROCEDURE_BOOST: f64 = 0.6;
 /// Share of the best score below which a memory gets no boost.
-const NO_BOOST_BELOW: f64 = 0.6;
+const NO_BOOST_BELOW: f64 = 0.4;
 /// Share of the best score from which a memory gets the whole boost.
-const WHOLE_BOOST_FROM: f64 = 0.7;
+const WHOLE_BOOST_FROM: f64 = 0.6;
+/// Number of best results that show which project a query is about.
+const SHOWING_RESULTS: usize = 8;
+/// Number of these that must belong to one other project for the query to be about that project.
+const MIN_OF_ONE_PROJECT: usize = 6;
+/// Share of the best score from which a memory of the asking project shows that the query is not
+/// about another one.
+const OWN_MATCHES_FROM: f64 = 0.8;
 /// Words of a project name with fewer characters do not name it alone.
 const MIN_NAME_CHARS: usize = 3;
 
@@ -46,6 +54,8 @@ static ASKS_ABOUT_ME: LazyLock<Regex> = LazyLock::new(|| {
 pub(crate) struct ProjectPreference {
     /// Ids of the groups.
     preferred: Vec<String>,
+    /// Whether the query names them.
+    is_named: bool,
     asks_how: bool,
     asks_about_me: bool,
 }
@@ -60,11 +70,13 @@ impl ProjectPreference {
             .filter(|group| is_named(&group.name, &words))
             .map(|group| group.id.clone())
             .collect();
-        if preferred.is_empty() {
+        let is_named = !preferred.is_empty();
+        if !is_named {
             preferred.push(own.id.clone());
         }
         Self {
             preferred,
+            is_named,
             asks_how: ASKS_HOW.is_match(query),
             asks_about_me: ASKS_ABOUT_ME.is_match(query),
         }
@@ -73,8 +85,13 @@ impl ProjectPreference {
     /// Adds the boost to the scores and returns it by slot. Nothing is added if every scored memory
     /// belongs to the preferred projects.
     pub(crate) fn apply(&self, index: &Index, scored: &mut [ScoredSlot]) -> HashMap<usize, f64> {
-        let groups: Vec<u32> =
+        let mut groups: Vec<u32> =
             self.preferred.iter().filter_map(|id| index.group_number(id)).collect();
+        if !self.is_named
+            && let Some(other) = other_project_of_query(index, scored, &groups)
+        {
+            groups = vec![other];
+        }
         let is_preferred = |slot: usize| groups.contains(&index.group(slot));
         let best = scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
         if best <= 0.0 || scored.iter().all(|entry| is_preferred(entry.slot)) {
@@ -102,6 +119,21 @@ impl ProjectPreference {
         let is_procedure = self.asks_how && kind == MemoryType::Procedural;
         general + if is_procedure { PROCEDURE_BOOST } else { 0.0 }
     }
+}
+
+/// Returns the project that a query is about without naming it: the best results are mostly of that
+/// project, and those of the asking project match much less.
+fn other_project_of_query(index: &Index, scored: &[ScoredSlot], own: &[u32]) -> Option<u32> {
+    let best = fusion::best(scored.to_vec(), SHOWING_RESULTS);
+    let limit = OWN_MATCHES_FROM * best.first()?.score;
+    let own_matches =
+        scored.iter().any(|entry| entry.score >= limit && own.contains(&index.group(entry.slot)));
+    if own_matches {
+        return None;
+    }
+    let of = |group: u32| best.iter().filter(|entry| index.group(entry.slot) == group).count();
+    let groups = best.iter().map(|entry| index.group(entry.slot));
+    groups.into_iter().find(|group| of(*group) >= MIN_OF_ONE_PROJECT)
 }
 
 /// Returns whether the words of a project's name stand in the query one after the other.

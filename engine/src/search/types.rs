@@ -5,8 +5,10 @@
 use crate::index::{Index, Mask};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
+use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
+use crate::search::query::scorer::PreparedQuery;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 
@@ -51,6 +53,8 @@ pub(crate) struct SearchQuery<'a> {
     pub fusion: Fusion,
     /// The projects whose memories are preferred.
     pub projects: &'a ProjectPreference,
+    /// Slots of the named entities that have a relation which the query asks for.
+    pub answering: &'a [usize],
     /// The day of the query.
     pub today: i32,
     /// Number of results wanted.
@@ -97,6 +101,8 @@ pub(crate) struct SearchResults {
 pub(crate) struct Explanation {
     /// The ranking that was used: "soft", "weighted", "rrf" or "keywords".
     pub ranking: &'static str,
+    /// What speaks for an answer among the results; `None` for a plain fusion.
+    pub evidence: Option<Evidence>,
     /// One for each entry of `ranked`, in the same order.
     pub score_breakdowns: Vec<ScoreBreakdown>,
 }
@@ -111,6 +117,8 @@ pub(crate) struct Scoring {
     pub length_bonus: f64,
     /// The amount that each step added, if that was requested.
     pub breakdown: Option<Breakdown>,
+    /// The query as it was scored; `None` for a plain fusion.
+    pub prepared: Option<PreparedQuery>,
 }
 
 /// The amount that each step added to the score of each candidate.

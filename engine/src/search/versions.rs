@@ -16,6 +16,8 @@ use std::sync::LazyLock;
 const MIN_SCORE_SHARE: f64 = 0.85;
 /// Share of the content words of the shorter text that both texts must have.
 const MIN_SHARED_WORDS: f64 = 0.5;
+/// Number of content words that both texts must have.
+const MIN_SHARED_COUNT: usize = 2;
 /// As [`MIN_SCORE_SHARE`], if the newer text says that something changed.
 const MIN_SCORE_SHARE_OF_CHANGE: f64 = 0.75;
 /// As [`MIN_SHARED_WORDS`], if the newer text says that something changed.
@@ -80,18 +82,24 @@ impl VersionedText {
     /// Returns whether this text states a newer value of what `older` states. Events do not replace
     /// each other, nor do instructions.
     fn is_newer_version_of(&self, older: &Self) -> bool {
-        let is_fact = |kind| matches!(kind, MemoryType::Semantic | MemoryType::Entity);
-        let can_replace = is_fact(older.kind)
-            && (is_fact(self.kind) || self.kind == MemoryType::Episodic)
-            && self.seq > older.seq
+        let can_replace = matches!(
+            (older.kind, self.kind),
+            (
+                MemoryType::Semantic,
+                MemoryType::Semantic | MemoryType::Episodic | MemoryType::Entity
+            ) | (MemoryType::Entity, MemoryType::Entity)
+        ) && self.seq > older.seq
             && self.group == older.group
             && self.is_short
             && older.is_short;
         if !can_replace {
             return false;
         }
-        let shared = self.stems.intersection(&older.stems).count() as f64
-            / self.stems.len().min(older.stems.len()).max(1) as f64;
+        let shared_words = self.stems.intersection(&older.stems).count();
+        if shared_words < MIN_SHARED_COUNT {
+            return false;
+        }
+        let shared = shared_words as f64 / self.stems.len().min(older.stems.len()).max(1) as f64;
         let passes = |score_share: f64, words: f64| {
             self.score >= score_share * older.score && shared >= words
         };
@@ -116,13 +124,13 @@ pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
     let mut newer = vec![None; results.len()];
     let mut place = 0;
     while place < order.len() {
-        let older = order[place];
-        let newest = (place + 1..order.len())
-            .filter(|at| results[order[*at]].is_newer_version_of(&results[older]))
+        let old = order[place];
+        let replacing = (place + 1..order.len())
+            .filter(|at| results[order[*at]].is_newer_version_of(&results[old]))
             .max_by_key(|at| results[order[*at]].seq);
-        if let Some(at) = newest {
+        if let Some(at) = replacing {
             let moved = order.remove(at);
-            newer[older] = Some(moved);
+            newer[old] = Some(moved);
             order.insert(place, moved);
             // What was moved here may have a newer version itself only if that is newer still,
             // which `max_by_key` has excluded.
@@ -130,7 +138,17 @@ pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
         }
         place += 1;
     }
+    mark_those_behind(results, &order, &mut newer);
     VersionOrder { order, newer }
+}
+
+/// Marks the results whose newer version was ahead of them already.
+fn mark_those_behind(results: &[VersionedText], order: &[usize], newer: &mut [Option<usize>]) {
+    for (place, old) in order.iter().enumerate() {
+        let ahead = order[..place].iter();
+        let replacing = ahead.filter(|at| results[**at].is_newer_version_of(&results[*old]));
+        newer[*old] = newer[*old].or(replacing.max_by_key(|at| results[**at].seq).copied());
+    }
 }
 
 #[cfg(test)]

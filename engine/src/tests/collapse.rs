@@ -111,7 +111,7 @@ fn of_two_nearly_equal_results_the_newer_comes_first_and_a_better_one_stays_firs
             let number = 1 + usize::from(days > 0);
             test_store.store_encoded(
                 "a",
-                json!({"content": text, "type": "semantic"}),
+                json!({"content": text, "type": "episodic"}),
                 &document_encoding("the kettle", between_axes(0, number, cosine)),
             );
         }

@@ -190,8 +190,13 @@ fn a_summary_that_takes_over_a_score_is_explained() {
 #[test]
 fn the_results_that_each_filter_removed_are_counted() {
     let mut test_store = TestStore::new();
-    for (number, kind) in ["semantic", "episodic", "episodic", "episodic"].into_iter().enumerate() {
-        test_store.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
+    for (room, kind) in [
+        ("hall", "semantic"),
+        ("attic", "episodic"),
+        ("office", "episodic"),
+        ("cellar", "episodic"),
+    ] {
+        test_store.store("a", json!({"content": format!("note of the {room}'s kettle {}", room.repeat(20)), "type": kind}), None);
     }
     test_store.store("b", json!({"content": "another note", "type": "episodic"}), None);
     let forgotten =

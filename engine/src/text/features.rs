@@ -29,7 +29,7 @@ pattern!(
     TIME_WORD,
     r"(?i)\b(yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekends?|months?|years?|\w*day|recently|since|just|soon|morning|evening|night|jan\w*|feb\w*|march|april|june|july|aug\w*|sept\w*|oct\w*|nov\w*|dec\w*|20\d\d)\b"
 );
-pattern!(INNER_NAME, r"[a-z,] [A-Z][a-z]+");
+pattern!(INNER_NAME, r"[\p{L}\d,] \p{Lu}\p{L}+");
 pattern!(ASKS_WHEN, r"(?i)^when\b|\bwhen (did|was|is)\b|\bwhat (date|day|month|year)\b");
 pattern!(ASKS_WHERE, r"(?i)^where\b|\b(which|what) (city|country|place|state|town)\b");
 
@@ -58,6 +58,14 @@ pub fn parts(text: &str) -> Parts<'_> {
         speaker: group(2),
         body: &text[prefix.get(0).map_or(0, |whole| whole.end())..],
     }
+}
+
+/// Returns the text after a leading `[2023-05-08] `. A speaker or a title in front of the body is
+/// part of it.
+#[must_use]
+pub fn without_date(text: &str) -> &str {
+    let dated = parts(text).day.and_then(|_| text.split_once("] "));
+    dated.map_or(text, |(_, rest)| rest)
 }
 
 /// Parses a date that begins with `2023-05-08` to a day number, counted as

@@ -1,6 +1,8 @@
 //! The explanation of a recall: how each score was calculated, and how many memories remained after each step. Part of the reply of
 //! [`super::recall`].
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// How one score was calculated; the sum of `parts` is the score.
@@ -35,10 +37,17 @@ pub struct ScorePart {
 }
 
 /// Number of memories that remained after each step of a recall.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RecallExplanation {
     /// The ranking: `soft`, `weighted`, `rrf`, or `keywords` if only the keyword search ran.
     pub ranking: String,
+    /// How likely the best results answer the query, 0 to 1; below a limit the reply says `weak`. Absent for `weighted`, `rrf` and
+    /// `keywords`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<f64>,
+    /// What this likelihood is computed from, by name (docs/retrieval.md).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub evidence: BTreeMap<String, f64>,
     /// Memories in the whole store, including superseded and forgotten ones.
     pub in_store: usize,
     /// Of these, active memories that have not expired and that this project can see.

@@ -7,17 +7,24 @@ use crate::Reader;
 use crate::db::groups;
 use crate::db::memories;
 use crate::db::memories::MemoryReader;
+use crate::db::relations;
+use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
-use crate::index::{Filter, Index};
+use crate::index::{Filter, Index, Mask};
 use crate::model::encoding::QueryEncoding;
+use crate::model::memory::Memory;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Hit, ReplyDraft, sources};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
+use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
+use crate::search::query::parse::ParsedQuery;
+use crate::search::query::terms::named_entities;
+use crate::search::repeats::Pattern;
 use crate::search::versions::{ResultText, VersionOrder, VersionedText};
 use crate::search::{Detail, SearchQuery, SearchResults, search};
-use crate::search::{collapse, fallback, versions};
+use crate::search::{collapse, fallback, repeats, versions};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId};
@@ -73,13 +80,19 @@ impl Reader {
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id);
         let scope = Scope { request, context, group, visibility: &visibility };
-        let found = self.find_in_index(scope, text)?;
+        let limit = self.limit(request);
+        let mut found = self.find_in_index(scope, text, limit)?;
         let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
         let context =
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = self.conn.unchecked_transaction()?;
-        let Hits { hits, collapsed } = self.read_hits(found.ranked, self.limit(request))?;
+        let mut read = self.read_hits(std::mem::take(&mut found.ranked), limit)?;
+        if read.has_room_for_more {
+            found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
+            read = self.read_hits(std::mem::take(&mut found.ranked), limit)?;
+        }
+        let Page { hits, collapsed, .. } = read;
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: text.query.truncated,
@@ -101,10 +114,13 @@ impl Reader {
     }
 
     /// Reads the rows of the best results. A result that states the same fact as a better one is
-    /// listed there and not returned itself; a newer value comes before an older one.
-    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
+    /// listed there and not returned itself, and so are further results of one pattern; a newer
+    /// value comes before an older one.
+    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Page> {
         let mut memories = MemoryReader::new(&self.conn)?;
-        let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
+        let (mut hits, mut collapsed, mut repeated) = (Vec::<Hit>::new(), 0, 0);
+        let mut patterns: Vec<Option<Pattern>> = Vec::new();
+        let may_have_more = ranked.len() == limit + collapse::SPARE;
         for (rank, found) in ranked.into_iter().enumerate() {
             let Some(memory) = memories.get(found.seq)? else { continue };
             let same_fact = hits.iter_mut().find(|hit| {
@@ -116,17 +132,27 @@ impl Reader {
                 collapsed += 1;
                 continue;
             }
+            let pattern = Pattern::of(memory.kind, &memory.content);
+            if let Some(first) = first_of_pattern(&hits, &patterns, &memory, pattern.as_ref()) {
+                if hits[first].also.len() < repeats::LISTED {
+                    hits[first].also.push(memory.id);
+                }
+                repeated += 1;
+                continue;
+            }
             let sources = sources(&mut memories, &found.summarised)?;
             let score = Some(found.score);
+            patterns.push(pattern);
             hits.push(Hit { score, why: found.why, rank, sources, ..Hit::of(memory) });
         }
+        let has_room_for_more = may_have_more && repeated > 0 && hits.len() < limit;
         let mut hits = newest_first(hits);
         hits.truncate(limit);
-        Ok(Hits { hits, collapsed })
+        Ok(Page { hits, collapsed: collapsed + repeated, has_room_for_more })
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
-    fn find_in_index(&self, scope: Scope<'_>, text: &SearchText) -> Result<Found> {
+    fn find_in_index(&self, scope: Scope<'_>, text: &SearchText, limit: usize) -> Result<Found> {
         let Scope { request, context, group, .. } = scope;
         let settings = self.shared.settings();
         let filter = self.filter(scope);
@@ -146,13 +172,15 @@ impl Reader {
             mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
         }
         let projects = ProjectPreference::new(&text.query.text, group, &groups::names(&self.conn)?);
+        let answering = self.entities_with_relation(index, &mask, &text.query)?;
         let query = SearchQuery {
             parsed: &text.query,
             projects: &projects,
+            answering: &answering,
             encoding,
             fusion: context.fusion.unwrap_or(settings.fusion),
             today: context.now.day(),
-            limit: self.limit(request),
+            limit,
             effort: settings.effort,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
@@ -164,6 +192,8 @@ impl Reader {
             breakdowns = Some(explanation.score_breakdowns);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
+                fit: explanation.evidence.map(|evidence| evidence.fit()),
+                evidence: explanation.evidence.map(Evidence::named).unwrap_or_default(),
                 in_store,
                 visible: index.mask(&self.all_visible(scope)).count(),
                 admitted: mask.count(),
@@ -179,6 +209,32 @@ impl Reader {
             ranked: found_memories(index, &results, breakdowns.unwrap_or_default()),
             explained,
         })
+    }
+
+    /// Returns the slots of the entities that the query names and that have a relation whose words
+    /// it contains, as "who does Anna report to" has those of `reports_to`.
+    fn entities_with_relation(
+        &self,
+        index: &Index,
+        mask: &Mask,
+        query: &ParsedQuery,
+    ) -> Result<Vec<usize>> {
+        let mut memories = MemoryReader::new(&self.conn)?;
+        let mut found = Vec::new();
+        for slot in named_entities(index, mask, query) {
+            let Some(entity) = memories.get(index.seq(slot))? else { continue };
+            for end in [RelationEnd::Subject, RelationEnd::Object] {
+                let asked = |relation: &relations::Relation| {
+                    query.asks_for(&relation.predicate)
+                        && index.slot(relation.other).is_some_and(|slot| mask.admits(slot))
+                };
+                if relations::of(&self.conn, &entity.id, end)?.iter().any(asked) {
+                    found.push(slot);
+                    break;
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the filter that admits all memories that the project can see.
@@ -217,10 +273,29 @@ fn usable_encoding<'a>(
 }
 
 /// The rows of the results.
-struct Hits {
+struct Page {
     hits: Vec<Hit>,
     /// Number of results that state the same fact as a better one.
     collapsed: usize,
+    /// The page is not full, since it leaves out repeats, and there may be more candidates.
+    has_room_for_more: bool,
+}
+
+/// Returns the first of the results with the pattern of a memory if as many are shown as may be.
+fn first_of_pattern(
+    hits: &[Hit],
+    patterns: &[Option<Pattern>],
+    memory: &Memory,
+    pattern: Option<&Pattern>,
+) -> Option<usize> {
+    let pattern = pattern?;
+    let is_same = |at: &usize| {
+        hits[*at].memory.group == memory.group
+            && patterns[*at].as_ref().is_some_and(|shown| shown.is_repeated_by(pattern))
+    };
+    let mut same = (0..hits.len()).filter(is_same);
+    let first = same.next()?;
+    (same.count() + 1 >= repeats::SHOWN).then_some(first)
 }
 
 /// Puts results that state a newer value before those with the older one, and marks the latter.

@@ -32,7 +32,5 @@ pub(crate) use query_scorer::{
     BoostFeatures, MemorySignals, QueryScorer, WordMatchBlock, score_all,
 };
 pub(crate) use recorder::{NoRecord, ScoreRecorder, Step, StepRecord};
-pub(crate) use weights::{
-    EXHAUSTIVE_LIMIT, MAX_STATIC_SCORE, PREFETCH_DISTANCE, WEAK_SCORE, WINDOW_RADIUS,
-};
+pub(crate) use weights::{EXHAUSTIVE_LIMIT, MAX_STATIC_SCORE, PREFETCH_DISTANCE, WINDOW_RADIUS};
 pub(crate) use word_match::{QueryTerm, down_weight, term_weights};

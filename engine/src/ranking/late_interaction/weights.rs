@@ -63,7 +63,3 @@ pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
 
 /// How many memories ahead of the current one the token codes are prefetched.
 pub(crate) const PREFETCH_DISTANCE: usize = 4;
-
-/// If the best score is below this, it is seldom an answer ("weak"). docs/retrieval.md says how the
-/// value was chosen.
-pub(crate) const WEAK_SCORE: f64 = 0.65;

@@ -3,9 +3,11 @@
 //! Not here: index terms of a keyword (`text::terms`), times that a query names (`text::dates`).
 
 use crate::text::features::stop_word_test;
+use crate::text::stem;
 use crate::text::tokenize;
 use crate::text::tokenize::Grams;
 use loci_proto::limits;
+use std::collections::HashSet;
 
 /// Maximum number of distinct words that are read, as a multiple of the maximum number of keywords.
 const WORDS_PER_KEYWORD: usize = 8;
@@ -42,6 +44,19 @@ impl ParsedQuery {
         let truncated = cut || keywords.len() > limits::QUERY_TERMS;
         keywords.truncate(limits::QUERY_TERMS);
         Self { text: text.to_owned(), keywords, truncated }
+    }
+}
+
+impl ParsedQuery {
+    /// Returns whether the query contains the content words of a predicate, in any form:
+    /// `reports_to` is in "who does Anna report to".
+    pub(crate) fn asks_for(&self, predicate: &str) -> bool {
+        let predicate = predicate.replace('_', " ");
+        let is_stop_word = stop_word_test(&predicate);
+        let stem = |word: &str| stem::stem_plain(tokenize::unmarked(word));
+        let keywords: HashSet<String> = self.keywords.iter().map(|word| stem(word)).collect();
+        let mut words = tokens(&predicate).filter(|word| !is_stop_word(word)).peekable();
+        words.peek().is_some() && words.all(|word| keywords.contains(&stem(&word)))
     }
 }
 

@@ -52,6 +52,11 @@ static AFTER_PREPOSITION: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     })
 });
 
+/// Returns whether a word in lower case is the name of a month, whole or short.
+pub(crate) fn is_month(word: &str) -> bool {
+    MONTHS.iter().any(|month| *month == word || month[..3] == *word) || word == "sept"
+}
+
 /// A month or a day of a month, with or without a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CalendarDate {

@@ -11,5 +11,6 @@ mod references;
 mod relative;
 mod span;
 
+pub(crate) use calendar::is_month;
 pub(crate) use event_reference::EventReference;
 pub(crate) use references::DateReferences;

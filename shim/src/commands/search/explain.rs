@@ -13,6 +13,8 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
     let tables: Vec<String> = results.chunks(MEMORIES_PER_TABLE).map(breakdown_table).collect();
     let RecallExplanation {
         ranking,
+        fit,
+        evidence,
         in_store,
         visible,
         admitted,
@@ -22,11 +24,16 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
         over_limit,
         cut_by_budget,
     } = explained;
+    let fit = fit.map_or_else(String::new, |fit| {
+        let values: Vec<String> =
+            evidence.iter().map(|(name, value)| format!("{name} {value:.2}")).collect();
+        format!("\nLikelihood that an answer is among them: {fit:.2} ({})", values.join(", "))
+    });
     format!(
         "\n\nScore breakdown (ranking: {ranking})\n{}\n\
          {in_store} memories in the store, {visible} visible here, {admitted} passed the filters, {matched} matched, {ranked} ranked\n\
          (including neighbours of good matches); {collapsed} dropped as duplicates of a better one, {over_limit} over the limit,\n\
-         {cut_by_budget} over the token budget",
+         {cut_by_budget} over the token budget{fit}",
         tables.join("\n"),
     )
 }

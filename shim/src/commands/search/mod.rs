@@ -41,7 +41,8 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .as_ref()
         .map(|explained| explain::breakdown_text(explained, &reply.results))
         .unwrap_or_default();
-    print_line(format!("{results}{}{breakdown}", footer(&reply)))?;
+    let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
+    print_line(format!("{warning}{results}{}{breakdown}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| print_note("Note:", text));
     Ok(())

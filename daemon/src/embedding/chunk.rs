@@ -4,7 +4,7 @@
 //! together (`batch`), which words are content words (`loci_engine::text::features`).
 
 use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, SignCode};
-use loci_engine::text::features::{content_words, without_date};
+use loci_engine::text::features::{compared_part, content_words};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -73,7 +73,7 @@ impl EncodedChunk {
 pub enum TextKind {
     /// A query: all content words.
     Query,
-    /// A memory: at most [`MAX_SIGN_CODES`] words, and none of the date in front of the text.
+    /// A memory: at most [`MAX_SIGN_CODES`] words, and none of the date and speaker in front of a dated line.
     Document,
 }
 
@@ -153,7 +153,7 @@ fn word_spans(
 ) -> Vec<WordSpan> {
     let body_start = match kind {
         TextKind::Query => 0,
-        TextKind::Document => text.len() - without_date(text).len(),
+        TextKind::Document => text.len() - compared_part(text).len(),
     };
     let mut words = Vec::new();
     let mut next = 0;

@@ -30,7 +30,8 @@ use crate::ranking::late_interaction::{
 use crate::search::explain;
 use crate::search::graph_boost;
 use crate::search::query::parse;
-use crate::search::query::scorer::{PreparedQuery, query_scorer};
+use crate::search::query::prepared::PreparedQuery;
+use crate::search::query::scorer::query_scorer;
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::top_k::{Count, MAX_SCORE, TopK};
 use crate::search::types::{

@@ -9,7 +9,7 @@
 use crate::index::{Index, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::ScoredSlot;
-use crate::search::query::scorer::PreparedQuery;
+use crate::search::query::prepared::PreparedQuery;
 use std::collections::BTreeMap;
 
 /// Number of best results among which the best match is sought: boosts may put another one first.

@@ -14,7 +14,8 @@ use crate::ranking::late_interaction;
 use crate::ranking::late_interaction::{MemorySignals, NoRecord, OrderedBlock, StepRecord};
 use crate::search::explain;
 use crate::search::query::parse;
-use crate::search::query::scorer::{PreparedQuery, query_scorer};
+use crate::search::query::prepared::PreparedQuery;
+use crate::search::query::scorer::query_scorer;
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::types::{
     Breakdown, Detail, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring, SearchQuery,

@@ -8,7 +8,7 @@ use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
-use crate::search::query::scorer::PreparedQuery;
+use crate::search::query::prepared::PreparedQuery;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 

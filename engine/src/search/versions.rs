@@ -191,10 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn other_facts_older_texts_and_weaker_matches_stay_where_they_are() {
+    fn other_facts_and_weaker_matches_stay_where_they_are() {
         for (seq, score, content) in [
             (2, 1.9, "The printer on the second floor needs toner"),
-            (0, 1.9, "The build machine has 32 GB of memory now"),
             (2, 1.0, "The build machine has 32 GB of memory now"),
         ] {
             let results =
@@ -202,6 +201,16 @@ mod tests {
             let VersionOrder { order, newer } = newest_first(&results);
             assert_eq!((order, newer), (vec![0, 1], vec![None, None]), "{content}");
         }
+    }
+
+    #[test]
+    fn an_old_value_behind_the_new_one_is_marked() {
+        let results = [
+            fact(2, 2.0, "The build machine has 32 GB of memory now"),
+            fact(1, 1.9, "The build machine has 8 GB of memory"),
+        ];
+        let VersionOrder { order, newer } = newest_first(&results);
+        assert_eq!((order, newer), (vec![0, 1], vec![None, Some(0)]));
     }
 
     #[test]

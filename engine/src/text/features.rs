@@ -60,12 +60,12 @@ pub fn parts(text: &str) -> Parts<'_> {
     }
 }
 
-/// Returns the text after a leading `[2023-05-08] `. A speaker or a title in front of the body is
-/// part of it.
+/// Returns the part of a text whose words are compared one by one: the whole text with its title,
+/// or the body of a dated line such as `[2023-05-08] Anna: …`, which is a message of a speaker.
 #[must_use]
-pub fn without_date(text: &str) -> &str {
-    let dated = parts(text).day.and_then(|_| text.split_once("] "));
-    dated.map_or(text, |(_, rest)| rest)
+pub fn compared_part(text: &str) -> &str {
+    let parts = parts(text);
+    if parts.day.is_some() { parts.body } else { text }
 }
 
 /// Parses a date that begins with `2023-05-08` to a day number, counted as

@@ -6,5 +6,6 @@
 pub(crate) mod date_filter;
 pub(crate) mod event_date;
 pub(crate) mod parse;
+pub(crate) mod prepared;
 pub(crate) mod scorer;
 pub(crate) mod terms;

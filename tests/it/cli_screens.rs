@@ -221,6 +221,8 @@ fn commands_that_change_memories_print_these_screens() {
         &["history"],
         &["undo", "--last", "--yes"],
         &["undo", "--since", "1h", "--yes"],
+        &["redo", "--yes"],
+        &["undo", "--last", "--yes"],
         &["forget", "--where", "text:server type:episodic", "--yes"],
         &["forget", "--where", "text:zebra"],
         &["forget", &old, "--hard", "--yes"],

@@ -69,7 +69,7 @@ fn changed_text(act: &JournalEntry) -> String {
     act.changed.iter().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// Formats acts as a table.
+/// Formats acts as a table, each with the texts that it changed below.
 #[must_use]
 pub fn acts_table(acts: &[JournalEntry]) -> String {
     let row = |act: &JournalEntry| {
@@ -82,10 +82,18 @@ pub fn acts_table(acts: &[JournalEntry]) -> String {
             act.rows.to_string(),
             client,
             undone,
-            changed_text(act),
         ]
     };
-    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE", "TEXT"].map(str::to_owned);
+    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(acts.iter().map(row)).collect();
-    table(&rows)
+    let mut text = String::new();
+    // The first line of the table is the heading.
+    for (number, line) in table(&rows).lines().enumerate() {
+        text += &format!("{line}\n");
+        let act = number.checked_sub(1).and_then(|at| acts.get(at));
+        if let Some(changed) = act.map(changed_text).filter(|changed| !changed.is_empty()) {
+            text += &format!("       {changed}\n");
+        }
+    }
+    text
 }

@@ -89,7 +89,7 @@ fn footer(reply: &ListReply) -> String {
 fn day_text(memory: &ListedMemory) -> String {
     match (&memory.event_date, &memory.event_date_derived) {
         (Some(given), _) => escape_line(given),
-        (None, Some(derived)) => format!("{} (from the text)", escape_line(derived)),
+        (None, Some(derived)) => format!("{} (text)", escape_line(derived)),
         (None, None) => "-".to_owned(),
     }
 }

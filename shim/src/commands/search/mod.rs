@@ -64,19 +64,21 @@ fn score_text(result: &RecalledMemory) -> String {
     result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// Returns what follows a preview: the number of collapsed duplicates, the day that the text names,
-/// and whether the memory has faded.
-fn marks_text(result: &RecalledMemory) -> String {
-    let mut marks = String::new();
-    if !result.also.is_empty() {
-        marks += &format!(" (+{} similar)", result.also.len());
-    }
-    marks + &day_text(result) + if result.faded { " (faded)" } else { "" }
+/// Returns a preview with its marks. A narrow table cuts the end, so the day that the text names and
+/// `faded` come first; the number of collapsed duplicates comes last.
+fn marked_preview(result: &RecalledMemory) -> String {
+    let preview = escape_line(result.preview.as_deref().unwrap_or_default());
+    let marks = day_text(result) + if result.faded { " (faded)" } else { "" };
+    let similar = match result.also.len() {
+        0 => String::new(),
+        count => format!(" (+{count} similar)"),
+    };
+    format!("{marks} {preview}{similar}").trim_start().to_owned()
 }
 
-/// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.
+/// Returns the day that the text names as ` (day 2026-04-24, text)`; empty without one.
 fn day_text(result: &RecalledMemory) -> String {
-    let text = |day: &String| format!(" (day {}, from the text)", escape_line(day));
+    let text = |day: &String| format!(" (day {}, text)", escape_line(day));
     result.event_date_derived.as_ref().map(text).unwrap_or_default()
 }
 
@@ -85,12 +87,11 @@ fn preview_table(results: &[RecalledMemory]) -> String {
         return String::new();
     }
     let row = |result: &RecalledMemory| {
-        let preview = result.preview.as_deref().unwrap_or_default();
         [
             score_text(result),
             result.kind.to_string(),
             memory_id::short(result.id.as_str()),
-            escape_line(preview) + &marks_text(result),
+            marked_preview(result),
         ]
     };
     let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);

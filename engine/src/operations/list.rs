@@ -73,13 +73,16 @@ impl Reader {
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
-        let mut found: Vec<Place> = Vec::new();
+        let mut found: Vec<SortedEntry> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
-                found.push(Place { key: self.key(&memory, request.sort, now), seq: memory.seq });
+                found.push(SortedEntry {
+                    key: self.key(&memory, request.sort, now),
+                    seq: memory.seq,
+                });
             }
         })?;
-        found.sort_unstable_by(Place::compare);
+        found.sort_unstable_by(SortedEntry::compare);
         let total = found.len();
         let start = match request.before {
             None => 0,
@@ -174,12 +177,12 @@ impl Reader {
 }
 
 /// A memory of a list, and by what it is sorted.
-struct Place {
+struct SortedEntry {
     key: f64,
     seq: i64,
 }
 
-impl Place {
+impl SortedEntry {
     /// The highest key first; of equal keys the one stored last.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
         other.key.total_cmp(&self.key).then(other.seq.cmp(&self.seq))

@@ -8,6 +8,7 @@ use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::requests::history::{
     ChangedText, HistoryReply, HistoryRequest, JournalEntry, StoredMemory,
 };
+use std::fmt::Write as _;
 
 /// Prints one page of acts.
 ///
@@ -89,10 +90,10 @@ pub fn acts_table(acts: &[JournalEntry]) -> String {
     let mut text = String::new();
     // The first line of the table is the heading.
     for (number, line) in table(&rows).lines().enumerate() {
-        text += &format!("{line}\n");
+        let _ = writeln!(text, "{line}");
         let act = number.checked_sub(1).and_then(|at| acts.get(at));
         if let Some(changed) = act.map(changed_text).filter(|changed| !changed.is_empty()) {
-            text += &format!("       {changed}\n");
+            let _ = writeln!(text, "       {changed}");
         }
     }
     text

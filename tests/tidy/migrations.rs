@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 7] = [
+const FROZEN: [(&str, &str); 8] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -17,6 +17,10 @@ const FROZEN: [(&str, &str); 7] = [
     ("0005_small_chunks.sql", "bada50f00c70394518de3fc8816e72bccc7a9bf4cb27b526131ffea8f37e35af"),
     ("0006_provenance.sql", "ea476d0af7c61c1efa592102c9855404d3daaf41fa7ab9697f7901c712f1e425"),
     ("0007_vector_sets.sql", "0fbb0cc3bf173c54569ecc5a6ad084866875e0e4f99508a866b01d471c2d6674"),
+    (
+        "0008_isolated_groups.sql",
+        "c5390498b10f3228ff864c1161737991515b5e58bee4438a92bbe4db42ed4a8a",
+    ),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

@@ -7,34 +7,41 @@ use loci_proto::requests::stats::StatsReply;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Counts the memories of the whole store, or those that one group stored.
+/// Whether a memory belongs to the groups of a JSON array, in which `""` is no group; all memories
+/// without an array.
+const IN_GROUPS: &str =
+    "(?1 IS NULL OR coalesce(source_group, '') IN (SELECT value FROM json_each(?1)))";
+
+/// Counts the memories of the whole store, or those that these groups stored; `""` is no group.
 pub(crate) fn count(
     conn: &Connection,
-    group: Option<&str>,
+    groups: Option<&[String]>,
     set: &str,
     now: Timestamp,
 ) -> Result<StatsReply> {
+    let groups = groups.map(|groups| serde_json::json!(groups).to_string());
+    let groups = groups.as_deref();
     let count_where = |condition: &str| -> Result<u64> {
-        let sql = format!(
-            "SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {condition}"
-        );
+        let sql = format!("SELECT count(*) FROM memories m WHERE {IN_GROUPS} AND {condition}");
         Ok(conn
             .prepare_cached(&sql)?
-            .query_row([group], |row| row.get::<_, i64>(0))
+            .query_row([groups], |row| row.get::<_, i64>(0))
             .map(i64::cast_unsigned)?)
     };
     let active = count_where("status = 'active'")?;
     let not_active = count_where("status <> 'active'")?;
-    let times = "SELECT min(created_at), max(created_at) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)";
+    let times = format!(
+        "SELECT min(created_at), max(created_at) FROM memories WHERE status = 'active' AND {IN_GROUPS}"
+    );
     let (oldest, newest): (Option<i64>, Option<i64>) =
-        conn.prepare_cached(times)?.query_row([group], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        conn.prepare_cached(&times)?.query_row([groups], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(StatsReply {
         total_memories: active + not_active,
         active_memories: active,
         superseded_memories: not_active,
-        by_type: count_by(conn, "type", &["episodic", "semantic", "procedural", "entity"], group)?,
-        by_scope: count_by(conn, memory_row::SCOPE, &["global", "group"], group)?,
-        entity_relations: relations(conn, group)?,
+        by_type: count_by(conn, "type", &["episodic", "semantic", "procedural", "entity"], groups)?,
+        by_scope: count_by(conn, memory_row::SCOPE, &["global", "group"], groups)?,
+        entity_relations: relations(conn, groups)?,
         db_size_bytes: size(conn)?,
         oldest_memory: oldest.map(|ms| Timestamp(ms).iso()),
         newest_memory: newest.map(|ms| Timestamp(ms).iso()),
@@ -42,7 +49,9 @@ pub(crate) fn count(
         compacted: count_where("status = 'compacted'")?,
         expired: count_where(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
-        without_vector: without_vector(conn, group, set)?,
+        without_vector: without_vector(conn, groups, set)?,
+        default_scopes: BTreeMap::new(),
+        isolated: false,
         degraded: loci_proto::degraded::Degraded::default(),
     })
 }
@@ -61,15 +70,15 @@ fn count_by(
     conn: &Connection,
     column: &str,
     values: &[&str],
-    group: Option<&str>,
+    groups: Option<&str>,
 ) -> Result<BTreeMap<String, u64>> {
     let sql = format!(
-        "SELECT {column}, count(*) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1) GROUP BY 1"
+        "SELECT {column}, count(*) FROM memories WHERE status = 'active' AND {IN_GROUPS} GROUP BY 1"
     );
     let mut counts: BTreeMap<String, u64> =
         values.iter().map(|value| ((*value).to_owned(), 0)).collect();
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([group], |row| Ok((row.get(0).ok(), row.get::<_, i64>(1)?)))?;
+    let rows = statement.query_map([groups], |row| Ok((row.get(0).ok(), row.get::<_, i64>(1)?)))?;
     for row in rows {
         // A damaged row has no valid value.
         if let (Some(value), count) = row?
@@ -81,21 +90,23 @@ fn count_by(
     Ok(counts)
 }
 
-fn relations(conn: &Connection, group: Option<&str>) -> Result<u64> {
+fn relations(conn: &Connection, groups: Option<&str>) -> Result<u64> {
     let sql = "SELECT count(*) FROM entity_relations r JOIN memories s ON s.id = r.subject_id JOIN memories o ON o.id = r.object_id
-               WHERE s.status = 'active' AND o.status = 'active' AND (?1 IS NULL OR s.source_group = ?1)";
+               WHERE s.status = 'active' AND o.status = 'active' AND (?1 IS NULL OR coalesce(s.source_group, '') IN (SELECT value FROM json_each(?1)))";
     Ok(conn
         .prepare_cached(sql)?
-        .query_row([group], |row| row.get::<_, i64>(0))
+        .query_row([groups], |row| row.get::<_, i64>(0))
         .map(i64::cast_unsigned)?)
 }
 
-fn without_vector(conn: &Connection, group: Option<&str>, set: &str) -> Result<u64> {
-    let sql = "SELECT count(*) FROM memories m WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)
-               AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?2)";
+fn without_vector(conn: &Connection, groups: Option<&str>, set: &str) -> Result<u64> {
+    let sql = format!(
+        "SELECT count(*) FROM memories m WHERE status = 'active' AND {IN_GROUPS}
+         AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?2)"
+    );
     Ok(conn
-        .prepare_cached(sql)?
-        .query_row((group, set), |row| row.get::<_, i64>(0))
+        .prepare_cached(&sql)?
+        .query_row((groups, set), |row| row.get::<_, i64>(0))
         .map(i64::cast_unsigned)?)
 }
 

@@ -25,9 +25,13 @@ impl Writer {
         request: &RestoreRequest,
     ) -> Result<RestoreReply> {
         self.run_idempotent(call, |change| {
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
+            let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
             let previous = memory.status;
             let mut act = None;
             if previous != Status::Active {

@@ -116,13 +116,13 @@ pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
     let mut newer = vec![None; results.len()];
     let mut place = 0;
     while place < order.len() {
-        let older = order[place];
+        let replaced = order[place];
         let newest = (place + 1..order.len())
-            .filter(|at| results[order[*at]].is_newer_version_of(&results[older]))
+            .filter(|at| results[order[*at]].is_newer_version_of(&results[replaced]))
             .max_by_key(|at| results[order[*at]].seq);
         if let Some(at) = newest {
             let moved = order.remove(at);
-            newer[older] = Some(moved);
+            newer[replaced] = Some(moved);
             order.insert(place, moved);
             // What was moved here may have a newer version itself only if that is newer still,
             // which `max_by_key` has excluded.

@@ -115,7 +115,7 @@ fn a_lost_or_damaged_table_of_sets_is_derived_from_the_vectors() {
 fn a_store_of_the_earlier_version_that_was_killed_is_migrated_without_a_finding() {
     let mut test_store = filled_store();
     let before = scores(&test_store, "test");
-    migrate::take_last_back(&test_store.writer.conn).expect("the step is taken back");
+    migrate::take_back_to_schema_6(&test_store.writer.conn).expect("the steps are taken back");
     test_store = killed(test_store);
     assert_eq!(test_store.writer.findings(), Vec::<String>::new());
     assert_eq!(sets(&test_store), ("test".to_owned(), None));

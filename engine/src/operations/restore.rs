@@ -35,8 +35,10 @@ impl Writer {
             let previous = memory.status;
             let mut act = None;
             if previous != Status::Active {
-                if let Some(other) = memories::same_text(change.conn, &memory)? {
-                    let message = format!("has the same text as an active memory: {other}");
+                let mut same = memories::same_text(change.conn, &memory)?;
+                same.retain(|other| visibility.admits(other.audience()));
+                if let Some(other) = same.first() {
+                    let message = format!("has the same text as an active memory: {}", other.id);
                     return Err(Failure::new(Code::Conflict, message)
                         .at("memory_id")
                         .hint("Use that memory instead")

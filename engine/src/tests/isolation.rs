@@ -106,6 +106,22 @@ fn a_named_group_is_not_found_from_outside_and_refused_from_inside() {
 }
 
 #[test]
+fn a_restore_elsewhere_does_not_name_an_equal_text_inside() {
+    let mut test_store = TestStore::new();
+    let fact = json!({"content": "The key is under the mat", "type": "semantic"});
+    let outside = test_store.store("shop", fact.clone(), None).id;
+    let arguments = json!({"memory_id": outside});
+    test_store.forget("shop", arguments.clone()).expect("it is forgotten");
+    test_store.store("client", fact, None);
+    let call = test_store.call("shop", None);
+    let refused = test_store.writer.restore(&call, &parse(arguments.clone()));
+    assert_eq!(code(refused.expect_err("both are global")), Code::Conflict);
+    isolate(&mut test_store, "client", true);
+    let restored = test_store.writer.restore(&call, &parse(arguments)).expect("it is restored");
+    assert_eq!(restored.status, "active");
+}
+
+#[test]
 fn a_call_inside_changes_no_memory_of_outside() {
     let mut test_store = store_with_an_isolated_group();
     let outside = list(&test_store, "default", json!({"from_group": true})).memories.remove(0).id;

@@ -74,8 +74,12 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Group> {
 /// Returns id and display name of every group.
 pub(crate) fn names(conn: &Connection) -> Result<Vec<Group>> {
     let mut statement = conn.prepare_cached("SELECT id, name FROM groups ORDER BY id")?;
-    let rows = statement.query_map([], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut names = Vec::new();
+    damage::reading(conn, SOURCE).each(&mut statement, [], read, |group| {
+        names.push(group);
+        Ok(())
+    })?;
+    Ok(names)
 }
 
 /// A group with its aliases and the numbers of its memories.

@@ -94,6 +94,22 @@ pub(crate) fn best(mut scored: Vec<ScoredSlot>, limit: usize) -> Vec<ScoredSlot>
     scored
 }
 
+/// Returns the best `count` of many entries, best first; of equal scores the later slot comes first.
+/// `count` is small: each entry is compared with the best ones so far.
+pub(crate) fn top(scored: &[ScoredSlot], count: usize) -> Vec<ScoredSlot> {
+    let mut best: Vec<ScoredSlot> = Vec::with_capacity(count + 1);
+    for entry in scored {
+        let at = best.partition_point(|other| {
+            other.score.total_cmp(&entry.score).then(other.slot.cmp(&entry.slot)).is_gt()
+        });
+        if at < count {
+            best.insert(at, *entry);
+            best.truncate(count);
+        }
+    }
+    best
+}
+
 /// The score below which the best answer counts as weak; `None` where scores have no absolute
 /// meaning: by ranks, and by keywords alone.
 pub(crate) fn weak_below(fusion: Fusion, with_vectors: bool) -> Option<f64> {

@@ -74,7 +74,7 @@ impl Evidence {
         };
         let matches = slots.iter().zip(cosines).map(own_match);
         let best = matches.max_by(|a, b| a.strength().total_cmp(&b.strength()))?;
-        let occurs = |word: &str| index.words().occurs(best.slot, &index.words().terms_of(word));
+        let occurs = |terms: &[String]| index.words().occurs(best.slot, terms);
         Some(Self {
             words: best.words,
             cosine: best.cosine,

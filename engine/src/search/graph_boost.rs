@@ -8,6 +8,7 @@
 //! (`index::graph`).
 
 use crate::index::{Index, Mask, slot_id};
+use crate::ranking::fusion;
 use crate::ranking::fusion::ScoredSlot;
 use std::collections::HashMap;
 
@@ -77,7 +78,7 @@ fn boosts(
             }
         }
     }
-    let best = best(scored);
+    let best = fusion::top(scored, BEST_RESULTS);
     let highest = best.first().map_or(0.0, |entry| entry.score);
     for ScoredSlot { slot, score } in best.into_iter().filter(|entry| entry.score > 0.0) {
         let seq = index.seq(slot);
@@ -141,19 +142,4 @@ impl Boosts<'_> {
             self.raise(*memory, strength);
         }
     }
-}
-
-/// The [`BEST_RESULTS`] best results, best first; of equal scores the newer first.
-fn best(scored: &[ScoredSlot]) -> Vec<ScoredSlot> {
-    let mut best: Vec<ScoredSlot> = Vec::with_capacity(BEST_RESULTS + 1);
-    for entry in scored {
-        let at = best.partition_point(|other| {
-            other.score.total_cmp(&entry.score).then(other.slot.cmp(&entry.slot)).is_gt()
-        });
-        if at < BEST_RESULTS {
-            best.insert(at, *entry);
-            best.truncate(BEST_RESULTS);
-        }
-    }
-    best
 }

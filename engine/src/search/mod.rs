@@ -27,6 +27,7 @@ pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
 pub(crate) mod repeats;
+pub(crate) mod similar_results;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;

@@ -87,21 +87,21 @@ impl ProjectPreference {
     pub(crate) fn apply(&self, index: &Index, scored: &mut [ScoredSlot]) -> HashMap<usize, f64> {
         let mut groups: Vec<u32> =
             self.preferred.iter().filter_map(|id| index.group_number(id)).collect();
+        let mut boosts = HashMap::new();
+        if scored.iter().all(|entry| groups.contains(&index.group(entry.slot))) {
+            return boosts;
+        }
+        let top = fusion::top(scored, SHOWING_RESULTS);
+        let best = top.first().map_or(0.0, |entry| entry.score);
         if !self.is_named
-            && let Some(other) = other_project_of_query(index, scored, &groups)
+            && let Some(other) = other_project_of_query(index, scored, &top, &groups)
         {
             groups = vec![other];
         }
-        let is_preferred = |slot: usize| groups.contains(&index.group(slot));
-        let best = scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
-        if best <= 0.0 || scored.iter().all(|entry| is_preferred(entry.slot)) {
-            return HashMap::new();
-        }
-        let mut boosts = HashMap::new();
-        for entry in scored.iter_mut().filter(|entry| entry.score > NO_BOOST_BELOW * best) {
-            if !is_preferred(entry.slot) {
-                continue;
-            }
+        let may_gain = |entry: &&mut ScoredSlot| {
+            entry.score > NO_BOOST_BELOW * best && groups.contains(&index.group(entry.slot))
+        };
+        for entry in scored.iter_mut().filter(may_gain) {
             let nearness =
                 (entry.score / best - NO_BOOST_BELOW) / (WHOLE_BOOST_FROM - NO_BOOST_BELOW);
             let boost = best * nearness.min(1.0) * self.share(index.kind(entry.slot));
@@ -123,17 +123,22 @@ impl ProjectPreference {
 
 /// Returns the project that a query is about without naming it: the best results are mostly of that
 /// project, and those of the asking project match much less.
-fn other_project_of_query(index: &Index, scored: &[ScoredSlot], own: &[u32]) -> Option<u32> {
-    let best = fusion::best(scored.to_vec(), SHOWING_RESULTS);
-    let limit = OWN_MATCHES_FROM * best.first()?.score;
+fn other_project_of_query(
+    index: &Index,
+    scored: &[ScoredSlot],
+    top: &[ScoredSlot],
+    own: &[u32],
+) -> Option<u32> {
+    let limit = OWN_MATCHES_FROM * top.first()?.score;
     let own_matches =
         scored.iter().any(|entry| entry.score >= limit && own.contains(&index.group(entry.slot)));
     if own_matches {
         return None;
     }
-    let of = |group: u32| best.iter().filter(|entry| index.group(entry.slot) == group).count();
-    let groups = best.iter().map(|entry| index.group(entry.slot));
-    groups.into_iter().find(|group| of(*group) >= MIN_OF_ONE_PROJECT)
+    let count = |group: u32| top.iter().filter(|entry| index.group(entry.slot) == group).count();
+    top.iter()
+        .map(|entry| index.group(entry.slot))
+        .find(|group| count(*group) >= MIN_OF_ONE_PROJECT)
 }
 
 /// Returns whether the words of a project's name stand in the query one after the other.

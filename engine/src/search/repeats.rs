@@ -23,6 +23,12 @@ const MIN_WORDS: usize = 4;
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
+/// Returns whether memories of these types may have one pattern. Procedures and entities differ by
+/// what they name.
+pub(crate) fn may_repeat(one: MemoryType, other: MemoryType) -> bool {
+    one == other && matches!(one, MemoryType::Episodic | MemoryType::Semantic)
+}
+
 /// The words of a text that remain when its numbers and dates are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -31,20 +37,17 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the pattern of a text; `None` for a text of few words, and for a procedure or an
-    /// entity, which differ by what they name.
+    /// Returns the pattern of a text; `None` for a text of few words or of another type.
     pub(crate) fn of(kind: MemoryType, content: &str) -> Option<Self> {
-        let is_repeated = matches!(kind, MemoryType::Episodic | MemoryType::Semantic);
         let is_constant = |word: &String| {
             !word.chars().any(|c| c.is_ascii_digit())
                 && !dates::is_month(word)
                 && !WEEKDAYS.contains(&word.as_str())
         };
-        let words: HashSet<String> = if is_repeated {
-            parse::tokens(content).filter(is_constant).collect()
-        } else {
-            HashSet::new()
-        };
+        if !may_repeat(kind, kind) {
+            return None;
+        }
+        let words: HashSet<String> = parse::tokens(content).filter(is_constant).collect();
         let has_numbers = || content.chars().any(|c| c.is_ascii_digit());
         (words.len() >= MIN_WORDS && (kind == MemoryType::Episodic || has_numbers()))
             .then_some(Self { kind, words })

@@ -9,6 +9,7 @@ use crate::text::features::{content_words, parts};
 use crate::text::{stem, tokenize};
 use loci_proto::memory::MemoryType;
 use regex::Regex;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -33,18 +34,14 @@ static CHANGE_WORD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern compiles")
 });
 
-/// A result as far as versions are compared.
-#[derive(Debug, Clone)]
-pub(crate) struct VersionedText {
-    kind: MemoryType,
-    /// The project in which it was stored.
-    group: Option<String>,
-    /// Position in the order of storing.
-    seq: i64,
-    score: f64,
-    stems: HashSet<String>,
-    says_change: bool,
-    is_short: bool,
+/// Returns whether a memory of the type `newer` may state a newer value of one of the type `older`.
+/// Events do not replace each other, nor do instructions.
+pub(crate) fn can_replace(newer: MemoryType, older: MemoryType) -> bool {
+    match older {
+        MemoryType::Semantic => newer != MemoryType::Procedural,
+        MemoryType::Entity => newer == MemoryType::Entity,
+        MemoryType::Episodic | MemoryType::Procedural => false,
+    }
 }
 
 /// The memory of a result.
@@ -62,49 +59,22 @@ pub(crate) struct ResultText<'a> {
     pub content: &'a str,
 }
 
-impl VersionedText {
-    /// Extracts what is compared.
-    pub(crate) fn new(result: ResultText<'_>) -> Self {
-        let ResultText { kind, group, seq, score, content } = result;
+/// What is compared of a text.
+#[derive(Debug)]
+struct Words {
+    /// The stems of its content words.
+    stems: HashSet<String>,
+    says_change: bool,
+}
+
+impl Words {
+    fn of(content: &str) -> Self {
         let body = parts(content).body;
         let stem = |word: &str| stem::stem_plain(tokenize::unmarked(&tokenize::lower(word)));
         Self {
-            kind,
-            group: group.map(str::to_owned),
-            seq,
-            score,
             stems: content_words(body).into_iter().map(|word| stem(&body[word])).collect(),
             says_change: CHANGE_WORD.is_match(body),
-            is_short: content.len() <= MAX_TEXT_BYTES,
         }
-    }
-
-    /// Returns whether this text states a newer value of what `older` states. Events do not replace
-    /// each other, nor do instructions.
-    fn is_newer_version_of(&self, older: &Self) -> bool {
-        let can_replace = matches!(
-            (older.kind, self.kind),
-            (
-                MemoryType::Semantic,
-                MemoryType::Semantic | MemoryType::Episodic | MemoryType::Entity
-            ) | (MemoryType::Entity, MemoryType::Entity)
-        ) && self.seq > older.seq
-            && self.group == older.group
-            && self.is_short
-            && older.is_short;
-        if !can_replace {
-            return false;
-        }
-        let shared_words = self.stems.intersection(&older.stems).count();
-        if shared_words < MIN_SHARED_COUNT {
-            return false;
-        }
-        let shared = shared_words as f64 / self.stems.len().min(older.stems.len()).max(1) as f64;
-        let passes = |score_share: f64, words: f64| {
-            self.score >= score_share * older.score && shared >= words
-        };
-        passes(MIN_SCORE_SHARE, MIN_SHARED_WORDS)
-            || self.says_change && passes(MIN_SCORE_SHARE_OF_CHANGE, MIN_SHARED_WORDS_OF_CHANGE)
     }
 }
 
@@ -118,15 +88,21 @@ pub(crate) struct VersionOrder {
 }
 
 /// Moves each newer version directly before the best result whose value it replaces. `results` are
-/// in the order of their scores.
-pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
+/// in the order of their scores; `is_compared` says of two of them, the better one first, whether
+/// their texts are to be compared.
+pub(crate) fn newest_first(
+    results: &[ResultText<'_>],
+    is_compared: impl Fn(usize, usize) -> bool,
+) -> VersionOrder {
+    let words = results.iter().map(|_| OnceCell::new()).collect();
+    let versions = Versions { results, is_compared, words };
     let mut order: Vec<usize> = (0..results.len()).collect();
     let mut newer = vec![None; results.len()];
     let mut place = 0;
     while place < order.len() {
         let old = order[place];
         let replacing = (place + 1..order.len())
-            .filter(|at| results[order[*at]].is_newer_version_of(&results[old]))
+            .filter(|at| versions.replaces(order[*at], old))
             .max_by_key(|at| results[order[*at]].seq);
         if let Some(at) = replacing {
             let moved = order.remove(at);
@@ -138,16 +114,44 @@ pub(crate) fn newest_first(results: &[VersionedText]) -> VersionOrder {
         }
         place += 1;
     }
-    mark_those_behind(results, &order, &mut newer);
+    // The newer version of the others was ahead of them already.
+    for (place, old) in order.iter().enumerate() {
+        let ahead = order[..place].iter().filter(|at| versions.replaces(**at, *old));
+        newer[*old] = newer[*old].or(ahead.max_by_key(|at| results[**at].seq).copied());
+    }
     VersionOrder { order, newer }
 }
 
-/// Marks the results whose newer version was ahead of them already.
-fn mark_those_behind(results: &[VersionedText], order: &[usize], newer: &mut [Option<usize>]) {
-    for (place, old) in order.iter().enumerate() {
-        let ahead = order[..place].iter();
-        let replacing = ahead.filter(|at| results[**at].is_newer_version_of(&results[*old]));
-        newer[*old] = newer[*old].or(replacing.max_by_key(|at| results[**at].seq).copied());
+/// The results that are compared; the words of each are extracted when they are first needed.
+struct Versions<'a, R> {
+    results: &'a [ResultText<'a>],
+    is_compared: R,
+    words: Vec<OnceCell<Words>>,
+}
+
+impl<R: Fn(usize, usize) -> bool> Versions<'_, R> {
+    /// Returns whether the result `new` states a newer value of what `old` states.
+    fn replaces(&self, new: usize, old: usize) -> bool {
+        let (newer, older) = (self.results[new], self.results[old]);
+        can_replace(newer.kind, older.kind)
+            && newer.seq > older.seq
+            && newer.group == older.group
+            && newer.score >= MIN_SCORE_SHARE_OF_CHANGE * older.score
+            && newer.content.len().max(older.content.len()) <= MAX_TEXT_BYTES
+            && (self.is_compared)(new.min(old), new.max(old))
+            && self.shares_words(new, old)
+    }
+
+    /// Returns whether enough content words of both texts are the same, given their scores.
+    fn shares_words(&self, new: usize, old: usize) -> bool {
+        let words = |at: usize| self.words[at].get_or_init(|| Words::of(self.results[at].content));
+        let (newer, older) = (words(new), words(old));
+        let shared = newer.stems.intersection(&older.stems).count();
+        let share = shared as f64 / newer.stems.len().min(older.stems.len()).max(1) as f64;
+        let is_near = self.results[new].score >= MIN_SCORE_SHARE * self.results[old].score;
+        shared >= MIN_SHARED_COUNT
+            && (is_near && share >= MIN_SHARED_WORDS
+                || newer.says_change && share >= MIN_SHARED_WORDS_OF_CHANGE)
     }
 }
 
@@ -155,11 +159,11 @@ fn mark_those_behind(results: &[VersionedText], order: &[usize], newer: &mut [Op
 mod tests {
     use super::*;
 
-    fn text(kind: MemoryType, seq: i64, score: f64, content: &str) -> VersionedText {
-        VersionedText::new(ResultText { kind, group: Some("a"), seq, score, content })
+    fn text(kind: MemoryType, seq: i64, score: f64, content: &str) -> ResultText<'_> {
+        ResultText { kind, group: Some("a"), seq, score, content }
     }
 
-    fn fact(seq: i64, score: f64, content: &str) -> VersionedText {
+    fn fact(seq: i64, score: f64, content: &str) -> ResultText<'_> {
         text(MemoryType::Semantic, seq, score, content)
     }
 
@@ -170,7 +174,7 @@ mod tests {
             fact(5, 1.9, "The canteen closes at two."),
             fact(9, 1.6, "The build machine has 32 GB of memory now."),
         ];
-        let VersionOrder { order, newer } = newest_first(&results);
+        let VersionOrder { order, newer } = newest_first(&results, |_, _| true);
         assert_eq!(order, [2, 0, 1]);
         assert_eq!(newer, [Some(2), None, None]);
     }
@@ -182,12 +186,12 @@ mod tests {
             fact(1, 2.0, "The office hour is on Monday"),
             text(MemoryType::Episodic, 2, 1.7, change),
         ];
-        assert_eq!(newest_first(&by_event).order, [1, 0]);
+        assert_eq!(newest_first(&by_event, |_, _| true).order, [1, 0]);
         let events = [
             text(MemoryType::Episodic, 1, 2.0, "The office hour was on Monday"),
             text(MemoryType::Episodic, 2, 1.9, change),
         ];
-        assert_eq!(newest_first(&events).order, [0, 1]);
+        assert_eq!(newest_first(&events, |_, _| true).order, [0, 1]);
     }
 
     #[test]
@@ -198,7 +202,7 @@ mod tests {
         ] {
             let results =
                 [fact(1, 2.0, "The build machine has 8 GB of memory"), fact(seq, score, content)];
-            let VersionOrder { order, newer } = newest_first(&results);
+            let VersionOrder { order, newer } = newest_first(&results, |_, _| true);
             assert_eq!((order, newer), (vec![0, 1], vec![None, None]), "{content}");
         }
     }
@@ -209,7 +213,7 @@ mod tests {
             fact(2, 2.0, "The build machine has 32 GB of memory now"),
             fact(1, 1.9, "The build machine has 8 GB of memory"),
         ];
-        let VersionOrder { order, newer } = newest_first(&results);
+        let VersionOrder { order, newer } = newest_first(&results, |_, _| true);
         assert_eq!((order, newer), (vec![0, 1], vec![None, Some(0)]));
     }
 
@@ -220,7 +224,7 @@ mod tests {
             fact(2, 2.0, "The tests run on Node 20"),
             fact(3, 2.0, "The tests run on Node 22"),
         ];
-        let VersionOrder { order, newer } = newest_first(&results);
+        let VersionOrder { order, newer } = newest_first(&results, |_, _| true);
         assert_eq!(order[0], 2);
         assert_eq!(newer[0], Some(2));
         assert!(newer[2].is_none());

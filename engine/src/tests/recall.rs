@@ -272,6 +272,20 @@ fn stats_count_active_and_superseded() {
 }
 
 #[test]
+fn a_newer_value_comes_first_except_with_reciprocal_ranks() {
+    let first = |fusion| {
+        let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
+        let fact = |content: &str| json!({"content": content, "type": "semantic"});
+        test_store.store("a", fact("the portal is built with JDK 17"), None);
+        test_store.store("a", fact("the portal is built with JDK 21 and with Gradle"), None);
+        test_store.found("a", json!({"query": "portal JDK"}), None).remove(0)
+    };
+    let newer = "the portal is built with JDK 21 and with Gradle";
+    assert_eq!(first(Fusion::Weighted { vector_weight: 0.5 }), newer);
+    assert_eq!(first(Fusion::Rrf { k: 60.0 }), "the portal is built with JDK 17");
+}
+
+#[test]
 fn the_fusion_is_a_setting() {
     let order = |fusion| {
         let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });

@@ -5,6 +5,7 @@
 
 mod hydrate;
 mod ids;
+mod page;
 mod prepare;
 mod search;
 

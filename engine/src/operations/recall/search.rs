@@ -12,22 +12,22 @@ use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask};
 use crate::model::encoding::QueryEncoding;
-use crate::model::memory::Memory;
 use crate::model::visibility::Visibility;
-use crate::operations::recall::hydrate::{Hit, ReplyDraft, sources};
+use crate::operations::recall::hydrate::ReplyDraft;
+use crate::operations::recall::page::{FoundMemory, Page};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
+use crate::ranking::fusion::Fusion;
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::terms::named_entities;
-use crate::search::repeats::Pattern;
-use crate::search::versions::{ResultText, VersionOrder, VersionedText};
+use crate::search::similar_results::similar_results;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
-use crate::search::{collapse, fallback, repeats, versions};
+use crate::search::{fallback, repeats};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId};
+use loci_proto::memory::Confidence;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
@@ -46,17 +46,6 @@ struct Found {
     /// Even the best result is a weak match.
     is_weak: bool,
     explained: Option<RecallExplanation>,
-}
-
-/// One memory that the index found.
-struct FoundMemory {
-    seq: i64,
-    score: f64,
-    /// Ranks of better results that may state the same fact.
-    possible_duplicates: Vec<usize>,
-    /// For a summary, the sequence numbers of the memories whose score it took over, best first.
-    summarised: Vec<i64>,
-    why: Option<ScoreBreakdown>,
 }
 
 /// A search in one project.
@@ -87,12 +76,13 @@ impl Reader {
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = self.conn.unchecked_transaction()?;
-        let mut read = self.read_hits(std::mem::take(&mut found.ranked), limit)?;
-        if read.has_room_for_more {
+        let fusion = self.fusion(context);
+        let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), limit, fusion)?;
+        if page.has_room_for_more {
             found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
-            read = self.read_hits(std::mem::take(&mut found.ranked), limit)?;
+            page = Page::read(&self.conn, std::mem::take(&mut found.ranked), limit, fusion)?;
         }
-        let Page { hits, collapsed, .. } = read;
+        let Page { hits, collapsed, .. } = page;
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: text.query.truncated,
@@ -109,46 +99,13 @@ impl Reader {
         answer
     }
 
-    fn limit(&self, request: &RecallRequest) -> usize {
-        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    /// Returns the ranking: that of the call, else the configured one.
+    fn fusion(&self, context: RecallContext<'_>) -> Fusion {
+        context.fusion.unwrap_or(self.shared.settings().fusion)
     }
 
-    /// Reads the rows of the best results. A result that states the same fact as a better one is
-    /// listed there and not returned itself, and so are further results of one pattern; a newer
-    /// value comes before an older one.
-    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Page> {
-        let mut memories = MemoryReader::new(&self.conn)?;
-        let (mut hits, mut collapsed, mut repeated) = (Vec::<Hit>::new(), 0, 0);
-        let mut patterns: Vec<Option<Pattern>> = Vec::new();
-        let may_have_more = ranked.len() == limit + collapse::SPARE;
-        for (rank, found) in ranked.into_iter().enumerate() {
-            let Some(memory) = memories.get(found.seq)? else { continue };
-            let same_fact = hits.iter_mut().find(|hit| {
-                found.possible_duplicates.contains(&hit.rank)
-                    && collapse::is_same_fact(&hit.memory, &memory)
-            });
-            if let Some(better) = same_fact {
-                better.also.push(memory.id);
-                collapsed += 1;
-                continue;
-            }
-            let pattern = Pattern::of(memory.kind, &memory.content);
-            if let Some(first) = first_of_pattern(&hits, &patterns, &memory, pattern.as_ref()) {
-                if hits[first].also.len() < repeats::LISTED {
-                    hits[first].also.push(memory.id);
-                }
-                repeated += 1;
-                continue;
-            }
-            let sources = sources(&mut memories, &found.summarised)?;
-            let score = Some(found.score);
-            patterns.push(pattern);
-            hits.push(Hit { score, why: found.why, rank, sources, ..Hit::of(memory) });
-        }
-        let has_room_for_more = may_have_more && repeated > 0 && hits.len() < limit;
-        let mut hits = newest_first(hits);
-        hits.truncate(limit);
-        Ok(Page { hits, collapsed: collapsed + repeated, has_room_for_more })
+    fn limit(&self, request: &RecallRequest) -> usize {
+        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
@@ -178,7 +135,7 @@ impl Reader {
             projects: &projects,
             answering: &answering,
             encoding,
-            fusion: context.fusion.unwrap_or(settings.fusion),
+            fusion: self.fusion(context),
             today: context.now.day(),
             limit,
             effort: settings.effort,
@@ -219,8 +176,11 @@ impl Reader {
         mask: &Mask,
         query: &ParsedQuery,
     ) -> Result<Vec<usize>> {
-        let mut memories = MemoryReader::new(&self.conn)?;
         let mut found = Vec::new();
+        if index.graph().is_empty() {
+            return Ok(found);
+        }
+        let mut memories = MemoryReader::new(&self.conn)?;
         for slot in named_entities(index, mask, query) {
             let Some(entity) = memories.get(index.seq(slot))? else { continue };
             for end in [RelationEnd::Subject, RelationEnd::Object] {
@@ -272,62 +232,13 @@ fn usable_encoding<'a>(
     }
 }
 
-/// The rows of the results.
-struct Page {
-    hits: Vec<Hit>,
-    /// Number of results that state the same fact as a better one.
-    collapsed: usize,
-    /// The page is not full, since it leaves out repeats, and there may be more candidates.
-    has_room_for_more: bool,
-}
-
-/// Returns the first of the results with the pattern of a memory if as many are shown as may be.
-fn first_of_pattern(
-    hits: &[Hit],
-    patterns: &[Option<Pattern>],
-    memory: &Memory,
-    pattern: Option<&Pattern>,
-) -> Option<usize> {
-    let pattern = pattern?;
-    let is_same = |at: &usize| {
-        hits[*at].memory.group == memory.group
-            && patterns[*at].as_ref().is_some_and(|shown| shown.is_repeated_by(pattern))
-    };
-    let mut same = (0..hits.len()).filter(is_same);
-    let first = same.next()?;
-    (same.count() + 1 >= repeats::SHOWN).then_some(first)
-}
-
-/// Puts results that state a newer value before those with the older one, and marks the latter.
-fn newest_first(hits: Vec<Hit>) -> Vec<Hit> {
-    let text = |hit: &Hit| {
-        let Hit { memory, score, .. } = hit;
-        VersionedText::new(ResultText {
-            kind: memory.kind,
-            group: memory.group.as_deref(),
-            seq: memory.seq,
-            score: score.unwrap_or(0.0),
-            content: &memory.content,
-        })
-    };
-    let texts: Vec<VersionedText> = hits.iter().map(text).collect();
-    let VersionOrder { order, newer } = versions::newest_first(&texts);
-    let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
-    let mut hits: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
-    let marked = |at: usize| {
-        let older_version_of = newer[at].map(|newer| ids[newer].clone());
-        hits[at].take().map(|hit| Hit { older_version_of, ..hit })
-    };
-    order.into_iter().filter_map(marked).collect()
-}
-
 /// Converts slots to sequence numbers, so that the results are valid without the index.
 fn found_memories(
     index: &Index,
     results: &SearchResults,
     breakdowns: Vec<ScoreBreakdown>,
 ) -> Vec<FoundMemory> {
-    let duplicates = collapse::possible_duplicates(index, &results.ranked);
+    let similar = similar_results(index, &results.ranked);
     let breakdowns = breakdowns.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let summarised = |slot: usize| {
         let slots = results.summarised.get(&slot).into_iter().flatten();
@@ -336,12 +247,12 @@ fn found_memories(
     results
         .ranked
         .iter()
-        .zip(duplicates)
+        .zip(similar)
         .zip(breakdowns)
-        .map(|((entry, possible_duplicates), why)| FoundMemory {
+        .map(|((entry, similar), why)| FoundMemory {
             seq: index.seq(entry.slot),
             score: entry.score,
-            possible_duplicates,
+            similar,
             summarised: summarised(entry.slot),
             why,
         })

@@ -6,7 +6,7 @@
 use crate::index::{Index, Mask};
 use crate::model::encoding::{QueryEncoding, SignCode};
 use crate::ranking::late_interaction::{QueryScorer, QueryTerm};
-use crate::search::query::terms::weighted_terms;
+use crate::search::query::terms::{WeightedWord, weighted_terms};
 use crate::search::types::SearchQuery;
 use crate::text::dates::EventReference;
 use loci_proto::memory::MemoryType;
@@ -53,9 +53,9 @@ fn event_day(
 ) -> Option<i32> {
     let doc_freq =
         |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
-    let terms = weighted_terms(index, words, mask.count(), doc_freq);
-    let candidates = with_any_term(index, mask, &terms);
-    let terms: Vec<QueryTerm> = terms.iter().map(|(_, term)| *term).collect();
+    let words = weighted_terms(index, words, mask.count(), doc_freq);
+    let candidates = with_any_word(index, mask, &words);
+    let terms: Vec<QueryTerm> = words.iter().map(|of| of.term).collect();
     let scorer = QueryScorer::new("", &terms, today);
     let reports = candidates.into_iter().filter_map(|slot| {
         let features = index.text_features(slot);
@@ -64,23 +64,20 @@ fn event_day(
     });
     let Report { word_match, day, slot } =
         reports.max_by(|a, b| a.word_match.total_cmp(&b.word_match).then(a.day.cmp(&b.day)))?;
-    let has_preposition = || {
-        let terms = index.words().terms_of(&event.preposition);
-        let list = index.words().list(&terms);
-        list.is_some_and(|list| list.iter().any(|(other, _)| other == slot))
-    };
+    let has_preposition =
+        || index.words().occurs(slot, &index.words().terms_of(&event.preposition));
     let is_rule = || index.entry(slot).kind == MemoryType::Procedural || has_preposition();
     (word_match >= MIN_EVENT_MATCH && !is_rule()).then_some(day)
 }
 
-/// Admitted memories that contain any of the terms, at most [`MAX_COMPARED`].
-fn with_any_term(index: &Index, mask: &Mask, terms: &[(&str, QueryTerm)]) -> BTreeSet<usize> {
-    let mut rarest_first: Vec<&(&str, QueryTerm)> =
-        terms.iter().filter(|(_, term)| term.weight > 0.0).collect();
-    rarest_first.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
+/// Admitted memories that contain any of the words, at most [`MAX_COMPARED`].
+fn with_any_word(index: &Index, mask: &Mask, words: &[WeightedWord<'_>]) -> BTreeSet<usize> {
+    let mut rarest_first: Vec<&WeightedWord<'_>> =
+        words.iter().filter(|of| of.term.weight > 0.0).collect();
+    rarest_first.sort_by(|a, b| b.term.weight.total_cmp(&a.term.weight));
     let mut slots = BTreeSet::new();
-    for (word, _) in rarest_first {
-        let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
+    for WeightedWord { lookup, .. } in rarest_first {
+        let Some(list) = index.words().list(lookup) else { continue };
         let remaining = MAX_COMPARED - slots.len();
         let newest_first = list.iter().rev().map(|(slot, _)| slot);
         slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(remaining));

@@ -8,19 +8,20 @@ use crate::ranking::late_interaction::QueryScorer;
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedQuery {
     pub scorer: QueryScorer,
-    /// The content words, one per stem, with their weights; the sum of the weights is 1.
-    words: Vec<(String, f64)>,
+    /// The lookup terms and the weight of each content word, one per stem; the sum of the weights is
+    /// 1.
+    words: Vec<(Vec<String>, f64)>,
 }
 
 impl PreparedQuery {
-    /// Creates it from the scorer and the weights of the words.
-    pub(crate) fn new(scorer: QueryScorer, words: Vec<(String, f64)>) -> Self {
+    /// Creates it from the scorer, and the lookup terms and weights of the words.
+    pub(crate) fn new(scorer: QueryScorer, words: Vec<(Vec<String>, f64)>) -> Self {
         Self { scorer, words }
     }
 
     /// Returns the share of the weights of the words that pass a test, 0 to 1.
-    pub(crate) fn covered(&self, test: impl Fn(&str) -> bool) -> f64 {
-        self.words.iter().filter(|(word, _)| test(word)).map(|(_, weight)| weight).sum()
+    pub(crate) fn covered(&self, test: impl Fn(&[String]) -> bool) -> f64 {
+        self.words.iter().filter(|(terms, _)| test(terms)).map(|(_, weight)| weight).sum()
     }
 
     /// Returns 1 / (sum of the squared weights): for n words of equal weight it is n.

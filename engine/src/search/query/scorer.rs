@@ -21,14 +21,16 @@ pub(crate) fn query_scorer(
     doc_freq: impl FnMut(&[String]) -> usize,
 ) -> PreparedQuery {
     let text = &query.parsed.text;
-    let terms = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
-    let words = terms.iter().map(|(word, term)| ((*word).to_owned(), term.weight)).collect();
+    let mut words = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
+    let lookups =
+        words.iter_mut().map(|of| (std::mem::take(&mut of.lookup), of.term.weight)).collect();
     let Some((event, day)) = event_date::resolve(index, mask, query, encoding) else {
-        let terms: Vec<QueryTerm> = terms.into_iter().map(|(_, term)| term).collect();
-        return PreparedQuery::new(QueryScorer::new(text, &terms, query.today), words);
+        let terms: Vec<QueryTerm> = words.into_iter().map(|of| of.term).collect();
+        return PreparedQuery::new(QueryScorer::new(text, &terms, query.today), lookups);
     };
     let describes_event = |word: &str| event.words.iter().any(|of_event| of_event == word);
+    let terms = words.into_iter().map(|of| (of.word, of.term)).collect();
     let terms = late_interaction::down_weight(terms, describes_event);
     let scorer = QueryScorer::new(text, &terms, query.today).with_event(&event, day);
-    PreparedQuery::new(scorer, words)
+    PreparedQuery::new(scorer, lookups)
 }

@@ -12,6 +12,15 @@ use crate::search::query::parse::ParsedQuery;
 use loci_proto::limits;
 use std::collections::HashSet;
 
+/// A content word of a query.
+#[derive(Debug)]
+pub(crate) struct WeightedWord<'a> {
+    pub word: &'a str,
+    /// The terms by which it is looked up.
+    pub lookup: Vec<String>,
+    pub term: QueryTerm,
+}
+
 /// The content words of a query with their weights among `admitted` memories; of words with the
 /// same stem only the first.
 ///
@@ -21,19 +30,20 @@ pub(crate) fn weighted_terms<'a>(
     words: &'a [(String, SignCode)],
     admitted: usize,
     mut doc_freq: impl FnMut(&[String]) -> usize,
-) -> Vec<(&'a str, QueryTerm)> {
-    let lookup: Vec<Vec<String>> =
+) -> Vec<WeightedWord<'a>> {
+    let mut lookup: Vec<Vec<String>> =
         words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
     let is_first = |at: &usize| !lookup[..*at].iter().any(|earlier| earlier[0] == lookup[*at][0]);
     let distinct: Vec<usize> =
         (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
     let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
     let weights = late_interaction::term_weights(&doc_freqs, admitted);
-    let term = |(at, weight): (usize, f64)| {
+    let word = |(at, weight): (usize, f64)| {
         let (word, code) = &words[at];
-        (word.as_str(), QueryTerm { code: *code, weight })
+        let lookup = std::mem::take(&mut lookup[at]);
+        WeightedWord { word, lookup, term: QueryTerm { code: *code, weight } }
     };
-    distinct.into_iter().zip(weights).map(term).collect()
+    distinct.into_iter().zip(weights).map(word).collect()
 }
 
 /// The lookup terms of each keyword; of keywords with the same stem only the first.

@@ -364,8 +364,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     /// Fails the waiting requests, and prints each new reason once on standard error.
     ///
-    /// A daemon that failed to start may have read a file that the user has repaired since. A
-    /// request that came after this start is therefore kept for another start.
+    /// A daemon that ran and exited may have read a file that the user has repaired since. A request
+    /// that came after its start is therefore kept for another start.
     fn on_unreachable(&mut self, reason: &Unreachable, attempt: Instant) {
         let message = reason.message();
         if self.last_printed_error.as_ref() != Some(&message) {
@@ -373,7 +373,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             let _ = writeln!(std::io::stderr(), "loci: {message}");
         }
         self.answer_handshake_locally();
-        let try_again = matches!(reason, Unreachable::NotStarted { .. });
+        let try_again = matches!(reason, Unreachable::NotStarted { exit: Some(_), .. });
         for request in self.in_flight.take_waiting(|r| !try_again || r.since <= attempt) {
             self.agent.send(&local_replies::failure(&request, &message, &reason.next_step()));
         }

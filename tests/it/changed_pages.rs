@@ -28,6 +28,8 @@ enum Outcome {
     Refused,
     /// Doctor names it, and the status warns of it from then on.
     Reported,
+    /// The start built the keyword index again, and doctor and status say so; nothing is damaged then.
+    BuiltAgain,
     /// Doctor counts it among the free pages.
     InFreePage,
     Unseen,
@@ -100,8 +102,8 @@ impl Stopped {
         self.home.loci(&["ctl", "stop"]);
         match doctor.status.code() {
             Some(0) if said.contains("free page differs") => Outcome::InFreePage,
-            // A keyword index that cannot be opened is built again, which is only a warning.
-            Some(_) if is_warned_of => Outcome::Reported,
+            Some(code) if code != 0 && is_warned_of => Outcome::Reported,
+            Some(0) if warnings.contains("built again from the memories") => Outcome::BuiltAgain,
             _ => {
                 println!("{said}\n{warnings}");
                 Outcome::Unseen

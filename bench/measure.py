@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from notes import Notes
-from process import cpu_ms, other_loci_processes, pss_mib, wait_until_idle
+from process import QUIET_S, cpu_ms, other_loci_processes, pss_mib, wait_until_idle
 from session import Refused, Session
 
 SEED = 20260301
@@ -85,7 +85,7 @@ def footprints(home, counts):
             for session in sessions:
                 session.tool("recall_memory", query=notes.question())
             daemon, shims = home.status()["pid"], [session.pid for session in sessions]
-            wait_until_idle(daemon)
+            wait_until_idle(daemon, QUIET_S)
             others = len(other_loci_processes({daemon, *shims}))
             figures.append(Footprint(count, pss_mib(daemon), sum(map(pss_mib, shims)), others))
     finally:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 POLL_S = 0.5
+QUIET_S = 4  # the daemon gives memory back after 3 s without a call
 IDLE_WITHIN_S = 60
 
 
@@ -36,13 +37,15 @@ def pss_mib(pid):
     raise RuntimeError(f"/proc/{pid}/smaps_rollup has no Pss")
 
 
-def wait_until_idle(pid):
-    """Waits until the process uses no CPU time, so that earlier work is not counted."""
-    deadline, before = time.monotonic() + IDLE_WITHIN_S, cpu_ms(pid)
+def wait_until_idle(pid, quiet_s=0.0):
+    """Waits until the process has used no CPU time for a while, so that earlier work is not counted."""
+    deadline, before, quiet_since = time.monotonic() + IDLE_WITHIN_S, cpu_ms(pid), time.monotonic()
     while time.monotonic() < deadline:
         time.sleep(POLL_S)
         now = cpu_ms(pid)
-        if now - before <= TICK_MS:
+        if now - before > TICK_MS:
+            quiet_since = time.monotonic()
+        elif time.monotonic() - quiet_since >= quiet_s:
             return
         before = now
     raise TimeoutError(f"locid (pid {pid}) is not idle after {IDLE_WITHIN_S} s")

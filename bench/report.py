@@ -41,7 +41,7 @@ bring the store to N.
 def memory(footprints, memories):
     """Formats PSS by number of sessions."""
     rows = [[_sessions(f.sessions), f.daemon, f.shims, f.shims / f.sessions, f.daemon + f.shims] for f in footprints]
-    text = f"Proportional set size in MiB with {memories} memories and the model loaded, after one recall in every session, idle."
+    text = f"Proportional set size in MiB with {memories} memories and the model loaded, after one recall in every session and 4 s without a call."
     if others := max(f.other_processes for f in footprints):
         text += f" {others} other loci processes ran at the same time and share pages, so these figures are too low."
     return f"## Memory\n\n{text}\n\n{table(['', 'daemon', 'all shims', 'one shim', 'total'], rows)}\n"

@@ -178,6 +178,7 @@ fn search(
         now: START.plus(30 * DAY),
         degraded: &degraded,
         fusion: None,
+        omits_defaults: false,
     };
     Ok(reader
         .recall(&prepare(request)?, context)?

@@ -222,6 +222,7 @@ impl Searcher<'_> {
             now: self.now,
             degraded: &degraded,
             fusion: None,
+            omits_defaults: false,
         };
         let answer = self.reader.recall(&prepare(request)?, context)?;
         let mut ids = Vec::new();

@@ -164,6 +164,7 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
         now: NOW,
         degraded: &degraded,
         fusion: None,
+        omits_defaults: false,
     };
     Ok(reader
         .recall(&prepare(request)?, context)?

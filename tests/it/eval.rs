@@ -144,5 +144,12 @@ fn an_invalid_eval_setting_is_refused_by_name() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && error.contains(expected), "{error}");
     }
+    let twice = ["eval", "--set", "retrieval.fusion=rrf", "--set", "retrieval.fusion=weighted"];
+    let output = home.loci(&twice);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && error.contains("set has retrieval.fusion twice"),
+        "{error}"
+    );
     assert_eq!(home.loci(&["eval", "--probes", "2001"]).status.code(), Some(2));
 }

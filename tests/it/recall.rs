@@ -193,9 +193,8 @@ fn previews_first_then_the_full_text_by_id() {
     let full =
         agent.call("recall_memory", json!({"ids": [result["id"]]})).expect("the call succeeds");
     assert_eq!(contents(&full), [long]);
-    for field in ["id", "type", "content", "confidence", "created_at", "metadata"] {
-        assert!(full["results"][0].get(field).is_some(), "{field}");
-    }
+    let fields: Vec<&String> = full["results"][0].as_object().expect("an object").keys().collect();
+    assert_eq!(fields, ["content", "id", "type"], "what has its default is left out");
     assert!(
         full["token_estimate"].as_u64().expect("a JSON number")
             > scan["token_estimate"].as_u64().expect("a JSON number")
@@ -213,15 +212,50 @@ fn the_token_estimate_is_a_quarter_of_the_characters_and_within_the_budget() {
     let characters = answer.to_string().chars().count() as u64;
     assert_eq!(answer["token_estimate"].as_u64(), Some(characters.div_ceil(4)));
     let small = agent
-        .call("recall_memory", json!({"query": "importer files customers", "token_budget": 200}))
+        .call("recall_memory", json!({"query": "importer files customers", "token_budget": 120}))
         .expect("the call succeeds");
     let fitting = Value::Array(small["results"].as_array().expect("a JSON array").clone());
     assert!(
         !fitting.as_array().expect("a JSON array").is_empty()
-            && fitting.to_string().chars().count() / 4 <= 200
+            && fitting.to_string().chars().count() / 4 <= 120
     );
     assert!(small["omitted_count"].as_u64().expect("a JSON number") > 0);
-    assert!(small["token_estimate"].as_u64().expect("a JSON number") <= 200);
+    assert!(small["token_estimate"].as_u64().expect("a JSON number") <= 120);
+}
+
+#[test]
+fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    // Each has 160 characters.
+    let text = |number: usize| format!("{:x<160}", format!("Kettle {number} is a note about tea "));
+    (0..5).for_each(|number| drop(agent.store("semantic", &text(number))));
+    let mut recalled =
+        agent.call("recall_memory", json!({"query": "kettle tea"})).expect("it is found");
+    assert_eq!(contents(&recalled).len(), 5);
+    // Without a model a reply says so as well.
+    let reply = recalled.as_object_mut().expect("an object");
+    reply.retain(|key, _| key != "degraded" && key != "hint");
+    let tokens = recalled.to_string().chars().count().div_ceil(4);
+    assert!(tokens <= 320, "{tokens} tokens, of which the texts are 200");
+    agent.store_with(
+        json!({"content": "The cat drinks milk", "type": "episodic", "confidence": 0.5,
+        "metadata": {"subject": "cat"}}),
+    );
+    let result = agent.call("recall_memory", json!({"query": "cat"})).expect("it is found");
+    let mut result = result["results"][0].clone();
+    result.as_object_mut().expect("an object").retain(|key, _| key != "id" && key != "score");
+    let confidence = result["confidence"].take().as_f64().expect("a number");
+    assert!((confidence - 0.5).abs() < 1e-3, "{confidence}");
+    let expected = json!({"content": "The cat drinks milk", "type": "episodic", "confidence": null,
+        "metadata": {"subject": "cat"}});
+    assert_eq!(result, expected);
+    let output = home.loci(&["search", "kettle", "--full", "--limit", "1", "--json"]);
+    let reply: Value = serde_json::from_slice(&output.stdout).expect("a reply");
+    let of_person = &reply["results"][0];
+    assert_eq!((&of_person["type"], &of_person["metadata"]), (&json!("semantic"), &json!({})));
+    assert!(of_person["confidence"].as_f64() > Some(0.999), "{of_person}");
+    assert_eq!(of_person["created_at"].as_str().map(str::len), Some(24), "{of_person}");
 }
 
 #[test]

@@ -96,3 +96,37 @@ fn record_uncounted_descriptors() -> bool {
     crate::skipped::skip("not root: the daemon's descriptors could not be counted");
     true
 }
+
+#[test]
+fn the_weights_are_given_back_after_a_single_recall() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    agent.store("semantic", "The kettle is on the stove");
+    let pid = home.status()["pid"].to_string();
+    let resident = || resident_file_kib(&pid, "model.safetensors");
+    // A text that no cache has, so that the model runs.
+    agent.recall("Where do we boil the water for tea?");
+    let mapped = resident();
+    assert!(mapped > 0, "the model has run");
+    wait_until("the weights are given back", || resident() == 0);
+    assert_eq!(agent.recall("Which pot whistles?"), ["The kettle is on the stove"]);
+    assert!(resident() > 0, "they are mapped again when they are needed");
+}
+
+/// Returns how much of the mapped files with this name is resident in a process, in KiB.
+fn resident_file_kib(pid: &str, name: &str) -> u64 {
+    let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps")).expect("smaps is readable");
+    let (mut is_file, mut resident) = (false, 0);
+    for line in smaps.lines() {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("Rss:") if is_file => {
+                let number = words.next().and_then(|number| number.parse::<u64>().ok());
+                resident += number.expect("Rss is a number");
+            }
+            Some(word) if !word.ends_with(':') => is_file = line.ends_with(name),
+            _ => {}
+        }
+    }
+    resident
+}

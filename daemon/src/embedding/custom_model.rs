@@ -236,7 +236,7 @@ impl Encoder for CustomModel {
         self.run(batch)
     }
 
-    fn trim_memory(&mut self) {
+    fn use_huge_pages(&mut self) {
         if !std::mem::replace(&mut self.uses_huge_pages, true) {
             resident_memory::collapse_into_huge_pages();
         }

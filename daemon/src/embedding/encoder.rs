@@ -17,6 +17,8 @@ pub(crate) trait Encoder {
     fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String>;
     /// Returns memory to the system; called when the queue has been empty for a while.
     fn trim_memory(&mut self) {}
+    /// Moves what the encoder keeps in memory to huge pages; called when memory is trimmed, once many batches have run.
+    fn use_huge_pages(&mut self) {}
 }
 
 /// An encoder that is ready to serve.

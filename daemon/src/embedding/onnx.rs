@@ -130,10 +130,13 @@ impl Model {
             .collect())
     }
 
-    /// Unmaps the weights that the last batches read; the next batch maps what it reads. The first call also moves the session's memory to
-    /// huge pages, which takes up to 0.2 s.
+    /// Unmaps the weights that the last batches read; the next batch maps what it reads.
     pub fn trim_memory(&mut self) {
         resident_memory::release_file_pages(&self.weights);
+    }
+
+    /// Moves the session's memory to huge pages, at the first call only; takes up to 0.2 s.
+    pub fn use_huge_pages(&mut self) {
         if !std::mem::replace(&mut self.uses_huge_pages, true) {
             resident_memory::collapse_into_huge_pages();
         }
@@ -229,6 +232,10 @@ impl Encoder for Model {
 
     fn trim_memory(&mut self) {
         Self::trim_memory(self);
+    }
+
+    fn use_huge_pages(&mut self) {
+        Self::use_huge_pages(self);
     }
 }
 

@@ -14,11 +14,15 @@ use std::time::{Duration, Instant};
 /// Failed batches in a row after which the model counts as broken.
 const MAX_FAILURES: u32 = 3;
 
-/// Idle time after which memory is trimmed, if [`TRIM_AFTER_BATCHES`] is reached.
-const IDLE_BEFORE_TRIM: Duration = Duration::from_millis(300);
+/// Idle time after which memory is trimmed, if any batch has run since the last trim. A session that asks now and then is not slowed down:
+/// its next batch maps the pages again.
+const IDLE_BEFORE_TRIM: Duration = Duration::from_secs(3);
 
-/// Minimum number of batches since the last trim before memory is trimmed again.
-const TRIM_AFTER_BATCHES: u32 = 16;
+/// Idle time after which memory is trimmed after [`MANY_BATCHES`].
+const IDLE_BEFORE_TRIM_AFTER_MANY: Duration = Duration::from_millis(300);
+
+/// Number of batches since the last trim that have mapped much of the weights.
+const MANY_BATCHES: u32 = 16;
 
 /// The hint when a loaded model fails.
 const RETRY_HINT: &str =
@@ -100,19 +104,22 @@ enum ServeEnd {
 
 fn serve(queue: &EmbeddingQueue, mut encoder: Box<dyn Encoder>) -> ServeEnd {
     let mut plans: [Option<BatchPlan>; 3] = [None, None, None];
-    let (mut failures, mut batches_since_trim) = (0, 0);
+    let (mut failures, mut batches, mut batches_since_trim) = (0, 0_u32, 0);
     loop {
         let open = Priority::ALL.into_iter().find(|priority| plans[*priority as usize].is_some());
-        let trim_after = (batches_since_trim >= TRIM_AFTER_BATCHES).then_some(IDLE_BEFORE_TRIM);
-        let priority = match queue.next_action(open, trim_after) {
+        let priority = match queue.next_action(open, idle_before_trim(batches_since_trim)) {
             NextAction::Encode(priority) => priority,
             NextAction::TrimMemory => {
                 encoder.trim_memory();
+                if batches >= MANY_BATCHES {
+                    encoder.use_huge_pages();
+                }
                 batches_since_trim = 0;
                 continue;
             }
             NextAction::Stop => return ServeEnd::Stopped,
         };
+        batches = batches.saturating_add(1);
         batches_since_trim += 1;
         let plan = &mut plans[priority as usize];
         let Err(reason) = encode_batch(queue, priority, plan, encoder.as_mut()) else {
@@ -126,6 +133,15 @@ fn serve(queue: &EmbeddingQueue, mut encoder: Box<dyn Encoder>) -> ServeEnd {
             plans.into_iter().flatten().for_each(|plan| plan.fail(&error));
             return ServeEnd::Broken(reason);
         }
+    }
+}
+
+/// Returns the idle time after which memory is trimmed; `None` if nothing has run since the last trim.
+fn idle_before_trim(batches_since_trim: u32) -> Option<Duration> {
+    match batches_since_trim {
+        0 => None,
+        1..MANY_BATCHES => Some(IDLE_BEFORE_TRIM),
+        MANY_BATCHES.. => Some(IDLE_BEFORE_TRIM_AFTER_MANY),
     }
 }
 
@@ -156,5 +172,18 @@ impl Drop for EndGuard<'_> {
             reason: "the embedding thread has ended".to_owned(),
             hint: "restart the daemon".to_owned(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_trimmed_after_any_batch_and_sooner_after_many() {
+        assert_eq!(idle_before_trim(0), None, "there is nothing to trim");
+        assert_eq!(idle_before_trim(1), Some(IDLE_BEFORE_TRIM));
+        assert_eq!(idle_before_trim(MANY_BATCHES - 1), Some(IDLE_BEFORE_TRIM));
+        assert_eq!(idle_before_trim(MANY_BATCHES), Some(IDLE_BEFORE_TRIM_AFTER_MANY));
     }
 }

@@ -20,6 +20,7 @@ use loci_proto::requests::eval::{
     DEFAULT_PROBES, EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency, MAX_PROBES,
 };
 use loci_proto::requests::recall::RecallRequest;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,12 @@ pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<Ev
 
 /// Returns the configuration with other values (`KEY=VALUE`).
 fn with_values(config: Config, set: &[String]) -> Result<Config, Failure> {
+    let mut keys = BTreeSet::new();
     set.iter().try_fold(config, |config, pair| match pair.split_once('=') {
+        Some((key, _)) if !keys.insert(key.trim()) => {
+            Err(Failure::invalid("set", format!("has {} twice", key.trim()))
+                .hint("Give each key once; compare two values with two runs of loci eval"))
+        }
         Some((key, value)) => config.with_value(key.trim(), value.trim()),
         None => Err(Failure::invalid("set", format!("must be KEY=VALUE, not {pair}"))
             .hint("For example retrieval.fusion=weighted")),
@@ -147,6 +153,7 @@ fn rank(
         encoding,
         now,
         fusion: Some(fusion),
+        omits_defaults: false,
         degraded: &degraded,
     };
     let results = reader.recall(&prepare(request)?, context)?.reply.results;
@@ -233,6 +240,9 @@ mod tests {
             "{}",
             refusal_of("retrieval.vector_weight=2")
         );
+        let twice = ["retrieval.fusion=rrf".to_owned(), "retrieval.fusion = weighted".to_owned()];
+        let refusal = with_values(Config::default(), &twice).expect_err("the key is given twice");
+        assert!(refusal.to_string().starts_with("invalid: set has retrieval.fusion twice"));
         let set = ["retrieval.fusion=rrf".to_owned(), "retrieval.rrf_k = 5".to_owned()];
         assert_eq!(
             with_values(Config::default(), &set).expect("the settings are valid").settings().fusion,

@@ -29,6 +29,7 @@ pub(super) async fn handle(
         };
         let (group, now) = (caller.session.group.clone(), service.now());
         let client = caller.session.client();
+        let omits_defaults = caller.session.is_agent();
         let prepared = Arc::clone(&prepared);
         let recall = move |reader: &mut Reader| {
             let context = RecallContext {
@@ -38,6 +39,7 @@ pub(super) async fn handle(
                 now,
                 degraded: &degraded,
                 fusion: None,
+                omits_defaults,
             };
             reader.recall(&prepared, context)
         };

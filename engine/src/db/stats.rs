@@ -1,10 +1,13 @@
-//! Counts of the store.
+//! Counts of the store, and what `stats` reads beside the counts of the index.
 
 use crate::db::memory_row;
 use crate::error::Result;
-use crate::model::time::Timestamp;
+use crate::model::counts::MemoryCounts;
+use crate::model::status::Status;
+use crate::model::time::{DAY, Timestamp};
+use loci_proto::memory::{MemoryType, Scope};
 use loci_proto::requests::stats::StatsReply;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use std::collections::BTreeMap;
 
 /// Counts the memories of the whole store, or those that one group stored.
@@ -45,6 +48,63 @@ pub(crate) fn count(
         without_vector: without_vector(conn, group, set)?,
         degraded: loci_proto::degraded::Degraded::default(),
     })
+}
+
+/// Returns the size of the database in bytes, and the times at which the first and the last active
+/// memory of the given days was stored, in the whole store or by one group.
+///
+/// The days bound the search in the order of `created_at`.
+pub(crate) fn size_and_times(
+    conn: &Connection,
+    group: Option<&str>,
+    days: Option<(i32, i32)>,
+) -> Result<(u64, Option<(Timestamp, Timestamp)>)> {
+    let Some((first, last)) = days else { return Ok((size(conn)?, None)) };
+    let bound = |condition: &str, order: &str, at: Timestamp| -> Result<Option<Timestamp>> {
+        let sql = format!(
+            "SELECT created_at FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)
+             AND created_at {condition} ?2 ORDER BY created_at {order} LIMIT 1"
+        );
+        let read = |row: &Row<'_>| row.get(0).map(Timestamp);
+        Ok(conn.prepare_cached(&sql)?.query_row((group, at.0), read).optional()?)
+    };
+    let oldest = bound(">=", "ASC", Timestamp::start_of_day(first))?;
+    let newest = bound("<", "DESC", Timestamp::start_of_day(last).plus(DAY))?;
+    Ok((size(conn)?, oldest.zip(newest)))
+}
+
+/// Counts the memories of each group in one pass; `None` is the group of those without one. A
+/// damaged value counts in no class.
+pub(crate) fn by_group(conn: &Connection) -> Result<BTreeMap<Option<String>, MemoryCounts>> {
+    let sql = format!(
+        "SELECT source_group, type, {}, status, count(*) FROM memories GROUP BY 1, 2, 3, 4",
+        memory_row::SCOPE
+    );
+    let mut counts: BTreeMap<Option<String>, MemoryCounts> = BTreeMap::new();
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number = row.get::<_, i64>(4)?.cast_unsigned();
+        let text = |column| row.get::<_, String>(column).unwrap_or_default();
+        let (kind, scope) = (text(1), text(2));
+        let of_group = counts.entry(row.get(0).unwrap_or_default()).or_default();
+        of_group.total += number;
+        match Status::parse(&text(3)) {
+            Some(Status::Active) => {
+                of_group.active += number;
+                let kind = MemoryType::ALL.iter().position(|known| known.as_str() == kind);
+                let scope = Scope::ALL.iter().position(|known| known.as_str() == scope);
+                if let (Some(kind), Some(scope)) = (kind, scope) {
+                    of_group.by_type[kind] += number;
+                    of_group.by_scope[scope] += number;
+                }
+            }
+            Some(Status::Forgotten) => of_group.forgotten += number,
+            Some(Status::Compacted) => of_group.compacted += number,
+            Some(Status::Superseded) | None => {}
+        }
+    }
+    Ok(counts)
 }
 
 /// Counts active memories.

@@ -67,7 +67,10 @@ pub(crate) struct Attributes {
     group_numbers: HashMap<Option<String>, u32>,
     /// The slots of each group, by group number.
     members: Vec<Members>,
+    /// The slots that hold a memory.
+    pub present: Bitmap,
     pub active: Bitmap,
+    pub forgotten: Bitmap,
     pub compacted: Bitmap,
     pub global: Bitmap,
     pub expiring: Bitmap,
@@ -121,10 +124,13 @@ impl Attributes {
     pub(crate) fn remove(&mut self, slot: usize) {
         self.by_slot[slot].status = Status::Forgotten;
         self.set_bits(slot, self.by_slot[slot]);
+        self.present.set(slot, false);
     }
 
     fn set_bits(&mut self, slot: usize, attributes: MemoryAttributes) {
+        self.present.set(slot, true);
         self.active.set(slot, attributes.status == Status::Active);
+        self.forgotten.set(slot, attributes.status == Status::Forgotten);
         self.compacted.set(slot, attributes.status == Status::Compacted);
         self.global.set(slot, attributes.scope == Scope::Global);
         self.expiring.set(slot, attributes.expires_at != NO_EXPIRY);
@@ -192,6 +198,11 @@ impl Attributes {
             at: attributes.confident_at,
             pinned: attributes.pinned,
         }
+    }
+
+    /// Returns the day when the memory was stored, in days since 0001-01-01.
+    pub(crate) fn created_day(&self, slot: usize) -> i32 {
+        self.by_slot[slot].created_day
     }
 
     /// Returns the floor of each block.

@@ -16,6 +16,8 @@ pub(crate) struct Graph {
     mentions: HashMap<i64, Vec<i64>>,
     /// By entity: the related entities, once per relation.
     related: HashMap<i64, Vec<i64>>,
+    /// By subject: the objects of its relations, once per relation.
+    objects: HashMap<i64, Vec<i64>>,
 }
 
 impl Graph {
@@ -27,6 +29,9 @@ impl Graph {
             LinkKind::Relation => (&mut self.related, None),
         };
         let change = if exists { add_link } else { remove_link };
+        if kind == LinkKind::Relation {
+            change(&mut self.objects, entity, other);
+        }
         change(forward, entity, other);
         // A relation counts in both directions.
         change(backward.unwrap_or(forward), other, entity);
@@ -42,7 +47,9 @@ impl Graph {
         }
         for other in self.related.remove(&seq).unwrap_or_default() {
             remove_link(&mut self.related, other, seq);
+            remove_link(&mut self.objects, other, seq);
         }
+        self.objects.remove(&seq);
     }
 
     /// Returns all links as (from, to, kind) in a fixed order, to compare two graphs.
@@ -51,6 +58,7 @@ impl Graph {
             (&self.mentioned_in, "is mentioned in"),
             (&self.mentions, "mentions"),
             (&self.related, "is related to"),
+            (&self.objects, "is the subject of a relation to"),
         ];
         let each = |(links, kind): (&HashMap<i64, Vec<i64>>, _)| {
             links
@@ -76,6 +84,11 @@ impl Graph {
     /// Returns the entities that a memory mentions.
     pub(crate) fn entities_mentioned_in(&self, memory: i64) -> &[i64] {
         self.mentions.get(&memory).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the subjects with the objects of their relations, once per relation.
+    pub(crate) fn relations(&self) -> impl Iterator<Item = (i64, &[i64])> {
+        self.objects.iter().map(|(subject, objects)| (*subject, objects.as_slice()))
     }
 
     /// Returns the entities that are related to an entity, once per relation.

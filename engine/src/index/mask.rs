@@ -26,7 +26,19 @@ pub(crate) struct Filter<'a> {
     pub compacted: bool,
 }
 
+/// The minimum confidence that a memory must have at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConfidenceBound {
+    pub minimum: Confidence,
+    pub now: Timestamp,
+    pub decay: Decay,
+}
+
 impl Filter<'_> {
+    fn confidence_bound(&self) -> ConfidenceBound {
+        ConfidenceBound { minimum: self.min_confidence, now: self.now, decay: self.decay }
+    }
+
     /// Returns whether the filter admits one memory. The mask must give the same result.
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
         (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
@@ -177,31 +189,31 @@ impl Attributes {
                 }
             }
         }
-        self.clear_low_confidence(filter, &mut words);
+        self.clear_low_confidence(&filter.confidence_bound(), &mut words);
         Mask::new(words, groups)
     }
 
     /// Clears the bits of memories below the minimum confidence. A block is skipped if its lower
     /// bound reaches the minimum.
-    fn clear_low_confidence(&self, filter: &Filter<'_>, words: &mut [u64]) {
-        let minimum = filter.min_confidence.get();
+    pub(crate) fn clear_low_confidence(&self, bound: &ConfidenceBound, words: &mut [u64]) {
+        let ConfidenceBound { minimum, now, decay } = bound;
+        let minimum = minimum.get();
         if minimum <= 0.0 {
             return;
         }
-        let fastest = filter.decay.episodic_factor.min(filter.decay.semantic_factor);
-        let interval = filter.decay.interval_days * DAY as f64;
+        let fastest = decay.episodic_factor.min(decay.semantic_factor);
+        let interval = decay.interval_days * DAY as f64;
         let mut limits = AgeLimits::default();
         for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
             let floor = self.floors()[block];
-            let bound =
-                floor.confidence * fastest.powf(filter.now.since(floor.at) as f64 / interval);
+            let lowest = floor.confidence * fastest.powf(now.since(floor.at) as f64 / interval);
             // The margin is larger than any rounding error.
-            if bound >= minimum * (1.0 + 1e-9) {
+            if lowest >= minimum * (1.0 + 1e-9) {
                 continue;
             }
             for (number, word) in words.iter_mut().enumerate() {
                 for slot in slots_of(block * BLOCK / 64 + number, *word) {
-                    if !limits.admits(filter, self.kind(slot), self.anchor(slot)) {
+                    if !limits.admits(bound, self.kind(slot), self.anchor(slot)) {
                         *word &= !(1 << (slot % 64));
                     }
                 }
@@ -216,22 +228,20 @@ impl Attributes {
 struct AgeLimits([Option<(f64, f64)>; 2]);
 
 impl AgeLimits {
-    fn admits(&mut self, filter: &Filter<'_>, kind: MemoryType, anchor: Anchor) -> bool {
-        let by_exact_rule = || filter.decay.at(filter.now, kind, anchor) >= filter.min_confidence;
+    fn admits(&mut self, bound: &ConfidenceBound, kind: MemoryType, anchor: Anchor) -> bool {
+        let ConfidenceBound { minimum, now, decay } = bound;
+        let by_exact_rule = || decay.at(*now, kind, anchor) >= *minimum;
         if anchor.pinned {
             return by_exact_rule();
         }
         let is_episodic = kind == MemoryType::Episodic;
-        let factor =
-            if is_episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
-        let (age, confidence) = (filter.now.since(anchor.at) as f64, anchor.confidence.get());
+        let factor = if is_episodic { decay.episodic_factor } else { decay.semantic_factor };
+        let (age, confidence) = (now.since(anchor.at) as f64, anchor.confidence.get());
         let cached = &mut self.0[usize::from(is_episodic)];
         let limit = match *cached {
             Some((of, limit)) if of.to_bits() == confidence.to_bits() => limit,
             _ => {
-                let limit = filter.decay.interval_days
-                    * DAY as f64
-                    * (filter.min_confidence.get() / confidence).ln()
+                let limit = decay.interval_days * DAY as f64 * (minimum.get() / confidence).ln()
                     / factor.ln();
                 *cached = Some((confidence, limit));
                 limit

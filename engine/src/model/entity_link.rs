@@ -6,7 +6,7 @@
 pub(crate) enum LinkKind {
     /// The memory `other` names `entity`.
     Mention,
-    /// The entity `other` is related to `entity`.
+    /// The entity `other` is the object of a relation whose subject is `entity`.
     Relation,
 }
 

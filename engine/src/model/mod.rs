@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub(crate) mod content;
+pub(crate) mod counts;
 pub mod decay;
 pub mod encoding;
 pub(crate) mod entity_link;

@@ -24,6 +24,9 @@ pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
 
+/// 1970-01-01 in days since 0001-01-01 (day 1).
+const DAY_OF_1970: i64 = 719_163;
+
 /// Converts a number of days, which may have a fraction, to milliseconds.
 #[must_use]
 #[expect(
@@ -62,8 +65,12 @@ impl Timestamp {
 
     /// Returns the day in UTC, in days since 0001-01-01 (day 1).
     pub(crate) fn day(self) -> i32 {
-        const DAY_OF_1970: i64 = 719_163;
         i32::try_from(self.0.div_euclid(DAY) + DAY_OF_1970).unwrap_or(i32::MAX)
+    }
+
+    /// Returns the first moment of a [day](Self::day).
+    pub(crate) fn start_of_day(day: i32) -> Self {
+        Self((i64::from(day) - DAY_OF_1970) * DAY)
     }
 
     /// Milliseconds from `earlier` to this time; 0 if the clock was set back since.

@@ -67,10 +67,11 @@ impl Reader {
             }
             next = last.and_then(|last| last.checked_add(1));
         }
-        self.compare_in_step(|comparison| {
+        let fault = self.compare_in_step(|comparison| {
             comparison.compare_links()?;
             comparison.compare_count()
-        })
+        })?;
+        if fault.is_some() { Ok(fault) } else { self.differing_counts() }
     }
 
     /// Compares one state of the database with the index; retries while the index has not been

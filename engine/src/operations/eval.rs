@@ -1,8 +1,8 @@
 //! `eval`: questions with known answers, for measuring the search on the user's own store.
 //!
 //! There are two kinds. Click feedback: a memory that was read in full after a recall showed its
-//! preview is an answer to the query of that recall. Probes: some characteristic words of one
-//! sentence of a memory, as a person might remember it. Not here: asking the questions (the
+//! preview is an answer to the query of that recall. Probes: words of a memory without the most
+//! distinctive ones. Not here: asking the questions (the
 //! daemon's `handlers::eval`), and the metrics (`loci eval`).
 
 use crate::db::click_feedback;
@@ -17,7 +17,8 @@ use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::text::features::{content_words, parts};
+use crate::text::features::{Parts, content_words, parts};
+use crate::text::tokenize::{self, Grams};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 
@@ -26,9 +27,11 @@ const MAX_ANSWERS: i64 = 500;
 /// Maximum length of a stored question in bytes; longer ones are ignored.
 const MAX_QUESTION_BYTES: usize = 1024;
 /// Maximum words of a probe.
-const PROBE_WORDS: usize = 5;
-/// Minimum content words of a sentence for a probe.
-const MIN_SENTENCE_WORDS: usize = 3;
+const PROBE_WORDS: usize = 16;
+/// Words of its own in the probe of a turn of a conversation.
+const TURN_WORDS: usize = 2;
+/// Minimum different content words of a sentence for a probe.
+const MIN_CONTENT_WORDS: usize = 3;
 
 /// A memory that was read in full after a recall showed its preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,13 +106,28 @@ impl Reader {
             let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(is_recallable) else {
                 continue;
             };
-            let query = probe(&self.shared.index(), &memory.content);
+            let before = self.text_before(seq)?;
+            let query = probe(&self.shared.index(), &memory.content, before.as_deref());
             if let (Some(query), Some(group)) = (query, &memory.group) {
                 let group = click_feedback::group(&self.conn, group)?;
                 set.probes.push(EvalQuestion { query, id: memory.id, group });
             }
         }
         Ok(set)
+    }
+
+    /// Returns the text of the memory that the same project stored before this one, if it is active.
+    fn text_before(&self, seq: i64) -> Result<Option<String>> {
+        let before = {
+            let index = self.shared.index();
+            let group = index.slot(seq).map(|slot| index.group(slot));
+            let earlier = 0..index.slot(seq).unwrap_or_default();
+            let is_of_group = |slot: &usize| Some(index.group(*slot)) == group;
+            let slot = earlier.rev().find(is_of_group).filter(|slot| index.is_active(*slot));
+            slot.map(|slot| index.seq(slot))
+        };
+        let memory = before.map(|seq| memories::by_seq(&self.conn, seq)).transpose()?;
+        Ok(memory.flatten().map(|memory| memory.content))
     }
 
     /// Returns the active memories in an order that depends only on the seed.
@@ -127,55 +145,77 @@ impl Reader {
     }
 }
 
-/// A content word of a sentence.
-struct RatedWord<'a> {
-    text: &'a str,
-    /// Its byte position in the sentence.
-    start: usize,
-    /// Inverse document frequency.
-    rarity: f64,
-}
-
-/// The words of a probe, and their mean rarity.
-struct Probe {
-    rarity: f64,
-    query: String,
-}
-
-/// Returns the probe of the sentence with the rarest words; `None` if no sentence has enough words.
-fn probe(index: &Index, content: &str) -> Option<String> {
-    sentences(parts(content).body, usize::MAX)
+/// Returns the probe of a memory; `before` is the text stored before it in its project. `None` if
+/// the memory has too few words.
+///
+/// A turn of a conversation is asked about as people ask: by the speaker, the topic of the turn
+/// before, and common words of its own. Any other text gives one sentence without its distinctive
+/// words.
+fn probe(index: &Index, content: &str, before: Option<&str>) -> Option<String> {
+    let turn = parts(content);
+    let before = before.map(parts).filter(|before| !before.speaker.is_empty());
+    if let Some(before) = before.filter(|_| !turn.speaker.is_empty()) {
+        return probe_of_turn(index, &turn, before.body);
+    }
+    sentences(turn.body, usize::MAX)
         .iter()
-        .filter_map(|sentence| probe_of_sentence(index, sentence))
-        .reduce(|best, next| if next.rarity > best.rarity { next } else { best })
-        .map(|best| best.query)
+        .map(|sentence| (distinct_content_words(sentence).len(), sentence))
+        .filter(|(count, _)| *count >= MIN_CONTENT_WORDS)
+        .reduce(|most, next| if next.0 > most.0 { next } else { most })
+        .map(|(_, sentence)| probe_of_sentence(index, sentence))
 }
 
-/// Returns the rarest words of a sentence in their order, without the single rarest one: a name or
-/// a number alone would find any text. `None` if the sentence has too few words.
-fn probe_of_sentence(index: &Index, sentence: &str) -> Option<Probe> {
-    let rarity = |word: &str| {
-        let doc_freq =
-            index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());
-        ((index.len() as f64 + 1.0) / (doc_freq as f64 + 0.5)).ln()
+/// Returns the speaker of a turn, a distinctive word of the turn before, and the two most distinctive
+/// words of the commoner half of its own.
+fn probe_of_turn(index: &Index, turn: &Parts<'_>, before: &str) -> Option<String> {
+    let own = rarest_first(index, turn.body);
+    if own.len() < MIN_CONTENT_WORDS {
+        return None;
+    }
+    let chosen: Vec<&String> = own[own.len() / 2..].iter().take(TURN_WORDS).collect();
+    // The rarest word alone would find the turn before.
+    let topic = rarest_first(index, before).into_iter().nth(1);
+    let in_order = distinct_content_words(turn.body);
+    let in_order = in_order.into_iter().filter(|word| chosen.contains(&word));
+    let words = std::iter::once(turn.speaker.to_owned()).chain(topic).chain(in_order);
+    Some(words.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns the words of a sentence in their order without the rarest two thirds of its content
+/// words: names, numbers and whatever else finds a text by itself. What is left is close to the
+/// words that a person uses who does not remember the text.
+fn probe_of_sentence(index: &Index, sentence: &str) -> String {
+    let rarest_first = rarest_first(index, sentence);
+    let dropped = &rarest_first[..rarest_first.len() * 2 / 3];
+    let words = tokenize::words(sentence, Grams::Pairs).into_iter().map(|at| &sentence[at]);
+    words
+        .filter(|word| !dropped.contains(&tokenize::lower(word)))
+        .take(PROBE_WORDS)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Returns the different content words of a text in lower case, the rarest in the store first.
+fn rarest_first(index: &Index, text: &str) -> Vec<String> {
+    let doc_freq = |word: &String| {
+        let words = index.words();
+        words.list(&words.terms_of(word)).map_or(0, |list| list.len())
     };
-    let mut words: Vec<RatedWord<'_>> = content_words(sentence)
-        .into_iter()
-        .map(|range| {
-            let text = &sentence[range.clone()];
-            RatedWord { text, start: range.start, rarity: rarity(text) }
-        })
-        .collect();
-    words.sort_by(|a, b| b.rarity.total_cmp(&a.rarity).then(a.start.cmp(&b.start)));
-    words.dedup_by(|a, b| a.text.eq_ignore_ascii_case(b.text));
-    let skipped = usize::from(words.len() > MIN_SENTENCE_WORDS);
-    let mut chosen: Vec<_> = words.into_iter().skip(skipped).take(PROBE_WORDS).collect();
-    let mean_rarity =
-        chosen.iter().map(|word| word.rarity).sum::<f64>() / chosen.len().max(1) as f64;
-    chosen.sort_by_key(|word| word.start);
-    let texts: Vec<&str> = chosen.into_iter().map(|word| word.text).collect();
-    (texts.len() >= MIN_SENTENCE_WORDS)
-        .then(|| Probe { rarity: mean_rarity, query: texts.join(" ") })
+    let mut words = distinct_content_words(text);
+    words.sort_by_cached_key(doc_freq);
+    words
+}
+
+/// Returns the content words of a sentence in lower case, each once, in their order.
+fn distinct_content_words(sentence: &str) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for word in content_words(sentence) {
+        let word = tokenize::lower(&sentence[word]);
+        if !distinct.contains(&word) {
+            distinct.push(word);
+        }
+    }
+    distinct
 }
 
 #[cfg(test)]
@@ -202,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_the_same_for_the_same_seed_and_never_the_whole_text() {
+    fn probes_are_the_same_for_the_same_seed_and_short() {
         let test_store = test_store();
         let probes = |seed| {
             test_store.reader.eval_set(5, seed, test_store.now).expect("the set is returned").probes
@@ -212,14 +252,34 @@ mod tests {
         let all =
             test_store.reader.eval_set(99, 0, test_store.now).expect("the set is returned").probes;
         assert_eq!(all.len(), 12, "a text of one word gives no probe");
-        for probe in all {
-            let words: Vec<&str> = probe.query.split(' ').collect();
-            assert!(
-                (MIN_SENTENCE_WORDS..=PROBE_WORDS).contains(&words.len())
-                    && !words.contains(&"Olek"),
-                "{probe:?}"
-            );
+        let turns: Vec<_> = all.iter().filter(|probe| probe.query.starts_with("Olek ")).collect();
+        assert_eq!(turns.len(), 11, "the first has no turn before it: {all:?}");
+        assert!(turns.iter().all(|probe| probe.query.split(' ').count() == 4), "{turns:?}");
+    }
+
+    #[test]
+    fn a_probe_keeps_the_order_and_the_function_words_of_its_sentence() {
+        let mut test_store = TestStore::new();
+        for text in ["The big oven is hot", "A big oven", "The oven of Anna is clean and big"] {
+            test_store.store("a", json!({"content": text, "type": "semantic"}), None);
         }
+        let index = test_store.reader.shared.index();
+        assert_eq!(
+            probe(&index, "Yes. In Turin the big blue oven of Zoe is hot!", None).as_deref(),
+            Some("In the big oven of is")
+        );
+        assert_eq!(probe(&index, "The oven is hot.", None), None, "two content words");
+        let turn = "Olek: Zoe bought the big hot oven";
+        assert_eq!(
+            probe(&index, turn, Some("Marta: Turin has blue trams")).as_deref(),
+            Some("Olek blue big hot"),
+            "the speaker, the second rarest word of the turn before, two of the commoner half"
+        );
+        assert_eq!(
+            probe(&index, turn, Some("A note")).as_deref(),
+            Some("the big oven"),
+            "a speaker alone does not make a conversation"
+        );
     }
 
     #[test]

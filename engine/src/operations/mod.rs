@@ -5,6 +5,7 @@ pub mod backup;
 pub mod brief;
 pub(crate) mod confirm;
 pub(crate) mod doctor;
+pub(crate) mod doctor_counts;
 pub(crate) mod doctor_deep;
 pub mod edit;
 pub mod eval;

@@ -149,7 +149,7 @@ mod tests {
     fn result(number: u128, content: &str) -> RecalledMemory {
         RecalledMemory {
             id: MemoryId::from(uuid::Uuid::from_u128(number)),
-            kind: MemoryType::Semantic,
+            kind: Some(MemoryType::Semantic),
             preview: None,
             content: Some(content.to_owned()),
             confidence: None,

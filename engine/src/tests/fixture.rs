@@ -188,6 +188,7 @@ impl TestStore {
                     now: self.now,
                     degraded: &degraded,
                     fusion: None,
+                    omits_defaults: false,
                 },
             )
             .expect("the recall is answered")

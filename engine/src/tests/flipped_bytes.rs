@@ -124,6 +124,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
             encoding: None,
             now,
             fusion: None,
+            omits_defaults: false,
             degraded: &loci_proto::degraded::Degraded::default(),
         };
         for found in store.reader.recall(&prepared, context)?.reply.results {

@@ -2,6 +2,7 @@
 
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
+mod counts;
 mod damaged_rows;
 mod dates;
 pub(crate) mod explain;

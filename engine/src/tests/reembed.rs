@@ -90,6 +90,7 @@ fn recall_by(reader: &Reader, model: &str) -> Result<Vec<(MemoryId, u64)>, Error
             encoding: Some(&encoding),
             now: T0,
             fusion: None,
+            omits_defaults: false,
             degraded: &Degraded::default(),
         },
     )?;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// Cluster returned by this tool.
+    /// As returned by this tool.
     #[serde(default)]
     pub cluster: Option<String>,
     /// Your summary of all its memories, with dates.

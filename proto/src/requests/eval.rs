@@ -77,7 +77,7 @@ pub struct EvalMetrics {
     pub recall_at_5: f64,
     /// Share of questions whose answer was among the first ten results.
     pub recall_at_10: f64,
-    /// Mean reciprocal rank; 0 for answers that are not among the first twenty results.
+    /// MRR@20, the mean reciprocal rank; 0 for answers that are not among the first twenty results.
     pub mrr: f64,
 }
 

@@ -52,6 +52,7 @@ pub struct RecallRequest {
     pub summary_only: bool,
     /// Maximum size of the reply in tokens.
     #[serde(default)]
+    #[schemars(description = "")]
     pub token_budget: Option<TokenBudget>,
     /// Default 0.1.
     #[serde(default)]
@@ -65,10 +66,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub date_to: Option<String>,
-    /// Include a per-result score breakdown.
+    /// Include score breakdowns.
     #[serde(default)]
     pub explain: bool,
-    /// Don't record this recall as usage.
+    /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -121,25 +122,26 @@ fn is_zero(count: &usize) -> bool {
 pub struct RecalledMemory {
     /// Id of the memory.
     pub id: MemoryId,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub kind: MemoryType,
+    /// Its type. Absent in a reply to an agent: `semantic`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MemoryType>,
     /// First line, at most 80 characters; only with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
     /// The full text; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Current confidence, 0 to 1; not with `summary_only`.
+    /// Current confidence, 0 to 1; not with `summary_only`. Absent in a reply to an agent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Relevance to the query; absent for results requested by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// ISO 8601, UTC; with `summary_only` only the date, and only next to `by` or `flagged`.
+    /// ISO 8601, UTC; with `summary_only` only the date, and only next to `by` or `flagged`. In a reply to an agent only the date; absent
+    /// without `summary_only`: today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Not with `summary_only`.
+    /// Not with `summary_only`. Absent in a reply to an agent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Who stored it, if it was not this client: the name of another client, `person`, `import` or `maintenance`.

@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 pub struct StoreRequest {
     /// One self-contained statement with names and full dates.
     pub content: String,
-    /// episodic: event; semantic: fact or preference; procedural: how to; entity: person or thing.
+    /// episodic: event or decision; semantic: fact or preference; procedural: how to; entity: person or thing.
     #[serde(rename = "type")]
     pub kind: MemoryType,
     /// group: this project only. Default: episodic group, others global.

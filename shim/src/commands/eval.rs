@@ -63,7 +63,7 @@ fn section(
         metric_row("  recall at 1", &|metrics| percent(metrics.recall_at_1)),
         metric_row("  recall at 5", &|metrics| percent(metrics.recall_at_5)),
         metric_row("  recall at 10", &|metrics| percent(metrics.recall_at_10)),
-        metric_row("  mean reciprocal rank", &|metrics| format!("{:.3}", metrics.mrr)),
+        metric_row("  MRR@20", &|metrics| format!("{:.3}", metrics.mrr)),
     ]
 }
 

@@ -47,6 +47,7 @@ pub fn check(bytes: &[u8]) {
                 encoding: None,
                 now: NOW,
                 fusion: None,
+                omits_defaults: false,
                 degraded: &Degraded::default(),
             };
             let answer = reader.recall(&prepared, context).expect("every query is answered");

@@ -296,10 +296,11 @@ fn success(value: Value, tool: &str) -> CallToolResult {
 }
 
 fn tool(tool: &tools::Tool) -> Tool {
-    let annotations = ToolAnnotations::new()
-        .read_only(tool.read_only)
-        .destructive(tool.destructive)
-        .idempotent(tool.idempotent)
-        .open_world(false);
+    // A hint with the default of MCP, and one that a reading tool makes meaningless, is left out.
+    let changes_store = !tool.read_only;
+    let mut annotations = ToolAnnotations::new().open_world(false);
+    annotations.read_only_hint = tool.read_only.then_some(true);
+    annotations.destructive_hint = (changes_store && !tool.destructive).then_some(false);
+    annotations.idempotent_hint = (changes_store && tool.idempotent).then_some(true);
     Tool::new(tool.name, tool.description, tool.input.clone()).with_annotations(annotations)
 }

@@ -161,6 +161,12 @@ impl Session {
         self.client.get().cloned()
     }
 
+    /// Returns whether the session is an agent's over MCP, and not the command line.
+    #[must_use]
+    pub fn is_agent(&self) -> bool {
+        matches!(self.from, SessionKind::Agent)
+    }
+
     /// Returns what kind of caller the session is. The command line inside an agent's session is the agent: a person would not have the
     /// session's variable in the environment.
     fn origin(&self) -> Origin {

@@ -9,17 +9,23 @@ use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
+use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, Origin};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
 use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;
+
+/// Characters of an ISO 8601 date.
+const DATE_CHARS: usize = "2026-01-05".len();
+/// A confidence from here on is written as 1 (four decimals).
+const NEARLY_FULL: f64 = 0.99995;
 
 /// One memory of a reply.
 pub(crate) struct Hit {
@@ -93,7 +99,12 @@ impl Reader {
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
             let marks = RecalledMemory { older_version_of, by, flagged, ..result };
-            results.push(RecalledMemory { also, sources, ..marks });
+            let result = RecalledMemory { also, sources, ..marks };
+            results.push(if context.omits_defaults {
+                without_defaults(result, context.now)
+            } else {
+                result
+            });
         }
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
@@ -145,10 +156,24 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
+/// Leaves out what has its default value, and the time of day. The tool's documentation lists the
+/// defaults.
+fn without_defaults(result: RecalledMemory, now: Timestamp) -> RecalledMemory {
+    let is_full = result.content.is_some();
+    let date = result.created_at.map(|at| at.chars().take(DATE_CHARS).collect::<String>());
+    RecalledMemory {
+        kind: result.kind.filter(|kind| *kind != MemoryType::Semantic),
+        confidence: result.confidence.filter(|confidence| confidence.get() < NEARLY_FULL),
+        metadata: result.metadata.filter(|metadata| !metadata.is_empty()),
+        created_at: date.filter(|date| !(is_full && *date == now.date())),
+        ..result
+    }
+}
+
 fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
     RecalledMemory {
         id: memory.id,
-        kind: memory.kind,
+        kind: Some(memory.kind),
         preview: None,
         content: None,
         confidence: None,

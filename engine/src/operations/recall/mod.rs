@@ -46,6 +46,9 @@ pub struct RecallContext<'a> {
     pub now: Timestamp,
     /// The fusion to use instead of the configured one, for comparisons.
     pub fusion: Option<Fusion>,
+    /// Leave out of results what has its default value, for agents, which pay for each character:
+    /// type `semantic`, confidence 1, no metadata, stored today; dates without the time of day.
+    pub omits_defaults: bool,
     /// The degraded parts that the reply reports.
     pub degraded: &'a Degraded,
 }

@@ -14,6 +14,7 @@ use crate::handles::settings::Settings;
 use crate::model::encoding::TextEncodings;
 use crate::model::status::Status;
 use crate::model::time::{ClockReading, DAY};
+use crate::tests::counts::check_counts;
 use crate::tests::fixture::{TestStore, axis, folder_in_memory, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::doctor::Verdict;
@@ -304,6 +305,7 @@ impl Pair {
             assert_eq!(shown.memory.pinned, memory.pinned, "{memory:?}");
             assert!((0.0..=1.0).contains(&shown.memory.confidence.get()));
         }
+        check_counts(&self.store, None);
         let stored = crate::db::dump::count(&self.store.writer.conn, "entity_relations");
         assert_eq!(stored, self.model.relations.len());
     }

@@ -7,6 +7,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, escape_line, escape_lines, print_line, print_note, table};
+use loci_proto::memory::MemoryType;
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
@@ -61,6 +62,10 @@ fn footer(reply: &RecallReply) -> String {
     }
 }
 
+fn kind(result: &RecalledMemory) -> MemoryType {
+    result.kind.unwrap_or(MemoryType::Semantic)
+}
+
 fn score_text(result: &RecalledMemory) -> String {
     result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
@@ -82,7 +87,7 @@ fn preview_table(results: &[RecalledMemory]) -> String {
         let preview = result.preview.as_deref().unwrap_or_default();
         [
             score_text(result),
-            result.kind.to_string(),
+            kind(result).to_string(),
             memory_id::short(result.id.as_str()),
             escape_line(preview) + &duplicates_text(result),
         ]
@@ -101,7 +106,7 @@ fn full_texts(results: &[RecalledMemory]) -> String {
         let heading = format!(
             "{}  {}  {}{confidence}, {created}",
             score_text(result),
-            result.kind,
+            kind(result),
             result.id
         );
         let text = escape_lines(result.content.as_deref().unwrap_or_default());

@@ -1,0 +1,19 @@
+//! Numbers of memories, as the index and the database count them.
+//!
+//! Not here: counting (`index::counts`, `db::stats`).
+
+use loci_proto::memory::{MemoryType, Scope};
+
+/// Numbers of memories by status, and of active memories by type and scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct MemoryCounts {
+    /// Memories of any status.
+    pub total: u64,
+    pub active: u64,
+    pub forgotten: u64,
+    pub compacted: u64,
+    /// Active memories of each type, in the order of [`MemoryType::ALL`].
+    pub by_type: [u64; MemoryType::ALL.len()],
+    /// Active memories of each scope, in the order of [`Scope::ALL`].
+    pub by_scope: [u64; Scope::ALL.len()],
+}

@@ -56,7 +56,7 @@ def measure_blocks(home):
             store(session, notes, date(2020, 1, 6) + timedelta(weeks=block * WEEKS), WEEKS)
             process.wait_until_idle(home.status()["pid"])
             baseline += [recall_ms(session, notes.question()) for _ in range(CALLS)]
-            command = [str(home.loci), "compact", "--json"]
+            command = [str(home.loci), "compact", "--yes", "--json"]
             run = subprocess.Popen(command, env=home.env, cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             while run.poll() is None:
                 during.append(recall_ms(session, notes.question()))

@@ -32,6 +32,8 @@ const EPISODES_PER_DAY: usize = 40;
 const REPORTED_DAYS: [i64; 8] = [30, 60, 90, 120, 180, 240, 300, 365];
 /// The first day, 2025-01-06, a Monday.
 const START: Timestamp = Timestamp(1_736_121_600_000);
+/// Below this confidence a memory has faded.
+const FADED_THRESHOLD: f64 = 0.1;
 /// Queries per day whose results count as accesses.
 const DAILY_QUERIES: usize = 5;
 
@@ -60,9 +62,9 @@ fn main() -> Result<(), AnyError> {
     let year = read_year(&arguments.collect::<Vec<_>>())?;
     let mut model = Model::start(models)?;
     println!(
-        "| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | queries |"
+        "| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | older, confidence ≥ 0.1 | queries |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for weekly in [true, false] {
         simulate(&year, &mut model, weekly)?;
     }
@@ -140,7 +142,7 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
             .take(DAILY_QUERIES);
         let mut accesses = HashMap::new();
         for query in todays_queries {
-            searcher.search(model, &query.text)?.accessed.into_iter().for_each(|seq| {
+            searcher.search(model, &query.text, None)?.accessed.into_iter().for_each(|seq| {
                 accesses.entry(seq).or_insert(Accesses::boosting(0)).times += 1;
             });
         }
@@ -208,9 +210,14 @@ struct SearchOutcome {
 
 impl Searcher<'_> {
     /// Searches for ten results.
-    fn search(&self, model: &mut Model, question: &str) -> Result<SearchOutcome, AnyError> {
+    fn search(
+        &self,
+        model: &mut Model,
+        question: &str,
+        min_confidence: Option<f64>,
+    ) -> Result<SearchOutcome, AnyError> {
         let arguments: Map<String, Value> = serde_json::from_value(
-            json!({"query": question, "max_results": 10, "token_budget": 100_000}),
+            json!({"query": question, "max_results": 10, "token_budget": 100_000, "min_confidence": min_confidence}),
         )?;
         let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
         let encoding = model.encode_query(question)?;
@@ -260,18 +267,23 @@ fn report(
     weekly: bool,
 ) -> Result<(), AnyError> {
     // R@10 of each query, by the age of its newest relevant text.
-    let (mut recent, mut older) = (Vec::new(), Vec::new());
+    let (mut recent, mut older, mut older_unfaded) = (Vec::new(), Vec::new(), Vec::new());
     for Query { text, relevant } in &year.queries {
         let days: Option<Vec<i64>> =
             relevant.iter().map(|id| searcher.days.get(id).copied()).collect();
         let Some(newest) = days.and_then(|days| days.into_iter().max()) else { continue };
-        let ids = searcher.search(model, text)?.ids;
-        let found = relevant
-            .iter()
-            .filter(|id| searcher.memory_ids.get(*id).is_some_and(|id| ids.contains(id)))
-            .count();
-        let share = found as f64 / relevant.len() as f64;
-        if searcher.day - newest < 30 { recent.push(share) } else { older.push(share) }
+        let mut share = |min_confidence: Option<f64>| -> Result<f64, AnyError> {
+            let ids = searcher.search(model, text, min_confidence)?.ids;
+            let is_found =
+                |id: &&String| searcher.memory_ids.get(*id).is_some_and(|id| ids.contains(id));
+            Ok(relevant.iter().filter(is_found).count() as f64 / relevant.len() as f64)
+        };
+        if searcher.day - newest < 30 {
+            recent.push(share(None)?);
+        } else {
+            older.push(share(None)?);
+            older_unfaded.push(share(Some(FADED_THRESHOLD))?);
+        }
     }
     let mean_percent = |shares: &[f64]| {
         if shares.is_empty() {
@@ -282,7 +294,7 @@ fn report(
     };
     let stats = searcher.reader.stats(&StatsRequest::default(), searcher.group, searcher.now)?;
     println!(
-        "| {} | {} | {} | {} | {} | {:.1} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {:.1} | {} | {} | {} | {} |",
         if weekly { "every week" } else { "never" },
         searcher.day + 1,
         stats.active_memories,
@@ -291,6 +303,7 @@ fn report(
         std::fs::metadata(path)?.len() as f64 / 1e6,
         mean_percent(&recent),
         mean_percent(&older),
+        mean_percent(&older_unfaded),
         recent.len() + older.len()
     );
     Ok(())

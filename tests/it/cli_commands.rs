@@ -359,6 +359,7 @@ fn replies_are_as_the_page_documents_them() {
         ("stats", done(&home, &["stats"])),
         ("history", done(&home, &["history", "--limit", "1"])),
         ("undo", done(&home, &["undo", "--last", "--yes"])),
+        ("redo", done(&home, &["redo", "--yes"])),
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),
         ("config show", done(&home, &["config", "show"])),
         ("ctl status", done(&home, &["ctl", "status"])),

@@ -53,6 +53,7 @@ mod proof;
 mod protocol;
 mod recall;
 mod red_team_texts;
+mod redo;
 mod reembed;
 mod replaced_files;
 mod reset;

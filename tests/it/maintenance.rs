@@ -45,7 +45,7 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
     let ids = store_week(&mut agent, &WEEK);
     let plan = answer(&home, &["ctl", "maintenance", "plan", "--json"])["plan"].clone();
     assert_eq!((&plan["compacted"], &plan["steps"][0]["week"]), (&json!(6), &json!("2025-W10")));
-    let done = answer(&home, &["compact", "--json"])["done"].clone();
+    let done = answer(&home, &["compact", "--yes", "--json"])["done"].clone();
     assert_eq!(done.as_array().map(Vec::len), plan["steps"].as_array().map(Vec::len));
     for name in ["act", "cluster", "group", "scope", "week", "members"] {
         assert_eq!(done[0][name], plan["steps"][0][name], "{name}");
@@ -83,6 +83,33 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
 }
 
 #[test]
+fn compact_shows_its_steps_with_texts_and_project_and_asks() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    store_week(&mut agent, &WEEK);
+    let asked = home.loci(&["compact"]);
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&asked.stdout), String::from_utf8_lossy(&asked.stderr));
+    assert_eq!(asked.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--yes") && stderr.contains("--dry-run"), "{stderr}");
+    let projects = answer(&home, &["groups", "list", "--json"]);
+    let project = projects["groups"][0]["name"].as_str().expect("the project has a name");
+    let shown = home.loci(&["compact", "--dry-run"]);
+    for printed in [&stdout, &String::from_utf8_lossy(&shown.stdout)] {
+        assert!(
+            printed.contains(&format!("6 episodes of 2025-W10 in {project} into")),
+            "{printed}"
+        );
+        assert!(printed.contains(WEEK[0]) && printed.contains("… and 1 more"), "{printed}");
+    }
+    let stats = agent.call("memory_stats", json!({})).expect("the call succeeds");
+    assert_eq!(stats["compacted"], 0, "nothing was changed");
+    let done = home.loci(&["compact", "--yes"]);
+    assert!(done.status.success(), "{done:?}");
+    assert!(String::from_utf8_lossy(&done.stdout).contains(&format!("in {project} into")));
+}
+
+#[test]
 fn a_pause_outlives_a_restart_and_every_status_says_so() {
     let home = TestHome::without_model();
     let mut agent = home.session();
@@ -90,11 +117,13 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
     assert!(home.loci(&["ctl", "maintenance", "pause"]).status.success());
     assert!(home.loci(&["ctl", "restart"]).status.success());
     assert!(home.status()["warnings"].to_string().contains("Maintenance is paused"));
-    let stderr = refused(&home, &["compact"]);
+    let stderr = refused(&home, &["compact", "--yes"]);
     assert!(stderr.contains("is paused") && stderr.contains("resume"), "{stderr}");
     assert!(home.loci(&["ctl", "maintenance", "resume"]).status.success());
     assert_eq!(
-        answer(&home, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
+        answer(&home, &["compact", "--yes", "--json"])["done"][0]["members"]
+            .as_array()
+            .map(Vec::len),
         Some(6),
         "compaction also works without a model"
     );
@@ -115,7 +144,7 @@ fn a_run_continues_after_a_kill() {
     let planned = answer(&home, &["compact", "--dry-run", "--json"])["plan"]["steps"].clone();
     let mut child = home
         .command("loci")
-        .args(["compact"])
+        .args(["compact", "--yes"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .expect("the command starts");
@@ -131,7 +160,7 @@ fn a_run_continues_after_a_kill() {
         .status()
         .expect("the command runs");
     child.wait().expect("the process ends");
-    let rest = answer(&home, &["compact", "--json"])["done"].clone();
+    let rest = answer(&home, &["compact", "--yes", "--json"])["done"].clone();
     let done = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(
         (&done["compacted"], &done["active_memories"]),
@@ -246,7 +275,7 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
         &home,
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')",
     );
-    for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
+    for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--yes"]] {
         let stderr = refused(&home, &command);
         assert!(stderr.contains("the clock says") && stderr.contains("not trusted"), "{stderr}");
     }

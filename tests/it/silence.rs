@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 49] = [
+const COMMANDS: [&str; 50] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -31,6 +31,7 @@ const COMMANDS: [&str; 49] = [
     "stats",
     "history",
     "undo --last --yes",
+    "redo --yes",
     "scan",
     "eval",
     "doctor",
@@ -43,7 +44,7 @@ const COMMANDS: [&str; 49] = [
     "groups rename project shop",
     "groups alias shop store",
     "groups merge other shop --yes",
-    "compact",
+    "compact --yes",
     "cleanup --dry-run",
     "ctl maintenance status",
     "ctl maintenance plan",

@@ -4,6 +4,7 @@ use crate::service::maintenance_run::{self, StepDone};
 use crate::service::scheduler::due_at;
 use crate::service::store_state::StorePools;
 use crate::service::{Service, index_warmup};
+use loci_engine::Reader;
 use loci_engine::model::time::Timestamp;
 use loci_proto::error::Failure;
 use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply, MaintenanceRequest};
@@ -24,11 +25,9 @@ pub(super) async fn handle(
         MaintenanceAction::Status => status_reply(service, &pools).await,
         MaintenanceAction::Plan => {
             let now = service.now();
-            let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
-            Ok(MaintenanceReply {
-                plan: Some(plan.to_reply()),
-                ..status_reply(service, &pools).await?
-            })
+            let describe = move |reader: &mut Reader| reader.describe_plan(&reader.plan(now)?);
+            let plan = pools.readers.run(describe).await??;
+            Ok(MaintenanceReply { plan: Some(plan), ..status_reply(service, &pools).await? })
         }
         MaintenanceAction::Pause | MaintenanceAction::Resume => {
             let is_paused = request.action == MaintenanceAction::Pause;

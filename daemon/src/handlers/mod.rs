@@ -22,6 +22,7 @@ mod maintenance;
 mod pin;
 mod purge_backups;
 mod recall;
+mod redo;
 mod reembed;
 mod relate;
 mod reset;
@@ -96,6 +97,7 @@ async fn call_verb(
         Request::Pin(request) => json(&pin::handle(service, caller, request).await?),
         Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
         Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
+        Request::Redo(request) => json(&redo::handle(service, caller, request).await?),
         Request::History(request) => json(&history::handle(service, request).await?),
         Request::Eval(request) => json(&eval::handle(service, request).await?),
         Request::Maintenance(request) => json(&maintenance::handle(service, request).await?),

@@ -11,12 +11,13 @@ use crate::db::memory_row::{
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
+use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
-use crate::model::time::{self, Timestamp};
+use crate::model::time::Timestamp;
+use crate::text::features;
 use loci_proto::memory::{MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde_json::Value;
 
 /// The step that processed a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,8 @@ pub(crate) struct Episode {
     pub scope: Scope,
     pub status: Status,
     pub anchor: Anchor,
-    /// Time of the event: `metadata.event_date`, else the creation time.
+    /// Time of the event: `metadata.event_date`, else the day that the text names, else the creation
+    /// time.
     pub at: Timestamp,
     pub created_at: Timestamp,
     pub access_count: i64,
@@ -81,6 +83,8 @@ pub(crate) struct Episode {
     pub span: Option<PeriodKind>,
     /// It is imported, flagged, or an echo: no evidence for a fact.
     pub is_gated: bool,
+    /// Its text names the day of its event, as an entry of a log does.
+    pub names_day: bool,
     /// The session in which it was stored, if that is known.
     pub session: Option<String>,
 }
@@ -123,7 +127,7 @@ pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>>
 fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
     check_hash(row, 11, 10)?;
     let (created_at, metadata) = (Timestamp(row.get(8)?), metadata(row, 13)?);
-    let event_date = metadata.get("event_date").and_then(Value::as_str);
+    let content: String = row.get(11)?;
     let is_summary = is_true(&metadata, "summary");
     Ok(Episode {
         seq: row.get(0)?,
@@ -132,7 +136,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         scope: parsed(row, 3)?,
         status: status(row, 4)?,
         anchor: anchor(row, 5)?,
-        at: event_date.and_then(time::moment_of).unwrap_or(created_at),
+        at: event_date::moment(&content, &metadata).unwrap_or(created_at),
         created_at,
         access_count: row.get(9)?,
         hash: row.get(10)?,
@@ -142,6 +146,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         is_summarised: row.get(15)?,
         span: PeriodKind::of(&metadata).filter(|_| is_summary).map(|(span, _)| span),
         is_gated: row.get(16)?,
+        names_day: features::event_day(&content).is_some(),
         session: row.get(17)?,
     })
 }

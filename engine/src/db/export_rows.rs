@@ -120,6 +120,7 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         trust: row.get(24)?,
         flags: memory_row::flags(row, 25)?.names(),
         echo: row.get(26)?,
+        event_date_derived: None,
         metadata: memory_row::metadata(row, 17)?,
         content: row.get(18)?,
     })

@@ -13,6 +13,10 @@ use serde_json::Value;
 /// The act of a store that was merged with a known memory. It is in no list of acts, because a plain
 /// store is none; it is taken back with its session.
 pub(crate) const MERGE: &str = "merge";
+/// The act of an undo, by which `redo` takes it back. It is in no list of acts.
+pub(crate) const UNDO: &str = "undo";
+/// The act of undoing a session. It is listed, and can be undone and redone.
+pub(crate) const UNDO_SESSION: &str = "undo-session";
 
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,7 +92,7 @@ pub(crate) fn list(
 ) -> Result<Vec<Entry>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM journal WHERE (?1 IS NULL OR id < ?1)
-         AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
+         AND act <> '{UNDO}' AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map((before, limit, session), read)?;
@@ -97,17 +101,26 @@ pub(crate) fn list(
 
 /// Returns the numbers of the acts of a session that were not undone, newest first.
 pub(crate) fn open_of_session(conn: &Connection, session: &str) -> Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND session = ?1 ORDER BY id DESC",
-    )?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{UNDO}' AND session = ?1 ORDER BY id DESC"
+    ))?;
     let rows = statement.query_map([session], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the numbers of the undos that were not taken back, newest first.
+pub(crate) fn open_undos(conn: &Connection) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act IN ('{UNDO}', '{UNDO_SESSION}') ORDER BY id DESC"
+    ))?;
+    let rows = statement.query_map([], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns the numbers of acts since a time that were not undone, newest first.
 pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{MERGE}' AND created_at >= ?1 ORDER BY id DESC"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}') AND created_at >= ?1 ORDER BY id DESC"
     ))?;
     let rows = statement.query_map([since.0], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -116,7 +129,7 @@ pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>
 /// Returns the newest act that was not undone.
 pub(crate) fn last(conn: &Connection) -> Result<Option<i64>> {
     let sql = format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{MERGE}' ORDER BY id DESC LIMIT 1"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}') ORDER BY id DESC LIMIT 1"
     );
     Ok(conn.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?)
 }

@@ -28,6 +28,11 @@ impl Bitmap {
     pub(crate) fn intersects(&self, words: &[u64]) -> bool {
         self.0.iter().zip(words).any(|(own, other)| own & other != 0)
     }
+
+    /// Returns how many slots the two sets share.
+    pub(crate) fn count_in(&self, words: &[u64]) -> usize {
+        self.0.iter().zip(words).map(|(own, other)| (own & other).count_ones() as usize).sum()
+    }
 }
 
 /// Returns whether the bit of a slot is set; false beyond the last word.

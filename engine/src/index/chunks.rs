@@ -126,6 +126,11 @@ impl Index {
         !self.unencoded.intersects(mask.words())
     }
 
+    /// Returns how many admitted memories are not encoded.
+    pub(crate) fn unencoded_count(&self, mask: &Mask) -> usize {
+        self.unencoded.count_in(mask.words())
+    }
+
     /// Returns the number of chunk vectors of a memory: one for a short text, more for a long one,
     /// none while it waits for the model.
     pub(crate) fn chunk_count(&self, slot: usize) -> usize {

@@ -4,7 +4,7 @@
 
 use crate::index::slot_id;
 use crate::model::entry::Entry;
-use crate::text::features::{TextTraits, parts, traits};
+use crate::text::features::{TextTraits, event_day, parts, traits};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 pub(crate) struct TextFeatures {
     /// Traits of the text.
     pub traits: TextTraits,
-    /// Its day: `event_date`, else the date at the start of the text, else the day when it was
+    /// Its day: `event_date`, else the day of the event that the text names, else the day when it was
     /// stored.
     pub day: Option<i32>,
     /// Number of its speaker; 0 for none.
@@ -70,7 +70,7 @@ impl FeatureTable {
         };
         let traits =
             if text == Text::Unchanged { self.by_slot[slot].traits } else { traits(parts.body) };
-        let day = entry.event_day.or(parts.day).or(Some(entry.created_day));
+        let day = entry.event_day.or_else(|| event_day(content)).or(Some(entry.created_day));
         let speaker = self.speaker_number(parts.speaker);
         if speaker != self.by_slot[slot].speaker {
             self.remove_from_speaker(slot);

@@ -21,10 +21,11 @@ use crate::maintain::plan::is_due;
 use crate::maintain::sources::{add_source, mean_confidence, provenance};
 use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
-use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
+use crate::maintain::summary::{MAX_SENTENCES, Members, Quote, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
 use crate::model::encoding::TextEncodings;
 use crate::model::time::Timestamp;
+use crate::text::dates::event_day;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::memory::{MemoryId, MemoryType};
@@ -75,14 +76,16 @@ impl Reader {
         for (index, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
             if quotes::is_extractive(&memory) {
-                for (at, text) in
-                    quotes::valid_lines(&self.conn, &memory)?.into_iter().take(max_per_member)
+                for Quote { at, text, .. } in
+                    quotes::valid_quotes(&self.conn, &memory)?.into_iter().take(max_per_member)
                 {
                     all.push(Sentence { member: index, at, text, vector: None });
                 }
                 continue;
             }
-            let texts = summary::sentences(&memory.content, max_per_member);
+            // The line of the summary has the date.
+            let content = event_day::without_date(&memory.content, member.at.day());
+            let texts = summary::sentences(content, max_per_member);
             let vector =
                 if texts.len() == 1 { self.shared.index().direction(member.seq) } else { None };
             all.extend(texts.into_iter().map(|text| Sentence {

@@ -17,6 +17,7 @@ mod promote;
 mod quotes;
 mod remove_quotes;
 mod rules;
+mod salience;
 mod sources;
 mod steps;
 mod summary;
@@ -34,14 +35,16 @@ pub use steps::{Cluster, Plan, Promotion, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
 
-use crate::db::health;
+use crate::db::{groups, health, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
+use crate::search::budget;
 use loci_proto::group::Group;
 use loci_proto::memory::Origin;
+use loci_proto::requests::maintenance::MaintenancePlan;
 
 /// The state of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,7 +55,27 @@ pub struct MaintenanceState {
     pub last_run: Option<Timestamp>,
 }
 
+/// Maximum texts of a planned step.
+const MAX_TEXTS: usize = 5;
+
 impl Reader {
+    /// Converts a plan to its reply form, with the names of projects and the first lines of memories.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn describe_plan(&self, plan: &Plan) -> Result<MaintenancePlan> {
+        let mut reply = plan.to_reply();
+        for step in &mut reply.steps {
+            step.project = groups::name(&self.conn, &step.group)?;
+            let members = step.members.iter().filter(|member| Some(*member) != step.from.as_ref());
+            for id in step.from.iter().chain(members).take(MAX_TEXTS) {
+                let memory = memories::by_id(&self.conn, id)?;
+                step.texts.extend(memory.map(|memory| budget::preview(&memory.content)));
+            }
+        }
+        Ok(reply)
+    }
+
     /// Returns the state of maintenance.
     ///
     /// # Errors

@@ -99,14 +99,15 @@ fn is_of_one_session(candidates: &[Candidate<'_>], star: &[usize]) -> bool {
     sessions.is_some_and(|sessions| sessions.len() == 1)
 }
 
-/// Returns whether an episode may be promoted: each episode supports only one fact, and a gated one
-/// supports none.
+/// Returns whether an episode may be promoted: each episode supports only one fact. A gated one
+/// supports none, nor does one whose text names its day: it states what happened then.
 fn is_promotable(episode: &Episode, now: Timestamp) -> bool {
     let is_kept = matches!(episode.status, Status::Active | Status::Compacted);
     is_kept
         && !episode.is_generated
         && !episode.was_promoted
         && !episode.is_gated
+        && !episode.names_day
         && episode.expires_at.is_none_or(|at| at > now)
 }
 

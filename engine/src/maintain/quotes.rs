@@ -7,10 +7,9 @@
 use crate::db::memories;
 use crate::error::Result;
 use crate::maintain::PeriodKind;
-use crate::maintain::summary::parse_line;
+use crate::maintain::summary::{Quote, parse_quotes};
 use crate::model::memory::Memory;
 use crate::model::status::Status;
-use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -34,16 +33,15 @@ fn has_all_lines(summary: &Memory) -> bool {
     summary.content.lines().count() == quotes + 1
 }
 
-/// Returns the lines of an extractive summary whose sources still contain them.
-pub(crate) fn valid_lines(conn: &Connection, summary: &Memory) -> Result<Vec<(Timestamp, String)>> {
-    let mut lines = Vec::new();
-    for (number, line) in summary.content.lines().enumerate() {
-        let Some((at, text)) = parse_line(line) else { continue };
-        if is_valid_line(conn, summary, number, line)? {
-            lines.push((at, text.to_owned()));
+/// Returns the quotes of an extractive summary whose sources still contain them.
+pub(crate) fn valid_quotes(conn: &Connection, summary: &Memory) -> Result<Vec<Quote>> {
+    let mut valid = Vec::new();
+    for quote in parse_quotes(&summary.content) {
+        if is_valid(conn, summary, &quote)? {
+            valid.push(quote);
         }
     }
-    Ok(lines)
+    Ok(valid)
 }
 
 /// Returns the memory that a line quotes.
@@ -53,10 +51,12 @@ pub(crate) fn quoted_memory(summary: &Memory, line: usize) -> Option<MemoryId> {
     list("source_ids")?.get(position)?.as_str()?.parse().ok()
 }
 
-/// Returns whether the source of a line still contains it, down to the original memory.
-fn is_valid_line(conn: &Connection, summary: &Memory, number: usize, line: &str) -> Result<bool> {
-    let source =
-        quoted_memory(summary, number).map(|id| memories::by_id(conn, &id)).transpose()?.flatten();
+/// Returns whether the source of a quote still contains it, down to the original memory.
+fn is_valid(conn: &Connection, summary: &Memory, quote: &Quote) -> Result<bool> {
+    let source = quoted_memory(summary, quote.number)
+        .map(|id| memories::by_id(conn, &id))
+        .transpose()?
+        .flatten();
     let Some(source) = source else { return Ok(false) };
     if !matches!(source.status, Status::Active | Status::Compacted) {
         return Ok(false);
@@ -65,8 +65,8 @@ fn is_valid_line(conn: &Connection, summary: &Memory, number: usize, line: &str)
     if !is_extractive(&source) || source.seq >= summary.seq {
         return Ok(true);
     }
-    match source.content.lines().position(|source_line| source_line == line) {
-        Some(source_number) => is_valid_line(conn, &source, source_number, line),
+    match parse_quotes(&source.content).into_iter().find(|other| other.is_same(quote)) {
+        Some(other) => is_valid(conn, &source, &other),
         None => Ok(false),
     }
 }

@@ -12,7 +12,8 @@ use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::maintain::quotes::{is_extractive, quoted_memory};
-use crate::maintain::summary::parse_line;
+use crate::maintain::summary;
+use crate::maintain::summary::{Quote, parse_quotes};
 use crate::model::memory::Memory;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;
@@ -25,7 +26,7 @@ enum RemovedPart<'a> {
     /// The whole memory, including its entry in `source_ids`.
     Memory,
     /// These lines.
-    Lines(&'a [String]),
+    Lines(&'a [Quote]),
     /// An unknown part, since an agent wrote the text: every line that quotes it is removed.
     Unknown,
 }
@@ -102,7 +103,7 @@ fn rewrite(
     summary: &Memory,
     memory: &Memory,
     removed: &RemovedPart<'_>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Quote>> {
     let list = |name: &str| {
         summary.metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
     };
@@ -112,17 +113,17 @@ fn rewrite(
     else {
         return Ok(Vec::new());
     };
-    let is_removed = |(number, line): &(usize, &str)| {
-        let quotes_it = quotes.get(*number).and_then(Value::as_u64) == Some(position);
+    let is_removed = |quote: &Quote| {
+        let quotes_it = quotes.get(quote.number).and_then(Value::as_u64) == Some(position);
         quotes_it
             && if let RemovedPart::Lines(lines) = removed {
-                lines.iter().any(|removed_line| removed_line == line)
+                lines.iter().any(|removed_line| removed_line.is_same(quote))
             } else {
                 true
             }
     };
-    let removed_lines: Vec<(usize, &str)> =
-        summary.content.lines().enumerate().filter(is_removed).collect();
+    let removed_lines: Vec<Quote> =
+        parse_quotes(&summary.content).into_iter().filter(is_removed).collect();
     let metadata = if matches!(removed, RemovedPart::Memory) {
         let mut metadata = summary.metadata.clone();
         // Positions after the removed id decrease by one.
@@ -137,11 +138,11 @@ fn rewrite(
     } else {
         summary.metadata.clone()
     };
-    let numbers: Vec<usize> = removed_lines.iter().map(|(number, _)| *number).collect();
+    let numbers: Vec<usize> = removed_lines.iter().map(|quote| quote.number).collect();
     if !numbers.is_empty() || metadata != summary.metadata {
         rewrite_without(change, &Memory { metadata, ..summary.clone() }, &numbers)?;
     }
-    Ok(removed_lines.into_iter().map(|(_, line)| line.to_owned()).collect())
+    Ok(removed_lines)
 }
 
 /// Rewrites a summary without the lines of these numbers; the daemon computes its new vector later.
@@ -151,14 +152,18 @@ pub(crate) fn rewrite_without(
     numbers: &[usize],
 ) -> Result<()> {
     let is_kept = |number: &usize| !numbers.contains(number);
-    let kept: Vec<&str> = summary
-        .content
-        .lines()
-        .enumerate()
-        .filter(|(number, _)| is_kept(number))
-        .map(|(_, line)| line)
-        .collect();
-    let content = kept.join("\n");
+    // A removed line may have had the date of the line after it.
+    let quotes = parse_quotes(&summary.content);
+    let kept = quotes.iter().filter(|quote| is_kept(&quote.number));
+    let mut lines = summary::lines(kept.map(|quote| (quote.at, quote.text.as_str())));
+    let is_quote = |number: usize| quotes.iter().any(|quote| quote.number == number);
+    let others = summary.content.lines().enumerate();
+    lines.extend(
+        others
+            .filter(|(number, _)| !is_quote(*number) && is_kept(number))
+            .map(|(_, line)| line.to_owned()),
+    );
+    let content = lines.join("\n");
     let mut metadata = summary.metadata.clone();
     if let Some(quotes) = metadata.get_mut("quotes").and_then(Value::as_array_mut) {
         let mut number = 0..;
@@ -192,19 +197,17 @@ pub(crate) fn remove_invalid_quotes(change: &mut Change<'_>, seqs: &[i64]) -> Re
     });
     for summary in summaries {
         let mut invalid = Vec::new();
-        for (number, line) in
-            summary.content.lines().enumerate().filter(|(_, line)| parse_line(line).is_some())
-        {
-            let Some(id) = quoted_memory(&summary, number) else { continue };
+        for quote in parse_quotes(&summary.content) {
+            let Some(id) = quoted_memory(&summary, quote.number) else { continue };
             let is_invalid = match memories::by_id(change.conn, &id)? {
                 Some(source) => {
                     is_extractive(&source)
-                        && !source.content.lines().any(|source_line| source_line == line)
+                        && !parse_quotes(&source.content).iter().any(|other| other.is_same(&quote))
                 }
                 None => tombstones::has(change.conn, &id)?,
             };
             if is_invalid {
-                invalid.push(number);
+                invalid.push(quote.number);
             }
         }
         if !invalid.is_empty() {

@@ -116,6 +116,8 @@ impl Step {
                 from: None,
                 made: None,
                 journal: None,
+                project: None,
+                texts: Vec::new(),
             },
             Self::Promote(promotion) => promotion.to_reply(),
         }
@@ -174,6 +176,8 @@ impl Promotion {
             from: Some(from.clone()),
             made: None,
             journal: None,
+            project: None,
+            texts: Vec::new(),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The extractive summary: chooses the sentences of a cluster that cover most of it without
 //! repetition. Pure.
 //!
-//! Sentences are quoted whole, with their dates; the closing line counts the memories that are not
-//! quoted. Not here: reading sentences and vectors (`compact`).
+//! Sentences are quoted whole, each date is written once; the closing line counts the memories that
+//! are not quoted. Not here: reading sentences and vectors (`compact`).
 
+use crate::maintain::salience;
 use crate::model::encoding::Embedding;
 use crate::model::time::{Timestamp, moment_of};
 use unicode_segmentation::UnicodeSegmentation;
@@ -57,17 +58,61 @@ pub(crate) struct SummaryText {
     pub quoted: Vec<usize>,
 }
 
-/// Parses the date and text of a line of an extractive summary; `None` for its closing line.
-pub(crate) fn parse_line(line: &str) -> Option<(Timestamp, &str)> {
-    let (date, text) = line.split_once(": ")?;
-    Some((moment_of(date)?, text))
+/// A quoted sentence of an extractive summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Quote {
+    /// The number of its line.
+    pub number: usize,
+    /// Its date.
+    pub at: Timestamp,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Quote {
+    /// Returns whether two lines quote the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.at == other.at && self.text == other.text
+    }
+}
+
+/// Begins a line that has the date of the line before it.
+const SAME_DATE: &str = "- ";
+
+/// Parses the lines of an extractive summary, without its closing line. A line without a date has
+/// that of the line before it.
+pub(crate) fn parse_quotes(content: &str) -> Vec<Quote> {
+    let (mut quotes, mut last) = (Vec::new(), None);
+    for (number, line) in content.lines().enumerate() {
+        let dated = line.split_once(": ").and_then(|(date, text)| Some((moment_of(date)?, text)));
+        let same_date = || Some((last?, line.strip_prefix(SAME_DATE)?));
+        if let Some((at, text)) = dated.or_else(same_date) {
+            last = Some(at);
+            quotes.push(Quote { number, at, text: text.to_owned() });
+        }
+    }
+    quotes
+}
+
+/// Writes lines with their dates; a date that several lines have is written once.
+pub(crate) fn lines<'a>(quotes: impl Iterator<Item = (Timestamp, &'a str)>) -> Vec<String> {
+    let mut last = None;
+    let line = |(at, text): (Timestamp, &str)| {
+        let date = at.date();
+        let is_same = last.as_ref() == Some(&date);
+        let line = if is_same { format!("{SAME_DATE}{text}") } else { format!("{date}: {text}") };
+        last = Some(date);
+        line
+    };
+    quotes.map(line).collect()
 }
 
 /// Writes the summary of a cluster.
 pub(crate) fn write(members: Members, sentences: &[Sentence]) -> SummaryText {
     let mut chosen = choose(members, sentences);
     chosen.sort_by_key(|i| (sentences[*i].at, sentences[*i].member, *i));
-    let lines: Vec<String> = chosen.iter().map(|i| line(&sentences[*i])).collect();
+    let texts: Vec<String> = chosen.iter().map(|i| cut(&sentences[*i].text)).collect();
+    let lines = lines(chosen.iter().zip(&texts).map(|(i, text)| (sentences[*i].at, text.as_str())));
     let quoted: Vec<usize> = chosen.iter().map(|i| sentences[*i].member).collect();
     let mut quoted_members = quoted.clone();
     quoted_members.sort_unstable();
@@ -96,16 +141,18 @@ impl Members {
     fn closing_line(self, unquoted: usize) -> String {
         let Self { count, noun } = self;
         match unquoted {
-            0 => format!("(From {count} {noun}; source_ids names them.)"),
-            unquoted => format!(
-                "(From {count} {noun}; {unquoted} of them are not quoted. source_ids names all.)"
-            ),
+            0 => format!("(From {count} {noun}.)"),
+            unquoted => format!("(From {count} {noun}; {unquoted} not quoted.)"),
         }
     }
 }
 
-fn line(sentence: &Sentence) -> String {
-    format!("{}: {}", sentence.at.date(), cut(&sentence.text))
+/// Returns the number of characters that a sentence takes in a summary that has the chosen ones.
+fn line_chars(sentences: &[Sentence], chosen: &[usize], i: usize) -> usize {
+    let date = sentences[i].at.date();
+    let has_date = chosen.iter().any(|c| sentences[*c].at.date() == date);
+    let before = if has_date { SAME_DATE.len() } else { date.len() + 2 };
+    before + cut(&sentences[i].text).chars().count()
 }
 
 /// Returns a sentence of at most [`MAX_SENTENCE_CHARS`] characters, cut at a word if needed.
@@ -128,7 +175,8 @@ fn cut(text: &str) -> String {
 }
 
 /// Chooses sentences by maximal marginal relevance: first the most central one, then central ones
-/// that differ from all chosen ones, while they fit. Returns their indices.
+/// that differ from all chosen ones, while they fit. Decisions, causes, fixes and changed values
+/// come before all others. Returns their indices.
 fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
     let directions: Vec<Option<Embedding>> =
         sentences.iter().map(|sentence| sentence.vector.clone()).collect();
@@ -146,6 +194,8 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
             _ => 0.0,
         })
         .collect();
+    let is_salient: Vec<bool> =
+        sentences.iter().map(|sentence| salience::is_salient(&sentence.text)).collect();
     let mut remaining_chars =
         MAX_SUMMARY_CHARS - members.closing_line(members.count).chars().count();
     let mut nearest = vec![-1.0_f32; sentences.len()];
@@ -156,7 +206,7 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
             let is_repeated = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
             nearest[*i] <= MAX_SENTENCE_COSINE
                 && !is_repeated
-                && line(&sentences[*i]).chars().count() < remaining_chars
+                && line_chars(sentences, &chosen, *i) < remaining_chars
         });
         // A second sentence of a memory must be better than those of unquoted memories by the
         // penalty.
@@ -169,10 +219,14 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
         };
         let is_long = |i: usize| sentences[i].text.chars().count() > MAX_SENTENCE_CHARS;
         let best = open.iter().copied().max_by(|a, b| {
-            is_long(*b).cmp(&is_long(*a)).then(score(*a).total_cmp(&score(*b))).then(b.cmp(a))
+            is_long(*b)
+                .cmp(&is_long(*a))
+                .then(is_salient[*a].cmp(&is_salient[*b]))
+                .then(score(*a).total_cmp(&score(*b)))
+                .then(b.cmp(a))
         });
         let Some(best) = best else { return chosen };
-        remaining_chars -= line(&sentences[best]).chars().count() + 1;
+        remaining_chars -= line_chars(sentences, &chosen, best) + 1;
         chosen.push(best);
         open.retain(|i| *i != best);
         for i in &open {
@@ -213,7 +267,7 @@ mod tests {
         ];
         let written = write(memories(3), &all);
         let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
-                        (From 3 memories; 1 of them are not quoted. source_ids names all.)";
+                        (From 3 memories; 1 not quoted.)";
         assert_eq!(written, SummaryText { text: expected.to_owned(), quoted: vec![1, 2] });
     }
 
@@ -224,10 +278,43 @@ mod tests {
             &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)],
         );
         assert!(
-            written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-02: Three.\n"),
+            written.text.starts_with("2026-02-01: One.\n- Two.\n2026-02-02: Three.\n"),
             "{}",
             written.text
         );
+    }
+
+    #[test]
+    fn decisions_causes_and_fixes_come_before_routine() {
+        let mut all = vec![sentence(0, "We decided to keep Postgres.", Some(axis(9)))];
+        for member in 1..30 {
+            let text =
+                format!("Number {member} had the daily meeting and wrote down what comes next.");
+            all.push(sentence(member, &text, Some(between_axes(0, member, 0.8))));
+        }
+        all.push(sentence(30, "The outage was caused by a full disk.", Some(axis(8))));
+        all.push(sentence(31, "The limit was raised from 100 to 250.", Some(axis(7))));
+        let text = write(memories(32), &all).text;
+        for kept in ["decided to keep", "caused by a full disk", "from 100 to 250"] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+        assert!(text.contains("Number"), "routine fills the rest: {text}");
+    }
+
+    #[test]
+    fn a_date_is_written_once_and_parsed_for_every_line() {
+        let day = T0.plus(DAY);
+        let written = lines([(T0, "One: a."), (T0, "Two."), (day, "- Three.")].into_iter());
+        assert_eq!(written, ["2026-02-01: One: a.", "- Two.", "2026-02-02: - Three."]);
+        let content = format!("{}\n(From 3 memories.)", written.join("\n"));
+        let quote = |number: usize, at, text: &str| Quote { number, at, text: text.to_owned() };
+        assert_eq!(
+            parse_quotes(&content),
+            [quote(0, T0, "One: a."), quote(1, T0, "Two."), quote(2, day, "- Three.")]
+        );
+        let earlier =
+            "2026-02-01: One.\n2026-02-01: Two.\n(From 2 memories; source_ids names them.)";
+        assert_eq!(parse_quotes(earlier), [quote(0, T0, "One."), quote(1, T0, "Two.")]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct ClockReading {
 pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
+/// 1970-01-01, in days since 0001-01-01 (day 1).
+const DAY_OF_1970: i64 = 719_163;
 
 /// 1970-01-01 in days since 0001-01-01 (day 1).
 const DAY_OF_1970: i64 = 719_163;
@@ -61,6 +63,11 @@ impl Timestamp {
     pub fn week(self) -> String {
         let week = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().iso_week();
         format!("{:04}-W{:02}", week.year(), week.week())
+    }
+
+    /// Returns midnight (UTC) of a day, in days since 0001-01-01 (day 1).
+    pub(crate) fn of_day(day: i32) -> Self {
+        Self((i64::from(day) - DAY_OF_1970) * DAY)
     }
 
     /// Returns the day in UTC, in days since 0001-01-01 (day 1).

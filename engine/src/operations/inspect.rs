@@ -6,6 +6,7 @@ use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
 use crate::handles::reader::Reader;
+use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -241,10 +242,18 @@ impl Reader {
         Ok(next.filter(|m| visibility.admits(m.audience()) && seen.iter().all(|s| s.seq != m.seq)))
     }
 
+    /// Returns whether the confidence of a memory has fallen below [`FADED_THRESHOLD`].
+    pub(crate) fn is_faded(&self, memory: &Memory, now: Timestamp) -> bool {
+        let decay = self.shared.settings().decay;
+        decay.at(now, memory.kind, memory.anchor).get() < FADED_THRESHOLD
+    }
+
     fn details(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let is_forgotten = memory.status == Status::Forgotten;
+        let flagged = memory.status == Status::Active && self.is_faded(&memory, now);
         Ok(MemoryDetails {
+            event_date_derived: event_date::derived(&memory.content, &memory.metadata),
             variants: memories::variants(&self.conn, memory.seq)?,
             group: group_name(&self.conn, memory.group.as_deref())?,
             id: memory.id,
@@ -253,7 +262,7 @@ impl Reader {
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
             confidence,
-            flagged: memory.status == Status::Active && confidence.get() < FADED_THRESHOLD,
+            flagged,
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),
             access_count: memory.access_count,

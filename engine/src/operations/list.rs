@@ -1,20 +1,22 @@
-//! `list` and `find`: lists memories, newest first, for people and scripts; finds memories by a
+//! `list` and `find`: lists memories, newest first or sorted, for people and scripts; finds memories by a
 //! part of their id.
 
-use crate::db::{groups, listing};
-use crate::error::Result;
+use crate::db::{groups, listing, memories};
+use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
+use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::{FADED_THRESHOLD, group_name};
+use crate::operations::inspect::group_name;
 use crate::search::budget;
+use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
-use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
+use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
 /// Default memories per page.
 const DEFAULT_LIMIT: usize = 50;
@@ -56,6 +58,7 @@ impl Reader {
         };
         let visibility = Visibility::of_group(&group.id);
         let text = request.text.as_deref().map(str::to_lowercase);
+        let days = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
         let admits = |memory: &Memory| {
             (request.all_groups || visibility.admits(memory.audience()))
                 && self.matches_status(memory, status, now)
@@ -68,22 +71,48 @@ impl Reader {
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+                && (days.is_open() || days.admits(Some(day(memory))))
         };
-        let (mut found, mut total) = (Vec::new(), 0);
+        let mut found: Vec<Place> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
-                total += 1;
-                if found.len() <= limit && request.before.is_none_or(|before| memory.seq < before) {
-                    found.push(memory);
-                }
+                found.push(Place { key: self.key(&memory, request.sort, now), seq: memory.seq });
             }
         })?;
-        let has_more = found.len() > limit;
-        found.truncate(limit);
-        let next = if has_more { found.last().map(|memory| memory.seq) } else { None };
-        let memories =
-            found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
+        found.sort_unstable_by(Place::compare);
+        let total = found.len();
+        let start = match request.before {
+            None => 0,
+            // The order of storing is known even if that memory is gone.
+            Some(before) if request.sort == ListOrder::Newest => {
+                found.partition_point(|place| place.seq >= before)
+            }
+            Some(before) => found
+                .iter()
+                .position(|place| place.seq == before)
+                .map(|at| at + 1)
+                .ok_or_else(|| no_such_page(before))?,
+        };
+        let page = &found[start..found.len().min(start + limit)];
+        let has_more = start + limit < total;
+        let next = page.last().map(|place| place.seq).filter(|_| has_more);
+        let mut memories = Vec::with_capacity(page.len());
+        for place in page {
+            let memory = memories::by_seq(&self.conn, place.seq)?;
+            memories.extend(memory.map(|memory| self.listed(memory, now)).transpose()?);
+        }
         Ok(ListReply { memories, total, next })
+    }
+
+    /// Returns by what a memory is sorted; the highest comes first.
+    fn key(&self, memory: &Memory, order: ListOrder, now: Timestamp) -> f64 {
+        match order {
+            ListOrder::Newest => memory.seq as f64,
+            ListOrder::Oldest => -(memory.seq as f64),
+            ListOrder::Day => f64::from(day(memory)),
+            ListOrder::Used => memory.access_count as f64,
+            ListOrder::Confidence => self.confidence(memory, now).get(),
+        }
     }
 
     /// Returns the memories of every project and status whose id begins or ends with the part.
@@ -119,14 +148,13 @@ impl Reader {
             StatusFilter::Status(status) => memory.status == status,
             StatusFilter::Expired => is_active && is_expired,
             StatusFilter::Pinned => is_active && memory.anchor.pinned,
-            StatusFilter::Flagged => {
-                is_active && self.confidence(memory, now).get() < FADED_THRESHOLD
-            }
+            StatusFilter::Flagged => is_active && self.is_faded(memory, now),
             StatusFilter::All => true,
         }
     }
 
     fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
+        let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
         Ok(ListedMemory {
             confidence: self.confidence(&memory, now),
             group: group_name(&self.conn, memory.group.as_deref())?,
@@ -138,8 +166,35 @@ impl Reader {
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),
             created_at: memory.created_at.iso(),
+            access_count: memory.access_count,
+            event_date: event_date::given(&memory.metadata).map(str::to_owned),
+            event_date_derived,
         })
     }
+}
+
+/// A memory of a list, and by what it is sorted.
+struct Place {
+    key: f64,
+    seq: i64,
+}
+
+impl Place {
+    /// The highest key first; of equal keys the one stored last.
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        other.key.total_cmp(&self.key).then(other.seq.cmp(&self.seq))
+    }
+}
+
+/// Returns the day of a memory's event, else the day when it was stored.
+fn day(memory: &Memory) -> i32 {
+    event_date::day(&memory.content, &memory.metadata).unwrap_or_else(|| memory.created_at.day())
+}
+
+fn no_such_page(before: i64) -> Error {
+    Failure::invalid("before", format!("is not the number of a listed memory: {before}"))
+        .hint("Start again with the first page")
+        .into()
 }
 
 fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
@@ -165,6 +220,7 @@ mod tests {
     use super::*;
     use crate::model::time::DAY;
     use crate::tests::fixture::{TestStore, named, parse};
+    use crate::transaction::access::{Accesses, Boosting};
     use serde_json::{Value, json};
 
     fn ids(test_store: &TestStore, request: Value) -> Vec<String> {
@@ -244,5 +300,86 @@ mod tests {
             "global memories are visible in every project"
         );
         assert_eq!(ids(&test_store, json!({"group": "b", "from_group": true})), [vague.as_str()]);
+    }
+
+    fn texts(test_store: &TestStore, request: Value) -> Vec<String> {
+        let reply = test_store
+            .reader
+            .list(&parse(request), &named("a"), test_store.now)
+            .expect("the memories are listed");
+        reply.memories.into_iter().map(|memory| memory.preview).collect()
+    }
+
+    /// Stores three memories; the first is used twice, the second is the least sure.
+    fn dated() -> TestStore {
+        let mut test_store = TestStore::new();
+        let date = json!({"event_date": "2026-01-20"});
+        for (content, confidence, metadata) in
+            [("2026-01-10: one", 0.9, json!({})), ("two", 0.5, date), ("three", 1.0, json!({}))]
+        {
+            let arguments = json!({"content": content, "type": "semantic", "confidence": confidence, "metadata": metadata});
+            test_store.store("a", arguments, None);
+        }
+        let used = [(1, Accesses::boosting(2)), (3, Accesses::boosting(1))].into_iter().collect();
+        test_store
+            .writer
+            .touch(&used, test_store.now, Boosting::Off)
+            .expect("the accesses are counted");
+        test_store
+    }
+
+    #[test]
+    fn days_filter_the_list_and_the_order_is_chosen() {
+        let test_store = dated();
+        let (one, two, three) = ("2026-01-10: one", "two", "three");
+        for (request, expected) in [
+            (json!({"date_from": "2026-01-15"}), vec![three, two]),
+            (json!({"date_to": "2026-01-20"}), vec![two, one]),
+            (json!({"date_from": "2026-01-10", "date_to": "2026-01-10"}), vec![one]),
+            (json!({"sort": "newest"}), vec![three, two, one]),
+            (json!({"sort": "oldest"}), vec![one, two, three]),
+            (json!({"sort": "day"}), vec![three, two, one]),
+            (json!({"sort": "used"}), vec![one, three, two]),
+            (json!({"sort": "confidence"}), vec![three, one, two]),
+        ] {
+            assert_eq!(texts(&test_store, request.clone()), expected, "{request}");
+        }
+        let listed =
+            |request: Value| test_store.reader.list(&parse(request), &named("a"), test_store.now);
+        let memories = listed(json!({})).expect("the memories are listed").memories;
+        let days =
+            |memory: &ListedMemory| (memory.event_date.clone(), memory.event_date_derived.clone());
+        assert_eq!(
+            memories.iter().map(days).collect::<Vec<_>>(),
+            [(None, None), (Some("2026-01-20".into()), None), (None, Some("2026-01-10".into()))]
+        );
+        let refused = listed(json!({"date_from": "2026-02-02", "date_to": "2026-02-01"}));
+        assert!(refused.is_err_and(|error| error.to_string().contains("date_from")));
+    }
+
+    #[test]
+    fn every_order_is_listed_page_by_page() {
+        let test_store = dated();
+        for (order, _) in ListOrder::ALL {
+            let whole = texts(&test_store, json!({"sort": order}));
+            let (mut paged, mut before) = (Vec::new(), None);
+            loop {
+                let request = parse(json!({"sort": order, "limit": 1, "before": before}));
+                let page = test_store
+                    .reader
+                    .list(&request, &named("a"), test_store.now)
+                    .expect("the memories are listed");
+                assert_eq!(page.total, 3);
+                paged.extend(page.memories.into_iter().map(|memory| memory.preview));
+                before = page.next;
+                if before.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(paged, whole, "{order}");
+        }
+        let request = parse(json!({"sort": "used", "before": 99}));
+        let refused = test_store.reader.list(&request, &named("a"), test_store.now);
+        assert!(refused.is_err_and(|error| error.to_string().contains("before")));
     }
 }

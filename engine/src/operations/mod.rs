@@ -16,6 +16,7 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub mod notices;
 pub mod recall;
+pub mod redo;
 pub mod reembed;
 pub(crate) mod relate;
 pub(crate) mod repair;

@@ -11,13 +11,15 @@ use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::operations::undo_act::{check_act, restore_act, to_reply};
+use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
 use crate::operations::undo_session::{resolve_session, to_stored, undo_session};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest};
 use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 
+/// An undo of more rows cannot be taken back: their images would fill the journal.
+pub(crate) const MAX_REDO_ROWS: usize = 10_000;
 /// Default number of acts on one page of the history.
 const PAGE_SIZE: usize = 20;
 /// Maximum memories of a session in its history.
@@ -36,18 +38,26 @@ impl Writer {
             if let UndoTarget::Session(prefix) = request.target()? {
                 return undo_session(change, &prefix, request.preview);
             }
-            let mut undone = Vec::new();
+            let (mut undone, mut rows) = (Vec::new(), 0);
             for id in selected_acts(change, request)? {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| no_such_act(id))?;
                 if request.preview {
-                    let at = entry.undone_at;
-                    undone.push(to_reply(entry, at));
+                    undone.push(to_reply(change.conn, &entry, entry.undone_at)?);
                     continue;
                 }
-                undo_act(change, &entry)?;
+                check_act(change, &entry)?;
+                rows += entry.rows.len();
+                if rows <= MAX_REDO_ROWS {
+                    record_act(change, &entry)?;
+                }
+                undone.push(to_reply(change.conn, &entry, Some(change.call.now))?);
+                restore_act(change, &entry)?;
                 failpoint!("after an undone act");
-                undone.push(to_reply(entry, Some(change.call.now)));
             }
+            if rows > MAX_REDO_ROWS {
+                change.discard_images();
+            }
+            change.commit_to_journal(journal::UNDO)?;
             Ok(UndoReply { undone, ..UndoReply::default() })
         })
     }
@@ -85,14 +95,9 @@ impl Reader {
             if !is_full_page || acts.len() >= limit {
                 acts.truncate(limit);
                 let next = is_full_page.then(|| acts.last().map(|entry| entry.id)).flatten();
+                let reply = |entry: &Entry| to_reply(&self.conn, entry, entry.undone_at);
                 return Ok(HistoryReply {
-                    acts: acts
-                        .into_iter()
-                        .map(|entry| {
-                            let at = entry.undone_at;
-                            to_reply(entry, at)
-                        })
-                        .collect(),
+                    acts: acts.iter().map(reply).collect::<Result<_>>()?,
                     next,
                     stored: stored.iter().map(to_stored).collect(),
                 });
@@ -123,16 +128,11 @@ fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>>
     })
 }
 
-fn no_such_act(id: i64) -> Error {
+pub(crate) fn no_such_act(id: i64) -> Error {
     Failure::new(Code::NotFound, format!("is not the number of an act: {id}"))
         .at("id")
         .hint("Run loci history for the acts that can be undone")
         .into()
-}
-
-fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
-    check_act(change, entry)?;
-    restore_act(change, entry)
 }
 
 #[cfg(test)]

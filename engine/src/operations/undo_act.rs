@@ -12,12 +12,17 @@ use crate::db::{lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::model::time::Timestamp;
+use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::history::JournalEntry;
+use loci_proto::requests::history::{ChangedText, JournalEntry};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+
+/// Maximum texts of a line of the history.
+const MAX_CHANGED_TEXTS: usize = 3;
 
 /// Refuses to undo an act that is undone already, or on whose rows later changes depend.
 pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
@@ -148,23 +153,108 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
+/// Records an act and its rows before it is undone, so that the undo can be taken back.
+pub(crate) fn record_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
+    change.record_before(Row::Act(entry.id))?;
+    entry.rows.iter().try_for_each(|changed| change.record_before(changed.row.clone()))
+}
+
 /// Returns an act as a line of the history.
-pub(crate) fn to_reply(entry: Entry, undone_at: Option<Timestamp>) -> JournalEntry {
-    JournalEntry {
+pub(crate) fn to_reply(
+    conn: &Connection,
+    entry: &Entry,
+    undone_at: Option<Timestamp>,
+) -> Result<JournalEntry> {
+    Ok(JournalEntry {
         id: entry.id,
-        act: entry.act,
+        act: entry.act.clone(),
         rows: entry.rows.len(),
-        client: entry.client,
-        session: entry.session,
-        group: entry.group,
+        client: entry.client.clone(),
+        session: entry.session.clone(),
+        group: entry.group.clone(),
         at: entry.at.iso(),
         undone_at: undone_at.map(Timestamp::iso),
+        changed: changed_texts(conn, entry)?,
+    })
+}
+
+/// Returns the texts of the first memories and projects that an act changed.
+fn changed_texts(conn: &Connection, entry: &Entry) -> Result<Vec<ChangedText>> {
+    let mut texts: Vec<ChangedText> = Vec::new();
+    for changed in &entry.rows {
+        if texts.len() == MAX_CHANGED_TEXTS {
+            break;
+        }
+        texts.extend(changed_text(conn, changed)?);
+    }
+    Ok(texts)
+}
+
+/// Returns what a row of an act is for a person; `None` if the row has no text, or is gone and the
+/// act has no image of it.
+fn changed_text(conn: &Connection, changed: &RowChange) -> Result<Option<ChangedText>> {
+    let text =
+        |image: &Image, name: &str| image.get(name).and_then(Value::as_str).map(str::to_owned);
+    let preview = |text: String| budget::preview(&text);
+    match &changed.row {
+        Row::Memory(seq) => {
+            let current = memories::by_seq(conn, *seq)?;
+            let id = current.as_ref().map(|memory| memory.id.clone());
+            let current = current.map(|memory| memory.content);
+            Ok(match &changed.effect {
+                RowEffect::Deleted(image) => text(image, "content").map(|content| ChangedText {
+                    id: text(image, "id").and_then(|id| id.parse().ok()),
+                    preview: preview(content),
+                    before: None,
+                }),
+                RowEffect::Set { before, after } => {
+                    text(after, "content").or(current).map(|content| ChangedText {
+                        id,
+                        preview: preview(content),
+                        before: text(before, "content").map(preview),
+                    })
+                }
+                RowEffect::Inserted(_) => current.map(|content| ChangedText {
+                    id,
+                    preview: preview(content),
+                    before: None,
+                }),
+            })
+        }
+        Row::Group(_) => {
+            let (before, after) = match &changed.effect {
+                RowEffect::Set { before, after } => (text(before, "name"), text(after, "name")),
+                RowEffect::Deleted(image) => (None, text(image, "name")),
+                RowEffect::Inserted(_) => (None, None),
+            };
+            let current = rows::image(conn, &changed.row)?;
+            let name = after.or_else(|| current.and_then(|image| text(&image, "name")));
+            Ok(name.map(|preview| ChangedText { id: None, preview, before }))
+        }
+        _ => Ok(None),
     }
 }
 
 fn conflict(entry: &Entry, reason: &str) -> Error {
-    let message = format!("act {} ({}) cannot be undone: {reason}", entry.id, entry.act);
+    let message = match entry.act.as_str() {
+        journal::UNDO => format!("the undo of {} cannot be taken back: {reason}", acts_text(entry)),
+        act => format!("act {} ({act}) cannot be undone: {reason}", entry.id),
+    };
     Failure::new(Code::Conflict, message)
         .hint("Undo the later acts first; loci history lists them")
         .into()
+}
+
+/// Returns the numbers of the acts that an undo reverted.
+fn acts_text(entry: &Entry) -> String {
+    let acts: Vec<String> = undone_acts(entry).map(|id| format!("act {id}")).collect();
+    acts.join(", ")
+}
+
+/// Returns the numbers of the acts that an undo reverted, in the order of undoing.
+pub(crate) fn undone_acts(entry: &Entry) -> impl Iterator<Item = i64> + '_ {
+    entry.rows.iter().filter_map(|changed| match changed.row {
+        Row::Act(id) => Some(id),
+        _ => None,
+    })
 }

@@ -10,7 +10,7 @@ use crate::db::{connection, memories, relations, sessions};
 use crate::error::{Error, Result};
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
-use crate::operations::undo_act::{check_act, restore_act, to_reply};
+use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
 use crate::search::budget;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
@@ -19,8 +19,6 @@ use loci_proto::requests::undo::{SkippedUndo, UndoReply};
 use rusqlite::Connection;
 use serde_json::json;
 
-/// Name of the act in the journal.
-const ACT: &str = "undo-session";
 /// Maximum sessions that an error names.
 const MAX_NAMED: usize = 5;
 /// Maximum memories of a session: all.
@@ -41,7 +39,7 @@ pub(crate) fn undo_session(
         return outcome;
     }
     let mut reply = take_back(change, &session)?;
-    reply.act = change.commit_to_journal(ACT)?;
+    reply.act = change.commit_to_journal(journal::UNDO_SESSION)?;
     Ok(reply)
 }
 
@@ -76,13 +74,10 @@ fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
         let Some(entry) = journal::by_id(change.conn, id)? else { continue };
         match check_act(change, &entry) {
             Ok(()) => {
-                change.record_before(Row::Act(id))?;
-                entry
-                    .rows
-                    .iter()
-                    .try_for_each(|changed| change.record_before(changed.row.clone()))?;
+                record_act(change, &entry)?;
+                let undone = to_reply(change.conn, &entry, Some(change.call.now))?;
                 restore_act(change, &entry)?;
-                reply.undone.push(to_reply(entry, Some(change.call.now)));
+                reply.undone.push(undone);
             }
             Err(Error::Refused(failure)) => {
                 reply.skipped.push(SkippedUndo {

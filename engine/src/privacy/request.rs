@@ -52,6 +52,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Find(_)
         | Request::Pin(_)
         | Request::Undo(_)
+        | Request::Redo(_)
         | Request::History(_)
         | Request::Eval(_)
         | Request::Maintenance(_)

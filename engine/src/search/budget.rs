@@ -164,6 +164,8 @@ mod tests {
             also: Vec::new(),
             by: None,
             flagged: Vec::new(),
+            event_date_derived: None,
+            faded: false,
             why: None,
         }
     }

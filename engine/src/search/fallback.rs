@@ -12,7 +12,7 @@ use crate::index::{Filter, Index};
 use crate::model::entry::Entry;
 use crate::search::query::date_filter::DateFilter;
 use crate::search::query::parse::ParsedQuery;
-use crate::text::features::parts;
+use crate::text::features::event_day;
 use loci_proto::degraded::Degraded;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub(crate) fn temporary_index(
 
 /// The day of a memory, as the warm index determines it.
 fn day(entry: &Entry) -> Option<i32> {
-    entry.event_day.or(parts(&entry.content).day).or(Some(entry.created_day))
+    entry.event_day.or_else(|| event_day(&entry.content)).or(Some(entry.created_day))
 }
 
 /// Returns the degraded parts that a reply reports, with the loading index added.

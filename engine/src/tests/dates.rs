@@ -2,6 +2,7 @@
 
 use crate::tests::fixture::{TestStore, between_axes, document_encoding, query_encoding};
 use crate::tests::search::{episode, scores};
+use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
 #[test]
@@ -209,4 +210,31 @@ fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
             "{query}: {steps:?}"
         );
     }
+}
+
+#[test]
+fn a_day_that_the_text_names_filters_and_is_shown_as_derived() {
+    let mut store = TestStore::new();
+    store.store("a", episode("Incident 22 January 2026: the queue stopped"), None);
+    store.store("a", episode("The queue must be replaced by 22 January 2026"), None);
+    let mut given = episode("2026-01-22: the queue was emptied");
+    given["metadata"] = json!({"event_date": "2026-01-20"});
+    store.store("a", given, None);
+    let request = json!({"query": "queue", "date_from": "2026-01-22", "date_to": "2026-01-22"});
+    let results = store.recall("a", request, None).reply.results;
+    let shown =
+        |result: &RecalledMemory| (result.content.clone(), result.event_date_derived.clone());
+    let expected = (
+        Some("Incident 22 January 2026: the queue stopped".to_owned()),
+        Some("2026-01-22".to_owned()),
+    );
+    assert_eq!(results.iter().map(shown).collect::<Vec<_>>(), [expected]);
+    let details = store
+        .inspect("a", json!({"memory_id": results[0].id}))
+        .expect("the memory is shown")
+        .memory;
+    assert_eq!(details.event_date_derived.as_deref(), Some("2026-01-22"));
+    let all = store.recall("a", json!({"query": "queue", "summary_only": true}), None);
+    let derived = all.reply.results.iter().filter(|result| result.event_date_derived.is_some());
+    assert_eq!(derived.count(), 1, "neither a deadline nor a given date is derived");
 }

@@ -8,6 +8,7 @@ use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, id};
 use crate::transaction::access::{Accesses, Boosting};
+use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -73,7 +74,7 @@ fn a_project_sees_its_own_and_the_global_memories() {
 }
 
 #[test]
-fn memories_below_min_confidence_are_not_found() {
+fn memories_below_a_given_min_confidence_are_not_found() {
     let mut test_store = TestStore::new();
     test_store.store(
         "a",
@@ -82,11 +83,40 @@ fn memories_below_min_confidence_are_not_found() {
     );
     assert_eq!(test_store.found("a", json!({"query": "memory"}), None).len(), 1);
     test_store.now = T0.plus(60 * DAY);
-    assert!(test_store.found("a", json!({"query": "memory"}), None).is_empty());
-    assert_eq!(
-        test_store.found("a", json!({"query": "memory", "min_confidence": 0}), None).len(),
-        1
-    );
+    let found = |min_confidence: f64| {
+        let request = json!({"query": "memory", "min_confidence": min_confidence});
+        test_store.found("a", request, None).len()
+    };
+    assert_eq!((found(0.1), found(0.0)), (0, 1));
+}
+
+#[test]
+fn faded_memories_come_last_and_are_marked() {
+    let mut test_store = TestStore::new();
+    let episode = |content: &str| json!({"content": content, "type": "episodic"});
+    test_store.store("a", episode("The pelican contract was signed in Ghent"), None);
+    test_store.store("a", episode("The pelican contract was printed"), None);
+    test_store.now = T0.plus(46 * 7 * DAY);
+    test_store.store("a", episode("A pelican sat on the roof"), None);
+    let faded = |request: Value| {
+        let results = test_store.recall("a", request, None).reply.results;
+        let text = |result: &RecalledMemory| result.content.clone().or(result.preview.clone());
+        results.iter().map(|result| (text(result), result.faded)).collect::<Vec<_>>()
+    };
+    let query = "Where was the pelican contract signed?";
+    let expected = [
+        ("A pelican sat on the roof", false),
+        ("The pelican contract was signed in Ghent", true),
+        ("The pelican contract was printed", true),
+    ]
+    .map(|(text, is_faded)| (Some(text.to_owned()), is_faded));
+    assert_eq!(faded(json!({"query": query})), expected);
+    assert_eq!(faded(json!({"query": query, "summary_only": true})), expected);
+    let by_score = faded(json!({"query": query, "min_confidence": 0}));
+    assert_eq!(by_score[0], expected[1], "a caller who sets a minimum gets the order of scores");
+    assert_eq!(faded(json!({"query": query, "min_confidence": 0.1})), expected[..1]);
+    let best = faded(json!({"query": query, "max_results": 1}));
+    assert_eq!(best, expected[1..2], "a faded memory is among the results if its score is");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Undo: of the last act, of a given act, of all acts since a time, and of any sequence of acts.
 
+use crate::error::Result;
 use crate::model::encoding::TextEncodings;
 use crate::model::time::HOUR;
 use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, parse};
 use loci_proto::memory::MemoryId;
+use loci_proto::requests::redo::RedoReply;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn fact(test_store: &mut TestStore, text: &str) -> MemoryId {
     test_store.store("a", json!({"content": text, "type": "semantic"}), None).id
@@ -195,7 +197,7 @@ fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn undoing_every_act_restores_the_store(acts in prop::collection::vec(act(), 1..24)) {
+    fn undoing_every_act_restores_the_store_and_redoing_them_restores_the_acts(acts in prop::collection::vec(act(), 1..24)) {
         let mut test_store = TestStore::new();
         let mut ids: Vec<MemoryId> = (0..5).map(|n| {
             let arguments = json!({"content": format!("Entity number {n}"), "type": "entity", "metadata": {"name": format!("Number {n}")}});
@@ -206,8 +208,56 @@ proptest! {
             test_store.now = test_store.now.plus(HOUR);
             perform(&mut test_store, &mut ids, act);
         }
-        while test_store.undo_last().is_ok() {}
+        let end = test_store.dump();
+        let mut undone = 0;
+        while test_store.undo_last().is_ok() {
+            undone += 1;
+        }
         prop_assert_eq!(test_store.undo_last().expect_err("no act is left").to_string(), "not_found: there is nothing to undo");
+        prop_assert_eq!(test_store.dump(), start.clone());
+        for _ in 0..undone {
+            redo(&mut test_store, json!({})).expect("the undo is taken back");
+        }
+        prop_assert_eq!(test_store.dump(), end);
+        let nothing = redo(&mut test_store, json!({})).expect_err("nothing is undone").to_string();
+        prop_assert!(nothing.starts_with("not_found: there is nothing to redo"), "{}", nothing);
+        while test_store.undo_last().is_ok() {}
         prop_assert_eq!(test_store.dump(), start);
     }
+}
+
+fn redo(test_store: &mut TestStore, request: Value) -> Result<RedoReply> {
+    let call = test_store.call("a", None);
+    test_store.writer.redo(&call, &parse(request))
+}
+
+#[test]
+fn a_redo_names_its_acts_and_is_refused_if_a_later_change_depends_on_the_undo() {
+    let mut test_store = TestStore::new();
+    let (a, b) = (fact(&mut test_store, "First fact"), fact(&mut test_store, "Second thing"));
+    test_store.forget("a", json!({"memory_id": a})).expect("the memory is forgotten");
+    test_store.forget("a", json!({"memory_id": b})).expect("the memory is forgotten");
+    let history = test_store.reader.history(&parse(json!({}))).expect("the history is readable");
+    let acts: Vec<i64> = history.acts.iter().map(|act| act.id).collect();
+    let texts: Vec<&str> = history.acts.iter().map(|act| act.changed[0].preview.as_str()).collect();
+    assert_eq!(texts, ["Second thing", "First fact"]);
+    let not_undone = redo(&mut test_store, json!({"id": acts[0]})).expect_err("it is not undone");
+    assert!(not_undone.to_string().contains("it is not undone"), "{not_undone}");
+    test_store
+        .writer
+        .undo(&test_store.call("a", None), &parse(json!({"ids": acts})))
+        .expect("the acts are undone");
+    let preview =
+        redo(&mut test_store, json!({"id": acts[1], "preview": true})).expect("it is shown");
+    let ids: Vec<i64> = preview.redone.iter().map(|act| act.id).collect();
+    assert_eq!(ids, [acts[1], acts[0]], "acts that were undone together are redone together");
+    assert_eq!(test_store.found("a", json!({"query": "fact thing"}), None).len(), 2);
+    test_store.forget("a", json!({"memory_id": b})).expect("the memory is forgotten");
+    let refused = redo(&mut test_store, json!({})).expect_err("a later change depends on the undo");
+    let message = refused.to_string();
+    assert!(message.starts_with("conflict: the undo of act"), "{message}");
+    assert!(message.contains("was changed later"), "{message}");
+    test_store.undo_last().expect("the later act is undone");
+    redo(&mut test_store, json!({"id": acts[1]})).expect("the undo is taken back");
+    assert!(test_store.found("a", json!({"query": "fact thing"}), None).is_empty());
 }

@@ -3,6 +3,7 @@
 //! Source: the patterns and `content_words` of the reference. Not here: the weight of a feature
 //! (`ranking`).
 
+use crate::text::dates;
 use crate::text::language;
 use crate::text::stop_words;
 use crate::text::tokenize;
@@ -66,6 +67,12 @@ pub fn parts(text: &str) -> Parts<'_> {
 pub fn compared_part(text: &str) -> &str {
     let parts = parts(text);
     if parts.day.is_some() { parts.body } else { text }
+}
+
+/// Returns the day of the event that a text names: that of a leading `[2023-05-08] `, else the one
+/// that its sentences name as the day of their event.
+pub(crate) fn event_day(text: &str) -> Option<i32> {
+    parts(text).day.or_else(|| dates::event_day::of(text))
 }
 
 /// Parses a date that begins with `2023-05-08` to a day number, counted as

@@ -100,6 +100,12 @@ impl Change<'_> {
         Ok(seq)
     }
 
+    /// Forgets what was recorded: the change cannot be undone.
+    pub fn discard_images(&mut self) {
+        self.before.clear();
+        self.recorded.clear();
+    }
+
     /// Forgets what was recorded and touched: the changes were taken back.
     pub fn discard(&mut self) {
         self.before.clear();

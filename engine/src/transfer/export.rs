@@ -42,7 +42,9 @@ impl Reader {
             vectors: set.as_ref().map(|set| set.model.clone()),
         })?;
         rows::groups(&tx, |line| out.write_record(&Record::Group(line)))?;
-        rows::memories(&tx, |line| out.write_record(&Record::Memory(Box::new(line))))?;
+        rows::memories(&tx, |line| {
+            out.write_record(&Record::Memory(Box::new(line.with_derived())))
+        })?;
         rows::variants(&tx, |line| out.write_record(&Record::Variant(line)))?;
         rows::sources(&tx, |line| out.write_record(&Record::Source(line)))?;
         if let Some(set) = set {

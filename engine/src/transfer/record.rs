@@ -5,6 +5,7 @@
 
 use crate::flags;
 use crate::flags::Flags;
+use crate::model::event_date;
 use base64_simd::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use serde::de::{self, Visitor};
@@ -96,12 +97,25 @@ pub(crate) struct MemoryLine {
     pub flags: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echo: bool,
+    /// The day of its event as its text names it. An import finds it in the text again.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "ignored")]
+    pub event_date_derived: Option<String>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     pub content: String,
 }
 
+/// Accepts a text and drops it.
+fn ignored<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(value).map(|_| None)
+}
+
 impl MemoryLine {
+    /// Adds what an export says about a memory and an import does not read.
+    pub(crate) fn with_derived(self) -> Self {
+        Self { event_date_derived: event_date::derived(&self.content, &self.metadata), ..self }
+    }
+
     /// Sets the provenance of a text that this import brings: trust `import`, whatever the line
     /// says, and the flags of the text in addition to those of the line.
     pub(crate) fn set_imported(&mut self) {

@@ -83,4 +83,20 @@ pub struct JournalEntry {
     /// Time when it was undone; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_at: Option<String>,
+    /// The texts of memories that it changed, and the names of projects; at most 3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<ChangedText>,
+}
+
+/// What an act changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedText {
+    /// The memory; absent for a project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// First line of its text after the act, at most 80 characters; the name of a project.
+    pub preview: String,
+    /// First line of its text before the act, if the act changed the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
 }

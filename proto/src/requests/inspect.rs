@@ -118,6 +118,9 @@ pub struct MemoryDetails {
     pub created_at: String,
     /// ISO 8601, UTC.
     pub updated_at: String,
+    /// The day of its event as its text names it; absent if the metadata has an `event_date`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_date_derived: Option<String>,
     /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,

@@ -46,10 +46,19 @@ pub struct ListRequest {
     /// Only memories stored at least this many seconds ago.
     #[serde(default)]
     pub older_than_seconds: Option<i64>,
+    /// First day or time (RFC 3339), inclusive. The day of a memory is that of its event, else the day when it was stored.
+    #[serde(default)]
+    pub date_from: Option<String>,
+    /// Last day or time (RFC 3339), inclusive.
+    #[serde(default)]
+    pub date_to: Option<String>,
     /// Only memories whose confidence is below this.
     #[serde(default)]
     pub confidence_below: Option<Confidence>,
-    /// Only memories stored before this one: `next` of the previous page.
+    /// The order; default `newest`.
+    #[serde(default)]
+    pub sort: ListOrder,
+    /// Only memories that come after this one in the order: `next` of the previous page.
     #[serde(default)]
     pub before: Option<i64>,
     /// Memories per page, 1 to 1000; default 50.
@@ -57,7 +66,40 @@ pub struct ListRequest {
     pub limit: Option<usize>,
 }
 
-/// Reply of `list`: one page, newest first.
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListOrder {
+    /// Stored last first.
+    #[default]
+    Newest,
+    /// Stored first first.
+    Oldest,
+    /// By the day of the event, else the day of storing; latest first.
+    Day,
+    /// Most often returned in full or stored again first.
+    Used,
+    /// Highest confidence first.
+    Confidence,
+}
+
+impl ListOrder {
+    /// All orders with their names.
+    pub const ALL: [(&str, Self); 5] = [
+        ("newest", Self::Newest),
+        ("oldest", Self::Oldest),
+        ("day", Self::Day),
+        ("used", Self::Used),
+        ("confidence", Self::Confidence),
+    ];
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &i64) -> bool {
+    *count == 0
+}
+
+/// Reply of `list`: one page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListReply {
     /// The memories.
@@ -94,6 +136,15 @@ pub struct ListedMemory {
     pub provenance: Provenance,
     /// ISO 8601, UTC.
     pub created_at: String,
+    /// `event_date` of its metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_date: Option<String>,
+    /// The day of its event as its text names it; absent if the metadata has an `event_date`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_date_derived: Option<String>,
+    /// How often it was returned in full or stored again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub access_count: i64,
     /// First line, at most 80 characters.
     pub preview: String,
 }

@@ -114,4 +114,10 @@ pub struct StepReport {
     /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<i64>,
+    /// In a plan: display name of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// In a plan: first lines of the episodes, at most 5; for `promote` and `link` the text of the fact comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
 }

@@ -25,6 +25,7 @@ pub mod maintenance;
 pub mod pin;
 pub mod purge_backups;
 pub mod recall;
+pub mod redo;
 pub mod reembed;
 pub mod relate;
 pub mod reset;
@@ -126,6 +127,8 @@ requests! {
     "forget_many" => ForgetMany(forget_many::ForgetManyRequest), people;
     /// Reverts journal entries.
     "undo" => Undo(undo::UndoRequest), people;
+    /// Takes back an undo.
+    "redo" => Redo(redo::RedoRequest), people;
     /// Lists journal entries.
     "history" => History(history::HistoryRequest), people;
     /// Measures retrieval quality on the store itself.

@@ -54,7 +54,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub token_budget: Option<TokenBudget>,
-    /// Default 0.1.
+    /// Without it faded memories come last.
     #[serde(default)]
     #[schemars(description = "")]
     pub min_confidence: Option<Confidence>,
@@ -150,6 +150,12 @@ pub struct RecalledMemory {
     /// Why its text looks like an order to a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,
+    /// The day of its event as its text names it; absent if the metadata has an `event_date`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_date_derived: Option<String>,
+    /// True if its confidence is below 0.1. Without `min_confidence` faded results come after the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub faded: bool,
     /// `superseded`, `compacted` or `forgotten` if a memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,

@@ -4,7 +4,7 @@ use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
     forget_many, groups, history, import, inspect, list, maintenance, pin, purge_backups, recall,
-    reembed, relate, reset, restore, stats, store, undo,
+    redo, reembed, relate, reset, restore, stats, store, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -154,6 +154,7 @@ mod the_example_is_parsed_and_serialised_for {
         pin: PinRequest, edit::ChangedReply;
         purge_backups: PurgeBackupsRequest, purge_backups::PurgeBackupsReply;
         recall: RecallRequest, recall::RecallReply;
+        redo: RedoRequest, redo::RedoReply;
         reembed: ReembedRequest, reembed::ReembedReply;
         relate: RelateRequest, relate::RelateReply;
         reset: ResetRequest, reset::ResetReply;

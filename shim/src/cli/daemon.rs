@@ -96,6 +96,9 @@ pub struct Compact {
     /// Print the steps without running them.
     #[arg(long)]
     pub dry_run: bool,
+    /// Do not ask for confirmation.
+    #[arg(long, short, conflicts_with = "dry_run")]
+    pub yes: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -1,11 +1,13 @@
 //! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::values::{
-    memory_type_parser, parse_confidence, parse_duration, parse_object, scope_parser,
+    list_order_parser, memory_type_parser, parse_confidence, parse_duration, parse_object,
+    scope_parser,
 };
 use clap::Args;
 use loci_proto::group::GroupName;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use loci_proto::requests::list::ListOrder;
 use serde_json::{Map, Value};
 
 const STATUSES: [&str; 8] =
@@ -92,6 +94,15 @@ pub struct List {
     /// Only memories at least this old, for example 90d.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub older: Option<i64>,
+    /// Only memories of this day (2026-12-31) or later: the day of the event, else the day of storing.
+    #[arg(long, value_name = "DATE")]
+    pub from: Option<String>,
+    /// Only memories of this day or earlier.
+    #[arg(long, value_name = "DATE")]
+    pub to: Option<String>,
+    /// Sort by: newest, oldest, day (of the event), used (most often first), confidence.
+    #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = list_order_parser())]
+    pub sort: ListOrder,
     /// Only memories with flags: they look like an order to a model, or disagree with a more trusted memory.
     #[arg(long)]
     pub flags: bool,
@@ -321,6 +332,20 @@ pub struct History {
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// `loci redo`
+#[derive(Debug, Args)]
+pub struct Redo {
+    /// Number of an undone act, as `loci history` prints it; default: the acts of the last undo.
+    #[arg(value_name = "ACT")]
+    pub id: Option<i64>,
+    /// Do not ask for confirmation.
+    #[arg(long, short)]
+    pub yes: bool,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,

@@ -10,7 +10,8 @@ use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use memories::{
-    Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
+    Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
+    Undo,
 };
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
@@ -90,6 +91,11 @@ pub enum Command {
         after_help = "Example: everything of the last two hours\n  loci undo --since 2h\n\nExample: everything that one session did\n  loci undo --session 0199c2"
     )]
     Undo(Undo),
+    /// Take back the last undo, or the undo of an act, after confirmation.
+    #[command(
+        after_help = "Example: the last undo\n  loci redo\n\nExample: one act that was undone\n  loci redo 12"
+    )]
+    Redo(Redo),
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]
     #[command(
@@ -137,7 +143,7 @@ pub enum Command {
         after_help = "Example\n  loci eval\n\nExample: compare with another ranking\n  loci eval --set retrieval.fusion=weighted"
     )]
     Eval(Eval),
-    /// Compact old episodes into summaries and promote repeated statements to facts; can be undone.
+    /// Compact old episodes into summaries and promote repeated statements to facts, after confirmation; can be undone.
     #[command(after_help = "Example: preview\n  loci compact --dry-run")]
     Compact(Compact),
     /// Forget faded memories that were not used for months, after confirmation. Can be undone for 30 days.

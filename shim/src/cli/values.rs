@@ -2,12 +2,21 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use loci_proto::requests::list::ListOrder;
 use serde_json::{Map, Value};
 
 /// Returns a parser of the names of memory types.
 pub(crate) fn memory_type_parser() -> impl TypedValueParser<Value = MemoryType> {
     PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str()))
         .try_map(|name| name.parse::<MemoryType>())
+}
+
+/// Returns a parser of the orders of a list.
+pub(crate) fn list_order_parser() -> impl TypedValueParser<Value = ListOrder> {
+    PossibleValuesParser::new(ListOrder::ALL.map(|(name, _)| name)).try_map(|name| {
+        let found = ListOrder::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, order)| order).ok_or("is not an order")
+    })
 }
 
 /// Returns a parser of the names of scopes.

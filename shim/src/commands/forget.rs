@@ -193,7 +193,8 @@ async fn list_all(
 
 fn preview_text(matches: &[ListedMemory]) -> String {
     let shown = &matches[..matches.len().min(PREVIEW_ROWS)];
-    let mut text = memory_table(Screen::of_stdout(), Columns { group: true, status: false }, shown);
+    let mut text =
+        memory_table(Screen::of_stdout(), Columns { group: true, ..Columns::default() }, shown);
     if matches.len() > PREVIEW_ROWS {
         let _ = writeln!(text, "  … and {} more", matches.len() - PREVIEW_ROWS);
     }

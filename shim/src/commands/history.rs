@@ -5,7 +5,9 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry, StoredMemory};
+use loci_proto::requests::history::{
+    ChangedText, HistoryReply, HistoryRequest, JournalEntry, StoredMemory,
+};
 
 /// Prints one page of acts.
 ///
@@ -58,6 +60,15 @@ pub fn stored_table(memories: &[StoredMemory]) -> String {
     table(&rows)
 }
 
+/// Returns the texts that an act changed: `before -> after` for a changed text.
+fn changed_text(act: &JournalEntry) -> String {
+    let text = |changed: &ChangedText| {
+        let before = changed.before.as_deref().map(|text| format!("{} -> ", escape_line(text)));
+        before.unwrap_or_default() + &escape_line(&changed.preview)
+    };
+    act.changed.iter().map(text).collect::<Vec<_>>().join(" | ")
+}
+
 /// Formats acts as a table.
 #[must_use]
 pub fn acts_table(acts: &[JournalEntry]) -> String {
@@ -71,9 +82,10 @@ pub fn acts_table(acts: &[JournalEntry]) -> String {
             act.rows.to_string(),
             client,
             undone,
+            changed_text(act),
         ]
     };
-    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE"].map(str::to_owned);
+    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE", "TEXT"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(acts.iter().map(row)).collect();
     table(&rows)
 }

@@ -116,6 +116,9 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
         );
     }
     row("created", date_time(&memory.created_at));
+    if let Some(day) = &memory.event_date_derived {
+        row("day", format!("{} (from the text)", escape_line(day)));
+    }
     if memory.updated_at != memory.created_at {
         row("updated", date_time(&memory.updated_at));
     }

@@ -1,19 +1,24 @@
-//! `loci list`: lists memories, newest first, one page at a time.
+//! `loci list`: lists memories, newest first or sorted, one page at a time.
 
 use crate::cli::memories::List;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, Screen, escape_line, print_line, print_note, table_on};
-use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
+use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
 /// The optional columns of a table of memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each column is independent")]
 pub struct Columns {
     /// The project; shown if the list may contain several.
     pub group: bool,
     /// The status; shown if any memory has flags, is pinned or not active.
     pub status: bool,
+    /// The day of the event; shown if any memory has one.
+    pub day: bool,
+    /// How often it was used; shown if the list is sorted by that.
+    pub used: bool,
 }
 
 /// Prints one page.
@@ -32,6 +37,9 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         all_groups: args.all_groups,
         text: args.text,
         older_than_seconds: args.older,
+        date_from: args.from,
+        date_to: args.to,
+        sort: args.sort,
         confidence_below: None,
         before: args.before,
         limit: Some(args.limit.into()),
@@ -54,8 +62,14 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     let needs_status = |memory: &ListedMemory| {
         memory.status != "active" || memory.pinned || !memory.provenance.flags.is_empty()
     };
-    let columns =
-        Columns { group: args.all_groups, status: reply.memories.iter().any(needs_status) };
+    let has_day =
+        |memory: &ListedMemory| memory.event_date.is_some() || memory.event_date_derived.is_some();
+    let columns = Columns {
+        group: args.all_groups,
+        status: reply.memories.iter().any(needs_status),
+        day: reply.memories.iter().any(has_day),
+        used: request.sort == ListOrder::Used,
+    };
     print_line(memory_table(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
     print_line(footer(&reply))
 }
@@ -68,6 +82,15 @@ fn footer(reply: &ListReply) -> String {
         (1, 1, None) => "\n1 memory".to_owned(),
         (shown, total, None) if shown < total => format!("\n{shown} of {total} memories"),
         (shown, ..) => format!("\n{shown} memories"),
+    }
+}
+
+/// Returns the day of the event, and whether it comes from the text.
+fn day_text(memory: &ListedMemory) -> String {
+    match (&memory.event_date, &memory.event_date_derived) {
+        (Some(given), _) => escape_line(given),
+        (None, Some(derived)) => format!("{} (from the text)", escape_line(derived)),
+        (None, None) => "-".to_owned(),
     }
 }
 
@@ -90,13 +113,19 @@ pub fn memory_table(screen: Screen, columns: Columns, memories: &[ListedMemory])
         if columns.group {
             row.push(escape_line(memory.group.as_deref().unwrap_or("-")));
         }
-        row.extend([date(&memory.created_at), escape_line(&memory.preview)]);
+        row.extend(columns.used.then(|| memory.access_count.to_string()));
+        row.push(date(&memory.created_at));
+        row.extend(columns.day.then(|| day_text(memory)));
+        row.push(escape_line(&memory.preview));
         row
     };
     let mut heading = vec!["ID", "TYPE", "CONF"];
     heading.extend(columns.status.then_some("STATUS"));
     heading.extend(columns.group.then_some("PROJECT"));
-    heading.extend(["CREATED", "MEMORY"]);
+    heading.extend(columns.used.then_some("USED"));
+    heading.push("CREATED");
+    heading.extend(columns.day.then_some("DAY"));
+    heading.push("MEMORY");
     let heading = heading.into_iter().map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(memories.iter().map(row)).collect();
     table_on(screen, &rows)

@@ -2,11 +2,13 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, escape_line, print_line};
+use crate::output::{Problem, escape_line, print_line, print_note};
 use loci_proto::error::Exit;
+use loci_proto::requests::groups::{GroupsReply, GroupsRequest};
 use loci_proto::requests::maintenance::{
     MaintenanceAction, MaintenancePlan, MaintenanceReply, MaintenanceRequest, StepKind, StepReport,
 };
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 /// Prints the steps that are due.
@@ -23,12 +25,33 @@ pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
+/// Returns the steps that are due, and whether maintenance is paused.
+///
+/// # Errors
+/// No daemon.
+pub async fn plan() -> Result<MaintenanceReply, Problem> {
+    send(MaintenanceAction::Plan).await
+}
+
+/// Prints a plan: on standard error if standard output is for JSON.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn print_plan(plan: &MaintenancePlan, json: bool) -> Result<(), Problem> {
+    if json {
+        print_note("Note:", &plan_text(plan));
+        return Ok(());
+    }
+    print_line(plan_text(plan))
+}
+
 /// Runs all due steps, one request per step, and prints each.
 ///
 /// # Errors
 /// The daemon cannot be reached, or refuses the request. Earlier steps are not undone.
 pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
+    let projects = if json { HashMap::new() } else { project_names(&client).await? };
     let mut done_steps = Vec::new();
     let mut first_request = true;
     loop {
@@ -39,8 +62,9 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
             )
             .await?;
         first_request = false;
-        if let Some(step) = reply.done {
+        if let Some(mut step) = reply.done {
             if !json {
+                step.project = projects.get(&step.group).cloned();
                 let left = reply.left.unwrap_or_default();
                 print_line(format!(
                     "{}{}",
@@ -67,6 +91,12 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
+/// Returns the display names of the projects, by id.
+async fn project_names(client: &VerbClient) -> Result<HashMap<String, String>, Problem> {
+    let reply: GroupsReply = client.call("groups", &GroupsRequest::default()).await?;
+    Ok(reply.groups.into_iter().map(|group| (group.id, group.name)).collect())
+}
+
 /// Sends one maintenance request.
 ///
 /// # Errors
@@ -85,7 +115,8 @@ enum Tense {
 }
 
 fn step_text(step: &StepReport, tense: Tense) -> String {
-    let (count, group) = (step.members.len(), escape_line(&step.group));
+    let project = step.project.as_deref().unwrap_or(&step.group);
+    let (count, group) = (step.members.len(), escape_line(project));
     let description = match step.act {
         StepKind::Compact => {
             let period = step.week.as_deref().unwrap_or("?");
@@ -100,9 +131,24 @@ fn step_text(step: &StepReport, tense: Tense) -> String {
     };
     match (&step.made, tense) {
         (Some(id), _) => format!("  {description}: {id}"),
-        (None, Tense::Planned) => format!("  {description}"),
+        (None, Tense::Planned) => format!("  {description}{}", texts_below(step)),
         (None, Tense::Done) => format!("  skipped because the memories changed: {description}"),
     }
+}
+
+/// Returns the texts of a planned step, one a line, and how many there are besides them.
+fn texts_below(step: &StepReport) -> String {
+    let mut lines: Vec<String> =
+        step.texts.iter().map(|text| format!("\n    {}", escape_line(text))).collect();
+    if let (StepKind::Promote | StepKind::Link, Some(fact)) = (step.act, lines.first_mut()) {
+        *fact = format!("\n    fact: {}", escape_line(&step.texts[0]));
+    }
+    let shown = step.texts.len().min(step.members.len());
+    match step.members.len() - shown {
+        0 => {}
+        more => lines.push(format!("\n    … and {more} more")),
+    }
+    lines.concat()
 }
 
 fn plan_text(plan: &MaintenancePlan) -> String {

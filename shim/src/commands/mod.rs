@@ -26,6 +26,7 @@ mod man;
 pub mod mcp;
 mod model;
 mod pin;
+mod redo;
 mod reembed;
 mod relate;
 mod reply_text;
@@ -79,6 +80,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Relate(args) => relate::run(&project_client()?, args).await?,
         Command::Stats(args) => stats::run(&project_client()?, args).await?,
         Command::History(args) => history::run(&project_client()?, args).await?,
+        Command::Redo(args) => redo::run(&project_client()?, args).await?,
         Command::Undo(args) => undo::run(&project_client()?, args).await?,
     }
     Ok(Exit::Ok.into())

@@ -54,8 +54,8 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     }
     let reply: UndoReply = raw_reply.parse()?;
     match reply.undone.len() {
-        1 => print_line("Undid 1 act."),
-        count => print_line(format!("Undid {count} acts.")),
+        1 => print_line("Undid 1 act; take it back with loci redo"),
+        count => print_line(format!("Undid {count} acts; take it back with loci redo")),
     }
 }
 

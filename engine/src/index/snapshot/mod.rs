@@ -107,6 +107,7 @@ fn text_fingerprint() -> Hash {
         "[2026-01-20 10:00] Anna Kowalska: I've moved the running meetings to the bigger rooms yesterday, haven't we?",
         "Der Schlüssel für den Keller hängt in der Küche",
         "La réunion du lundi est dans la petite salle; la reunión del lunes es en la sala pequeña",
+        "Incident 22 April 2026: the queue stopped, the report is due on 3 May 2026",
         "Klucze do piwnicy wiszą w kuchni",
         "会議室は3階 ½ ﬁle e-mail 서울에서 v1.2.3",
     ];

@@ -251,3 +251,26 @@ fn a_huge_week_becomes_many_bounded_steps() {
     let made = step(&mut test_store, &planned.steps[0]).made.expect("the summary is stored");
     assert!(memory(&test_store, &made).content.chars().count() <= 1000);
 }
+
+#[test]
+fn a_hard_delete_keeps_the_dates_of_the_other_lines() {
+    let mut test_store = store_with(Rules::default());
+    let mut ids = Vec::new();
+    for i in 0..6 {
+        let text = format!("2025-12-15: event {i} of the gateway was caused by disk {i}");
+        let arguments = json!({"content": text, "type": "episodic"});
+        ids.push(test_store.store("a", arguments, Some(&about(0, i))).id);
+    }
+    let made = run(&mut test_store)[0].made.clone().expect("the summary is stored");
+    let content = memory(&test_store, &made).content;
+    assert_eq!(content.matches("2025-12-15").count(), 1, "the date is written once: {content}");
+    let first = content.lines().next().expect("the summary has lines");
+    let number = (0..6).find(|i| first.contains(&format!("event {i} "))).expect("it is quoted");
+    test_store
+        .forget("a", json!({"memory_id": ids[number], "hard_delete": true}))
+        .expect("the memory is deleted");
+    let rest = memory(&test_store, &made).content;
+    assert!(!rest.contains(&format!("event {number} ")), "{rest}");
+    assert!(rest.starts_with("2025-12-15: event "), "{rest}");
+    assert_eq!(rest.matches("2025-12-15").count(), 1, "{rest}");
+}

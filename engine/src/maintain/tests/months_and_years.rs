@@ -48,11 +48,7 @@ fn the_weeks_of_a_finished_month_become_one_summary_of_their_lines() {
         "each line keeps its own date: {}",
         month.content
     );
-    assert!(
-        month.content.ends_with("(From 5 summaries; source_ids names them.)"),
-        "{}",
-        month.content
-    );
+    assert!(month.content.ends_with("(From 5 summaries.)"), "{}", month.content);
     assert!(report.members.iter().all(|week| status(&test_store, week) == "compacted"));
     assert_eq!(status(&test_store, &ids[0]), "compacted");
     assert_eq!(plan(&test_store), Plan::default(), "no summary is made twice");

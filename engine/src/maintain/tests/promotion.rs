@@ -261,3 +261,24 @@ fn an_existing_fact_is_linked_and_not_stored_again() {
         0
     );
 }
+
+#[test]
+fn an_entry_of_a_log_is_not_promoted() {
+    for (text, facts) in [
+        ("2025-12-15: the backup of the archive has ended without errors", 0),
+        ("On 15 December 2025 the backup of the archive has ended without errors", 0),
+        ("The backup of the archive is made at night", 1),
+    ] {
+        let mut test_store = store_with(Rules::default());
+        for i in 0..3 {
+            episode(
+                &mut test_store,
+                "a",
+                &format!("{text}, time {i}"),
+                "2026-01-30",
+                Some(&between_axes(0, 100 + i, 0.99)),
+            );
+        }
+        assert_eq!(plan(&test_store).to_reply().promoted, facts, "{text}");
+    }
+}

@@ -6,6 +6,7 @@
 use crate::Reader;
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
+use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
@@ -88,6 +89,8 @@ impl Reader {
         let mut results = Vec::with_capacity(hits.len());
         for Hit { memory, score, why, also, sources, older_version_of, .. } in hits {
             breakdowns.push(why);
+            let faded = self.is_faded(&memory, context.now);
+            let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
             let (by, flagged) =
                 (by(&memory.provenance, context.client), memory.provenance.flags.names());
             let result = if previews {
@@ -98,8 +101,8 @@ impl Reader {
                 let relations = self.relations(&memory, &visibility, MAX_RELATIONS)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
-            let marks = RecalledMemory { older_version_of, by, flagged, ..result };
-            let result = RecalledMemory { also, sources, ..marks };
+            let marks = RecalledMemory { older_version_of, by, flagged, faded, ..result };
+            let result = RecalledMemory { also, sources, event_date_derived, ..marks };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -189,5 +192,7 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         why: None,
         by: None,
         flagged: Vec::new(),
+        event_date_derived: None,
+        faded: false,
     }
 }

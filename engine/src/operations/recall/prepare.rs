@@ -58,7 +58,7 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
                 .into());
         }
     };
-    let dates = DateFilter::parse(&request)?;
+    let dates = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
     Ok(PreparedRecall { request, target: Target::Search(SearchText { query, dates }) })
 }
 

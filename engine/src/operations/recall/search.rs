@@ -26,13 +26,10 @@ use crate::search::similar_results::similar_results;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
 use crate::search::{fallback, repeats};
 use loci_proto::bounded_numbers::MaxResults;
+use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::memory::Confidence;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
-
-/// Minimum confidence of a result if the request gives none.
-const MIN_CONFIDENCE: f64 = 0.1;
 
 /// The results of the index, before rows are read.
 #[derive(Default)]
@@ -45,6 +42,8 @@ struct Found {
     matched: usize,
     /// Even the best result is a weak match.
     is_weak: bool,
+    /// Number of admitted memories that wait for the model, which encoded the query.
+    unencoded: usize,
     explained: Option<RecallExplanation>,
 }
 
@@ -71,7 +70,11 @@ impl Reader {
         let scope = Scope { request, context, group, visibility: &visibility };
         let limit = self.limit(request);
         let mut found = self.find_in_index(scope, text, limit)?;
-        let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
+        let degraded = match found.unencoded {
+            _ if found.by_fallback => Some(fallback::degraded(context.degraded)),
+            0 => None,
+            count => Some(unencoded(context.degraded, count)),
+        };
         let context =
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
@@ -82,7 +85,11 @@ impl Reader {
             found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
             page = Page::read(&self.conn, std::mem::take(&mut found.ranked), limit, fusion)?;
         }
-        let Page { hits, collapsed, .. } = page;
+        let Page { mut hits, collapsed, .. } = page;
+        if request.min_confidence.is_none() {
+            // The order within the two parts stays.
+            hits.sort_by_key(|hit| self.is_faded(&hit.memory, context.now));
+        }
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: text.query.truncated,
@@ -163,6 +170,7 @@ impl Reader {
             by_fallback,
             matched: results.matched,
             is_weak: results.is_weak,
+            unencoded: encoding.map_or(0, |_| index.unencoded_count(&mask)),
             ranked: found_memories(index, &results, breakdowns.unwrap_or_default()),
             explained,
         })
@@ -202,15 +210,15 @@ impl Reader {
         Filter { compacted: true, ..self.shared.filter(scope.visibility, scope.context.now) }
     }
 
-    /// Returns the filter of the request.
+    /// Returns the filter of the request. Without a minimum confidence it also admits faded
+    /// memories.
     fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
-        let request = scope.request;
-        let default = Confidence::new(MIN_CONFIDENCE).unwrap_or(Confidence::FULL);
+        let (request, all) = (scope.request, self.all_visible(scope));
         Filter {
             kind: request.kind,
             scope: request.scope,
-            min_confidence: request.min_confidence.unwrap_or(default),
-            ..self.all_visible(scope)
+            min_confidence: request.min_confidence.unwrap_or(all.min_confidence),
+            ..all
         }
     }
 }
@@ -230,6 +238,16 @@ fn usable_encoding<'a>(
         model if *model == *encoding.model => Ok(Some(encoding)),
         _ => Err(Error::OtherModel),
     }
+}
+
+/// Returns the degraded parts that a reply reports, with the memories added that wait for the model.
+fn unencoded(others: &Degraded, count: usize) -> Degraded {
+    let mut degraded = others.clone();
+    degraded.parts.push("vectors".to_owned());
+    degraded.hint.get_or_insert_with(|| {
+        format!("{count} memories are not encoded yet, so the ranking is less exact; call again in a moment")
+    });
+    degraded
 }
 
 /// Converts slots to sequence numbers, so that the results are valid without the index.

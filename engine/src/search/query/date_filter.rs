@@ -1,4 +1,4 @@
-//! The date filter of a recall: `date_from` and `date_to`.
+//! The date filter of a recall or a list: `date_from` and `date_to`.
 //!
 //! Not here: the day of a memory (`index::features`), times that the query text names
 //! (`text::dates`).
@@ -6,12 +6,11 @@
 use crate::error::Result;
 use crate::model::time;
 use loci_proto::error::Failure;
-use loci_proto::requests::recall::RecallRequest;
 
 /// The days that a result must be of; open where an end is `None`.
 ///
-/// The day of a memory is that of its event, else the date at the start of its text, else the day
-/// when it was stored.
+/// The day of a memory is that of its event, else the one that its text names, else the day when it
+/// was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DateFilter {
     from: Option<i32>,
@@ -23,14 +22,10 @@ impl DateFilter {
     ///
     /// # Errors
     /// `invalid`, naming the field that is not a date, or `date_from` if it is after `date_to`.
-    pub(crate) fn parse(request: &RecallRequest) -> Result<Self> {
-        let day = |text: &Option<String>, field| {
-            text.as_deref().map(|text| time::day_of(text, field)).transpose()
-        };
-        let filter = Self {
-            from: day(&request.date_from, "date_from")?,
-            to: day(&request.date_to, "date_to")?,
-        };
+    pub(crate) fn parse(date_from: Option<&str>, date_to: Option<&str>) -> Result<Self> {
+        let day =
+            |text: Option<&str>, field| text.map(|text| time::day_of(text, field)).transpose();
+        let filter = Self { from: day(date_from, "date_from")?, to: day(date_to, "date_to")? };
         match filter {
             Self { from: Some(from), to: Some(to) } if from > to => {
                 Err(Failure::invalid("date_from", "is after date_to")

@@ -110,6 +110,11 @@ fn byte_range(found: &Captures<'_>) -> Range<usize> {
 }
 
 impl CalendarDate {
+    /// Returns whether it names a day, and not only a month.
+    pub(crate) fn has_day(self) -> bool {
+        self.day.is_some()
+    }
+
     /// Its days in this year; `None` if the year has no such day (29 February).
     pub(crate) fn in_year(self, year: i32) -> Option<DayRange> {
         let first = NaiveDate::from_ymd_opt(year, self.month, self.day.unwrap_or(1))?;

@@ -2,10 +2,11 @@
 //!
 //! `calendar` and `relative` parse, `span` turns a time and a relation ("before", "since") into
 //! days with a fall-off, `references` combines the times of one query, `event_reference`
-//! parses events. Not here: the day of a memory (`index::features`), the day of an event
+//! parses events. `event_day` finds the day that a stored text names. Not here: the day of a memory (`index::features`), the day of an event
 //! (`search::query::event_date`).
 
 mod calendar;
+pub(crate) mod event_day;
 mod event_reference;
 mod references;
 mod relative;

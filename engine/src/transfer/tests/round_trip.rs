@@ -138,3 +138,18 @@ fn memories_are_exported_in_storage_order_with_confidence_and_its_time() {
     );
     assert_eq!(lines.last(), Some(&json!({"kind": "end", "lines": lines.len() - 1})));
 }
+
+#[test]
+fn an_export_names_the_day_of_a_text_and_an_import_finds_it_again() {
+    let mut test_store = TestStore::new();
+    let note = json!({"content": "2026-01-10: the queue stopped", "type": "episodic"});
+    test_store.store("a", note, None);
+    let file = export(&test_store, false);
+    assert!(file.contains(r#""event_date_derived":"2026-01-10""#), "{file}");
+    let claimed = file.replace("2026-01-10\"", "2020-01-01\"");
+    let mut other = TestStore::new();
+    import(&mut other, &claimed);
+    assert_eq!(without_provenance(&export(&other, false)), without_provenance(&file));
+    import(&mut other, &file);
+    assert_eq!(without_provenance(&export(&other, false)), without_provenance(&file));
+}

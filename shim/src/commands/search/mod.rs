@@ -70,13 +70,20 @@ fn score_text(result: &RecalledMemory) -> String {
     result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// Returns the number of collapsed duplicates as ` (+N similar)`; empty without duplicates.
-fn duplicates_text(result: &RecalledMemory) -> String {
-    if result.also.is_empty() {
-        String::new()
-    } else {
-        format!(" (+{} similar)", result.also.len())
+/// Returns what follows a preview: the number of collapsed duplicates, the day that the text names,
+/// and whether the memory has faded.
+fn marks_text(result: &RecalledMemory) -> String {
+    let mut marks = String::new();
+    if !result.also.is_empty() {
+        marks += &format!(" (+{} similar)", result.also.len());
     }
+    marks + &day_text(result) + if result.faded { " (faded)" } else { "" }
+}
+
+/// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.
+fn day_text(result: &RecalledMemory) -> String {
+    let text = |day: &String| format!(" (day {}, from the text)", escape_line(day));
+    result.event_date_derived.as_ref().map(text).unwrap_or_default()
 }
 
 fn preview_table(results: &[RecalledMemory]) -> String {
@@ -89,7 +96,7 @@ fn preview_table(results: &[RecalledMemory]) -> String {
             score_text(result),
             kind(result).to_string(),
             memory_id::short(result.id.as_str()),
-            escape_line(preview) + &duplicates_text(result),
+            escape_line(preview) + &marks_text(result),
         ]
     };
     let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
@@ -104,10 +111,12 @@ fn full_texts(results: &[RecalledMemory]) -> String {
             .confidence
             .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
         let heading = format!(
-            "{}  {}  {}{confidence}, {created}",
+            "{}  {}  {}{confidence}, {created}{}{}",
             score_text(result),
             kind(result),
-            result.id
+            result.id,
+            day_text(result),
+            if result.faded { " (faded)" } else { "" }
         );
         let text = escape_lines(result.content.as_deref().unwrap_or_default());
         let relations = result.relations.iter().map(crate::commands::inspect::relation_line);

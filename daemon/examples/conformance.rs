@@ -222,6 +222,7 @@ impl Server {
     fn connect(&self) -> Arc<Mutex<Connection>> {
         let id = Uuid::now_v7().to_string();
         let hello = hello::Session {
+            isolated: None,
             id,
             group: GroupHint::Default,
             warnings: Vec::new(),

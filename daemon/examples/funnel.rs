@@ -172,7 +172,7 @@ fn search(
     let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
     let (encoding, degraded) = (model.encode_query(text)?, Degraded::default());
     let context = RecallContext {
-        group,
+        viewer: group.into(),
         client: None,
         encoding: Some(&encoding),
         now: START.plus(30 * DAY),

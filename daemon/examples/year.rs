@@ -223,7 +223,7 @@ impl Searcher<'_> {
         let encoding = model.encode_query(question)?;
         let degraded = Degraded::default();
         let context = RecallContext {
-            group: self.group,
+            viewer: self.group.into(),
             client: None,
             encoding: Some(&encoding),
             now: self.now,

@@ -30,6 +30,9 @@ pub struct Session {
     /// The project.
     #[serde(default)]
     pub group: GroupHint,
+    /// `isolated` of the project's `.loci.toml`; `None` if the file does not have the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolated: Option<bool>,
     /// Parts of the environment that were ignored, in sentences for `loci ctl status`.
     #[serde(default)]
     pub warnings: Vec<String>,

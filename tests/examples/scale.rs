@@ -157,8 +157,9 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
         serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}),
     )?;
     let degraded = Degraded::default();
+    let own = group(project);
     let context = RecallContext {
-        group: &group(project),
+        viewer: (&own).into(),
         client: None,
         encoding: Some(&asking.encoding),
         now: NOW,

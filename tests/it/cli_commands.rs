@@ -358,6 +358,8 @@ fn replies_are_as_the_page_documents_them() {
         ("restore", done(&home, &["restore", &memory])),
         ("stats", done(&home, &["stats"])),
         ("history", done(&home, &["history", "--limit", "1"])),
+        ("supersede", done(&home, &["supersede", &anna, &bob])),
+        ("review", done(&home, &["review"])),
         ("undo", done(&home, &["undo", "--last", "--yes"])),
         ("redo", done(&home, &["redo", "--yes"])),
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),

@@ -17,13 +17,16 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 50] = [
+const COMMANDS: [&str; 53] = [
     "search heron",
     "list",
     "inspect A --log",
     "add Silence_is_golden --type semantic",
     "edit A --content The_server_of_the_shop_is_called_egret",
     "pin A",
+    "supersede A B",
+    "undo --last --yes",
+    "review",
     "confirm A",
     "relate A knows B",
     "forget A",

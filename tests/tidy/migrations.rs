@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 8] = [
+const FROZEN: [(&str, &str); 9] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -18,6 +18,10 @@ const FROZEN: [(&str, &str); 8] = [
     ("0006_provenance.sql", "ea476d0af7c61c1efa592102c9855404d3daaf41fa7ab9697f7901c712f1e425"),
     ("0007_vector_sets.sql", "0fbb0cc3bf173c54569ecc5a6ad084866875e0e4f99508a866b01d471c2d6674"),
     ("0008_title_codes.sql", "ca7c48b73ce7b111ba396b29a58c1b8b7eedeb650fae3d759c6c26bb2e66c405"),
+    (
+        "0009_isolated_groups.sql",
+        "2a9ab7e434909d9589bb3c8276e1e27ae1e409e0d094aedd50ef7f60b107974a",
+    ),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

@@ -9,6 +9,7 @@ pub mod effective;
 pub mod file;
 pub mod options;
 pub mod privacy;
+pub mod scope;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,8 @@ pub struct Config {
     pub backup: backup::Backup,
     /// `[privacy]`
     pub privacy: privacy::Privacy,
+    /// `[scope]`
+    pub scope: scope::DefaultScope,
 }
 
 /// `[server]`
@@ -325,6 +328,7 @@ impl Config {
         check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         self.privacy.policy()?;
+        self.scope.check()?;
         self.check_ranges()
     }
 
@@ -434,6 +438,8 @@ impl Config {
                 episodic_factor: self.maintenance.episodic_decay_factor,
                 semantic_factor: self.maintenance.semantic_decay_factor,
             },
+            scopes: self.scope.settings(),
+            default_group: self.storage.default_group.trim().to_owned(),
             ..Settings::for_model(self.embedding.known_id().unwrap_or_default())
         }
     }

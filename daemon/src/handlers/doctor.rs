@@ -4,16 +4,18 @@ use crate::config::Config;
 use crate::embedding::ModelState;
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
-use crate::service::{Service, full_check, index_warmup};
+use crate::service::{Caller, Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{StorageWarning, WarningKind};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
+use loci_proto::requests::stats::StatsRequest;
 use std::io;
 use std::path::Path;
 
 pub(super) async fn handle(
     service: &Service,
+    caller: Caller<'_>,
     request: DoctorRequest,
 ) -> Result<DoctorReply, Failure> {
     if request.dismiss {
@@ -21,6 +23,7 @@ pub(super) async fn handle(
     }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
+    findings.push(describe_project(service, caller).await?);
     findings.push(check_network(OpenSockets::of_process()));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
@@ -38,6 +41,21 @@ pub(super) async fn handle(
         findings.extend(read_everything(service).await?);
     }
     Ok(DoctorReply { findings, dismissed: None })
+}
+
+/// Says whether the project of the caller is isolated, and the default scopes if they were changed.
+async fn describe_project(service: &Service, caller: Caller<'_>) -> Result<Finding, Failure> {
+    let (actor, now) = (caller.session.actor(), service.now());
+    let request = StatsRequest::default();
+    let stats = service.read(move |reader| reader.stats(&request, &actor, now)).await?;
+    let isolation = if stats.isolated { "isolated" } else { "not isolated" };
+    let scope = |(kind, scope): (&String, &String)| format!("{kind} {scope}");
+    let scopes: Vec<String> = stats.default_scopes.iter().map(scope).collect();
+    let scopes = match scopes.as_slice() {
+        [] => String::new(),
+        scopes => format!("; default scopes: {}", scopes.join(", ")),
+    };
+    Ok(Finding::ok("project", format!("{} is {isolation}{scopes}", caller.session.group.name)))
 }
 
 /// Says when backups were last made, verified and tested.

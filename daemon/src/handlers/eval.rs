@@ -6,16 +6,17 @@
 use crate::config::Config;
 use crate::service::encoding::EncodedQuery;
 use crate::service::{Service, index_warmup};
-use loci_engine::Reader;
 use loci_engine::model::encoding::QueryEncoding;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::ranking::fusion::Fusion;
+use loci_engine::{Reader, Viewer};
 use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
 use loci_proto::degraded::Degraded;
 use loci_proto::error::Failure;
 use loci_proto::limits;
+use loci_proto::memory::Origin;
 use loci_proto::requests::eval::{
     DEFAULT_PROBES, EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency, MAX_PROBES,
 };
@@ -148,7 +149,7 @@ fn rank(
     };
     let degraded = Degraded::default();
     let context = RecallContext {
-        group: &question.group,
+        viewer: Viewer { group: &question.group, origin: Origin::Person },
         client: None,
         encoding,
         now,

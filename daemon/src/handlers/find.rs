@@ -9,6 +9,6 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: FindRequest,
 ) -> Result<FindReply, Failure> {
-    let (own_group, now) = (caller.session.group.clone(), service.now());
-    service.read(move |reader| reader.find(&request, &own_group, now)).await
+    let (actor, now) = (caller.session.actor(), service.now());
+    service.read(move |reader| reader.find(&request, &actor, now)).await
 }

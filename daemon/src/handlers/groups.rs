@@ -2,7 +2,6 @@
 
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
-use loci_engine::Reader;
 use loci_proto::error::Failure;
 use loci_proto::group;
 use loci_proto::group::GroupHint;
@@ -10,8 +9,9 @@ use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupsReply, MergeRequest, RenameRequest,
 };
 
-pub(super) async fn list(service: &Service) -> Result<GroupsReply, Failure> {
-    service.read(Reader::groups).await
+pub(super) async fn list(service: &Service, caller: Caller<'_>) -> Result<GroupsReply, Failure> {
+    let actor = caller.session.actor();
+    service.read(move |reader| reader.groups(&actor)).await
 }
 
 pub(super) async fn rename(

@@ -10,6 +10,6 @@ pub(super) async fn handle(
     request: InspectRequest,
 ) -> Result<InspectReply, Failure> {
     service.flush_usage_unless_loading().await?;
-    let (own_group, now) = (caller.session.group.clone(), service.now());
-    service.read(move |reader| reader.inspect(&request, &own_group, now)).await
+    let (actor, now) = (caller.session.actor(), service.now());
+    service.read(move |reader| reader.inspect(&request, &actor, now)).await
 }

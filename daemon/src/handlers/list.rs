@@ -9,6 +9,6 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: ListRequest,
 ) -> Result<ListReply, Failure> {
-    let (own_group, now) = (caller.session.group.clone(), service.now());
-    service.read(move |reader| reader.list(&request, &own_group, now)).await
+    let (actor, now) = (caller.session.actor(), service.now());
+    service.read(move |reader| reader.list(&request, &actor, now)).await
 }

@@ -17,6 +17,7 @@ mod forget_many;
 mod groups;
 mod history;
 mod inspect;
+mod isolation;
 mod list;
 mod maintenance;
 mod pin;
@@ -27,11 +28,14 @@ mod reembed;
 mod relate;
 mod reset;
 mod restore;
+mod review;
 mod scan;
 mod stats;
 mod store;
+mod supersede;
 mod undo;
 
+use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_engine::privacy;
 use loci_proto::error::{Code, Failure};
@@ -52,19 +56,40 @@ pub async fn handle(
     let policy = service.config.policy();
     privacy::request::check_group(&policy, "group", &caller.session.group.name)?;
     let redacted = privacy::request::screen(&policy, &mut request)?;
-    // If the session's group was merged into another, the call works in that group.
-    let redirected = service.resolve_group(&caller.session.group).await;
-    if redirected.is_none() {
-        groups::check_name(service, caller.session).await?;
-    }
-    let redirected = redirected.map(|group| caller.session.in_group(group));
+    let redirected = enter_group(service, caller.session).await?;
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
+    if isolation::reads_whole_store(&request) {
+        isolation::check_whole_store(service, caller.session).await?;
+    }
     // Looking after background work must not count as a call, which would slow that work down.
     if !matches!(request, Request::Maintenance(_) | Request::Reembed(_)) {
         service.scheduler.record_call();
     }
     let reply = call_verb(service, caller, request).await?;
     Ok(with_redacted(reply, redacted))
+}
+
+/// Checks the session's project, and isolates it if its folder says so. If it was merged into another, returns a copy of the session in that
+/// project.
+///
+/// # Errors
+/// `invalid` for the name of the project; `not_found` for an isolated one that the session names from outside; `busy`.
+pub async fn enter_group(service: &Service, session: &Session) -> Result<Option<Session>, Failure> {
+    let redirected = service.resolve_group(&session.group).await;
+    if redirected.is_none() {
+        groups::check_name(service, session).await?;
+    }
+    let redirected = redirected.map(|group| session.in_group(group));
+    isolation::apply(service, redirected.as_ref().unwrap_or(session)).await?;
+    Ok(redirected)
+}
+
+/// Refuses an export to an agent while a project is isolated.
+///
+/// # Errors
+/// `conflict`.
+pub async fn check_export(service: &Service, session: &Session) -> Result<(), Failure> {
+    isolation::check_whole_store(service, session).await
 }
 
 /// Lists in the reply what was replaced in the texts of the request.
@@ -94,6 +119,8 @@ async fn call_verb(
         Request::List(request) => json(&list::handle(service, caller, request).await?),
         Request::Find(request) => json(&find::handle(service, caller, request).await?),
         Request::Edit(request) => json(&edit::handle(service, caller, request).await?),
+        Request::Supersede(request) => json(&supersede::handle(service, caller, request).await?),
+        Request::Review(request) => json(&review::handle(service, caller, request).await?),
         Request::Pin(request) => json(&pin::handle(service, caller, request).await?),
         Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
         Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
@@ -102,7 +129,7 @@ async fn call_verb(
         Request::Eval(request) => json(&eval::handle(service, request).await?),
         Request::Maintenance(request) => json(&maintenance::handle(service, request).await?),
         Request::Cleanup(request) => json(&cleanup::handle(service, caller, request).await?),
-        Request::Groups(_) => json(&groups::list(service).await?),
+        Request::Groups(_) => json(&groups::list(service, caller).await?),
         Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
         Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
@@ -111,7 +138,7 @@ async fn call_verb(
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
         Request::Scan(request) => json(&scan::handle(service, caller, request).await?),
         Request::Reembed(request) => json(&reembed::handle(service, request).await?),
-        Request::Doctor(request) => json(&doctor::handle(service, request).await?),
+        Request::Doctor(request) => json(&doctor::handle(service, caller, request).await?),
     }
 }
 

@@ -27,13 +27,13 @@ pub(super) async fn handle(
             Some(text) => service.encode_query(text).await?,
             None => EncodedQuery { encoding: None, degraded: service.degraded() },
         };
-        let (group, now) = (caller.session.group.clone(), service.now());
+        let (actor, now) = (caller.session.actor(), service.now());
         let client = caller.session.client();
         let omits_defaults = caller.session.is_agent();
         let prepared = Arc::clone(&prepared);
         let recall = move |reader: &mut Reader| {
             let context = RecallContext {
-                group: &group,
+                viewer: (&actor).into(),
                 client: client.as_deref(),
                 encoding: encoding.as_ref(),
                 now,

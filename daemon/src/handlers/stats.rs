@@ -9,7 +9,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: StatsRequest,
 ) -> Result<StatsReply, Failure> {
-    let (own_group, now) = (caller.session.group.clone(), service.now());
-    let reply = service.read(move |reader| reader.stats(&request, &own_group, now)).await?;
+    let (actor, now) = (caller.session.actor(), service.now());
+    let reply = service.read(move |reader| reader.stats(&request, &actor, now)).await?;
     Ok(StatsReply { degraded: service.degraded(), ..reply })
 }

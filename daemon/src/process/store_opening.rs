@@ -203,6 +203,7 @@ impl Opening {
         let needs_check = writer.wants_check();
         let views = StoreViews {
             group_redirects: writer.group_redirects(),
+            isolated: writer.isolated_groups(),
             sets: writer.active_sets(),
             warmup: writer.warmup(),
         };
@@ -235,6 +236,7 @@ impl Opening {
         let (readers, reader_threads) = Pool::start("reader", readers);
         let views = StoreViews {
             group_redirects: store.group_redirects(),
+            isolated: store.isolated_groups(),
             sets: store.active_sets(),
             warmup: store.warmup(),
         };

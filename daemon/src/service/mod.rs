@@ -331,6 +331,16 @@ impl Service {
         self.pools().await.ok().and_then(|pools| pools.group_redirects.resolve(group))
     }
 
+    /// Returns whether a project is isolated.
+    pub async fn is_isolated(&self, group: &Group) -> bool {
+        self.pools().await.is_ok_and(|pools| pools.isolated.contains(group))
+    }
+
+    /// Returns whether any project is isolated.
+    pub async fn has_isolated_groups(&self) -> bool {
+        self.pools().await.is_ok_and(|pools| !pools.isolated.is_empty())
+    }
+
     /// Reads the configuration file again (`POST /reload`, SIGHUP).
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::service::pools::Pool;
 use loci_engine::error::Result as EngineResult;
 use loci_engine::operations::groups::GroupRedirects;
+use loci_engine::operations::isolation::IsolatedGroups;
 use loci_engine::{ActiveSets, DamagedRows, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct StorePools {
     pub readers: Pool<Reader>,
     /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
+    /// The isolated projects.
+    pub isolated: IsolatedGroups,
     /// The vector sets in use.
     pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
@@ -41,6 +44,8 @@ pub struct StorePools {
 pub struct StoreViews {
     /// The redirects of groups that were merged into others.
     pub group_redirects: GroupRedirects,
+    /// The isolated projects.
+    pub isolated: IsolatedGroups,
     /// The vector sets in use.
     pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
@@ -57,9 +62,9 @@ impl StorePools {
         views: StoreViews,
         needs_check: bool,
     ) -> Self {
-        let StoreViews { group_redirects, sets, warmup } = views;
+        let StoreViews { group_redirects, isolated, sets, warmup } = views;
         let damaged_rows = Arc::default();
-        Self { writer, readers, group_redirects, sets, warmup, needs_check, damaged_rows }
+        Self { writer, readers, group_redirects, isolated, sets, warmup, needs_check, damaged_rows }
     }
 
     /// Sets where the store records damaged rows.

@@ -50,6 +50,7 @@ impl ServiceFixture {
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("a reader opens")]);
         let views = StoreViews {
             group_redirects: writer.group_redirects(),
+            isolated: writer.isolated_groups(),
             sets: writer.active_sets(),
             warmup: writer.warmup(),
         };

@@ -279,7 +279,13 @@ fn is_known(restored: &Connection, line: &MemoryLine) -> Result<bool> {
 
 /// Returns a group whose row cannot be read, under its id.
 fn unreadable_group(id: &str, created_at: i64) -> GroupLine {
-    GroupLine { id: id.to_owned(), name: id.to_owned(), created_at, aliases: Vec::new() }
+    GroupLine {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        created_at,
+        aliases: Vec::new(),
+        isolated: false,
+    }
 }
 
 /// Returns an upper bound of the lost changes: rows that could not be read, and changes after the

@@ -19,7 +19,7 @@ const RECORDS: [&str; 10] = [
     "known_answers",
 ];
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 9] = [
     "memories",
     "memory_variants",
     "memory_sources",
@@ -27,6 +27,8 @@ const TABLES: [&str; 7] = [
     "relation_evidence",
     "group_aliases",
     "groups",
+    "isolated_groups",
+    "kept_pairs",
 ];
 
 /// Dumps all tables in row order.

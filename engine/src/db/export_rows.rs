@@ -4,6 +4,7 @@
 //! (`crate::transfer`).
 
 use crate::db::damage::{self, DamagedRow, Source};
+use crate::db::isolated_groups;
 use crate::db::memory_row::{self, anchor, check_hash, confidence, parsed};
 use crate::error::Result;
 use crate::transfer::{
@@ -56,6 +57,7 @@ pub(crate) fn groups(
             Ok(())
         },
     )?;
+    let isolated = isolated_groups::all_of_any_schema(conn)?;
     let read = |row: &Row<'_>| {
         let id: String = row.get(0)?;
         let aliases = aliases
@@ -63,7 +65,8 @@ pub(crate) fn groups(
             .filter(|(_, group)| *group == id)
             .map(|(alias, _)| alias.clone())
             .collect();
-        Ok(GroupLine { id, name: row.get(1)?, created_at: row.get(2)?, aliases })
+        let isolated = isolated.contains(&id);
+        Ok(GroupLine { id, name: row.get(1)?, created_at: row.get(2)?, aliases, isolated })
     };
     let sql = "SELECT id, name, created_at FROM groups ORDER BY id";
     for_each(conn, Query::named(sql, "project"), read, &mut pass)

@@ -24,7 +24,7 @@ pub(crate) fn matching(
     }
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let groups = visibility.groups();
-    // The condition is `Visibility::admits` in SQL.
+    // The condition admits more than `Visibility::admits`, which decides below.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
          WHERE memories_fts MATCH ?1 AND ({SCOPE_OF_M} = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
@@ -32,7 +32,8 @@ pub(crate) fn matching(
     ))?;
     let mut rows = statement.query((quoted.join(" OR "), groups.first(), groups.last()))?;
     while let Some(row) = rows.next()? {
-        if intact_entry(conn, row)?.is_some_and(|entry| !visit(entry)) {
+        let entry = intact_entry(conn, row)?.filter(|entry| visibility.admits(entry.audience()));
+        if entry.is_some_and(|entry| !visit(entry)) {
             break;
         }
     }

@@ -329,17 +329,22 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// Returns another active memory with the same text and type that the same projects see, if there
-/// is one.
-pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
+/// Returns the other active memories with the same text and type that the same projects see, oldest
+/// first.
+pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Vec<Memory>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
                AND (t.scope = 'global' OR t.source_group IS m.source_group) AND t.trust = m.trust
-               AND (t.flags IS NULL) = (m.flags IS NULL) ORDER BY t.seq LIMIT 1";
-    let id: Option<String> =
-        conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
-    let Some(id) = id.and_then(|id| id.parse().ok()) else { return Ok(None) };
-    Ok(by_id(conn, &id)?.map(|memory| memory.id))
+               AND (t.flags IS NULL) = (m.flags IS NULL) ORDER BY t.seq";
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids = statement.query_map([memory.seq], |row| row.get::<_, String>(0))?;
+    let mut found = Vec::new();
+    for id in ids {
+        if let Ok(id) = id?.parse() {
+            found.extend(by_id(conn, &id)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Deletes a memory permanently, with its terms, vectors, variants, relations, sources and

@@ -15,6 +15,7 @@ pub mod content_hash;
 mod context_rules;
 mod forms;
 mod lexicon;
+mod other_value;
 mod pairing;
 mod passive;
 mod possessives;
@@ -25,6 +26,7 @@ mod token;
 mod word;
 mod word_order;
 
+pub use other_value::other_value;
 use pairing::PairedText;
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -16,8 +16,8 @@ use crate::database_files::wal_path;
 use crate::db::damage::{self, DamagedRows};
 use crate::db::schema_check::Derived;
 use crate::db::{
-    ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, memories, migrate,
-    schema_check, tombstones, vector_sets, vectors,
+    ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, isolated_groups,
+    memories, migrate, schema_check, tombstones, vector_sets, vectors,
 };
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -90,7 +90,6 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     damaged.replace(damage::recorded(&conn)?);
     let sets = vector_sets::open(&conn, &settings.model, now)?;
     failpoint!("after a store is marked as open");
-    let memories = memories::count(&conn)?;
     let sums_are_valid = recognition.sums_are_valid;
     let files = begin_files(
         &conn,
@@ -99,13 +98,14 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     )?;
     let erased = unrecorded_tombstones(&conn, &settings);
     let warmup = WarmupProgress::default();
-    warmup.set_total(memories);
+    warmup.set_total(memories::count(&conn)?);
     let shared = Arc::new(Shared {
         path,
         database,
         is_read_only: false,
         damaged,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
+        isolated: RwLock::new(isolated_groups::all(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         sets: RwLock::new(Arc::new(sets)),
         index: RwLock::default(),

@@ -6,7 +6,9 @@
 use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
 use crate::db::damage::{self, DamagedRows};
-use crate::db::{entity_links, groups, health, memories, migrate, schema_check, vector_sets};
+use crate::db::{
+    entity_links, groups, health, isolated_groups, memories, migrate, schema_check, vector_sets,
+};
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
 use crate::handles::reader::Reader;
@@ -15,6 +17,7 @@ use crate::handles::shared::Shared;
 use crate::index::warmup::{Origin, WarmupProgress};
 use crate::model::time::Timestamp;
 use crate::operations::groups::GroupRedirects;
+use crate::operations::isolation::IsolatedGroups;
 use crate::operations::reembed::ActiveSets;
 use parking_lot::{Mutex, RwLock};
 use std::path::Path;
@@ -53,6 +56,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
         damaged,
         erase_pending: AtomicBool::new(false),
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
+        isolated: RwLock::new(isolated_groups::all(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         sets: RwLock::new(Arc::new(vector_sets::in_use(&conn)?)),
         index: RwLock::default(),
@@ -81,6 +85,12 @@ impl ReadOnlyStore {
     #[must_use]
     pub fn group_redirects(&self) -> GroupRedirects {
         GroupRedirects::of(&self.shared)
+    }
+
+    /// Returns the isolated projects.
+    #[must_use]
+    pub fn isolated_groups(&self) -> IsolatedGroups {
+        IsolatedGroups::of(&self.shared)
     }
 
     /// Returns the vector sets in use.

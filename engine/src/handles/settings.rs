@@ -7,7 +7,7 @@ use crate::maintain::Rules;
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
 use crate::search::Effort;
-use loci_proto::memory::MemoryType;
+use loci_proto::memory::{MemoryType, Scope};
 use std::path::PathBuf;
 
 /// The settings of the engine.
@@ -38,6 +38,10 @@ pub struct Settings {
     pub snapshot_from: usize,
     /// Where the backups are.
     pub backups: BackupSettings,
+    /// The scope of a memory that is stored without one.
+    pub scopes: DefaultScopes,
+    /// Id of the group of sessions outside any project.
+    pub default_group: String,
 }
 
 /// Where backups are, and how much space they may take.
@@ -52,6 +56,43 @@ pub struct BackupSettings {
 impl Default for BackupSettings {
     fn default() -> Self {
         Self { folder: None, max_bytes: 1 << 30 }
+    }
+}
+
+/// The default scope of each memory type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DefaultScopes {
+    /// Scope of events.
+    pub episodic: Scope,
+    /// Scope of facts.
+    pub semantic: Scope,
+    /// Scope of instructions.
+    pub procedural: Scope,
+    /// Scope of entities.
+    pub entity: Scope,
+}
+
+impl Default for DefaultScopes {
+    fn default() -> Self {
+        Self {
+            episodic: MemoryType::Episodic.default_scope(),
+            semantic: MemoryType::Semantic.default_scope(),
+            procedural: MemoryType::Procedural.default_scope(),
+            entity: MemoryType::Entity.default_scope(),
+        }
+    }
+}
+
+impl DefaultScopes {
+    /// Returns the default scope of a type.
+    #[must_use]
+    pub fn of(self, kind: MemoryType) -> Scope {
+        match kind {
+            MemoryType::Episodic => self.episodic,
+            MemoryType::Semantic => self.semantic,
+            MemoryType::Procedural => self.procedural,
+            MemoryType::Entity => self.entity,
+        }
     }
 }
 
@@ -97,6 +138,8 @@ impl Settings {
             effort: Effort::default(),
             snapshot_from: SNAPSHOT_FROM,
             backups: BackupSettings::default(),
+            scopes: DefaultScopes::default(),
+            default_group: "default".to_owned(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::index::warmup::WarmupProgress;
 use crate::index::{Filter, Index};
 use crate::model::time::Timestamp;
 use crate::model::vector_set::VectorSets;
-use crate::model::visibility::Visibility;
+use crate::model::visibility::{Isolation, Visibility};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) index_suspect: Mutex<bool>,
     /// Groups that were merged into others, by id, and the group that each redirects to.
     pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
+    /// Ids of the isolated groups.
+    pub(crate) isolated: RwLock<Vec<String>>,
     pub(crate) warmup: Arc<WarmupProgress>,
     /// The damaged rows that were found.
     pub(crate) damaged: Arc<DamagedRows>,
@@ -114,6 +116,11 @@ impl Shared {
     /// Returns the vector sets in use.
     pub(crate) fn sets(&self) -> Arc<VectorSets> {
         Arc::clone(&self.sets.read())
+    }
+
+    /// Returns which projects are isolated.
+    pub(crate) fn isolation(&self) -> Isolation {
+        Isolation::new(self.isolated.read().clone(), &self.settings().default_group)
     }
 
     /// Returns the filter that admits every active, unexpired memory that is visible.

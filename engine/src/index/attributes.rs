@@ -215,6 +215,11 @@ impl Attributes {
         self.group_numbers.get(&Some(name.to_owned())).copied()
     }
 
+    /// Returns the number of the memories without a group, if there are any.
+    pub(crate) fn no_group(&self) -> Option<u32> {
+        self.group_numbers.get(&None).copied()
+    }
+
     /// Returns the slots of a group, by its number.
     pub(crate) fn members_of(&self, group: u32) -> &Members {
         &self.members[group as usize]

@@ -130,6 +130,7 @@ pub(crate) mod tests {
     use crate::model::encoding::{DocumentEncoding, Embedding};
     use crate::model::entity_link::{EntityLink, LinkKind};
     use crate::model::status::Status;
+    use crate::model::visibility::{Isolation, Visibility};
     use crate::ranking::fusion::Fusion;
     use crate::search::project_preference::ProjectPreference;
     use crate::search::query::parse::ParsedQuery;
@@ -240,7 +241,7 @@ pub(crate) mod tests {
         {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
-                visibility: &crate::model::visibility::Visibility::of_group(group),
+                visibility: &Visibility::of_group(group, Isolation::default()),
                 kind,
                 scope,
                 min_confidence: Confidence::FULL,

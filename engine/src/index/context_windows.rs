@@ -193,7 +193,7 @@ mod tests {
     use crate::model::decay::Decay;
     use crate::model::entry::Entry;
     use crate::model::status::Status;
-    use crate::model::visibility::Visibility;
+    use crate::model::visibility::{Isolation, Visibility};
     use crate::tests::fixture::T0;
     use loci_proto::memory::{Confidence, Scope};
     use proptest::prelude::*;
@@ -217,7 +217,7 @@ mod tests {
                 index.put(entry(seq, *group, scope, if stored.len() % 2 == 0 { Status::Active } else { status }));
             }
             let lowest = Confidence::new(0.0).expect("the confidence is in bounds");
-            let visibility = Visibility::of_group("a");
+            let visibility = Visibility::of_group("a", Isolation::default());
             let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();

@@ -26,9 +26,9 @@ pub(crate) struct Counts {
 }
 
 impl Index {
-    /// Counts all memories, or those of one group.
-    pub(crate) fn counts(&self, group: Option<&str>, minimum: &ConfidenceBound) -> Counts {
-        let selected = self.selected(group);
+    /// Counts all memories, or those of these groups; `""` is no group.
+    pub(crate) fn counts(&self, groups: Option<&[String]>, minimum: &ConfidenceBound) -> Counts {
+        let selected = self.selected(groups);
         let words = |bits: &dyn Fn(usize) -> u64| -> Vec<u64> {
             selected.iter().enumerate().map(|(number, word)| word & bits(number)).collect()
         };
@@ -75,13 +75,20 @@ impl Index {
         }
     }
 
-    /// Returns the slots of all memories, or of those of one group, as bits.
-    fn selected(&self, group: Option<&str>) -> Vec<u64> {
+    /// Returns the slots of all memories, or of those of these groups, as bits.
+    fn selected(&self, groups: Option<&[String]>) -> Vec<u64> {
         let mut selected = vec![0; self.len().div_ceil(64)];
-        match group.map(|group| self.attributes.group(group)) {
+        let number_of = |group: &String| match group.as_str() {
+            "" => self.attributes.no_group(),
+            name => self.attributes.group(name),
+        };
+        match groups {
             None => selected.fill(u64::MAX),
-            Some(Some(number)) => self.attributes.members_of(number).all.mark(&mut selected),
-            Some(None) => {}
+            Some(groups) => {
+                for number in groups.iter().filter_map(number_of) {
+                    self.attributes.members_of(number).all.mark(&mut selected);
+                }
+            }
         }
         for (number, word) in selected.iter_mut().enumerate() {
             *word &= self.attributes.present.word(number);

@@ -8,7 +8,7 @@ use crate::model::decay::{Anchor, Decay};
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::{DAY, Timestamp};
-use crate::model::visibility::Visibility;
+use crate::model::visibility::{Others, Visibility};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashSet;
 
@@ -163,12 +163,13 @@ impl Attributes {
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
         // `Visibility::admits` as bits: the members of the visible groups here, the global memories
-        // below.
+        // of others below.
         let groups: Vec<u32> =
             filter.visibility.groups().iter().filter_map(|group| self.group(group)).collect();
         for group in &groups {
             self.members_of(*group).all.mark(&mut words);
         }
+        let others = self.global_of_others(filter.visibility);
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {
             let global = self.global.word(number);
@@ -179,7 +180,8 @@ impl Attributes {
                 Some(Scope::Global) => global,
                 Some(Scope::Group) => !global,
             };
-            *word = (*word | global)
+            let visible = others.as_ref().map_or(global, |others| others[number]);
+            *word = (*word | visible)
                 & status
                 & scope
                 & of_kind.map_or(u64::MAX, |bits| bits.word(number));
@@ -191,6 +193,29 @@ impl Attributes {
         }
         self.clear_low_confidence(&filter.confidence_bound(), &mut words);
         Mask::new(words, groups)
+    }
+
+    /// Returns the bits of the visible global memories of other groups; `None` if all are visible.
+    fn global_of_others(&self, visibility: &Visibility) -> Option<Vec<u64>> {
+        let words = self.len().div_ceil(64);
+        let mut bits = vec![0_u64; words];
+        match visibility.others() {
+            Others::All => return None,
+            Others::OnlyOutside(outside) => {
+                for group in [self.group(outside), self.no_group()].into_iter().flatten() {
+                    self.members_of(group).global.mark(&mut bits);
+                }
+            }
+            Others::Except(hidden) => {
+                for group in hidden.iter().filter_map(|group| self.group(group)) {
+                    self.members_of(group).global.mark(&mut bits);
+                }
+                for (number, word) in bits.iter_mut().enumerate() {
+                    *word = self.global.word(number) & !*word;
+                }
+            }
+        }
+        Some(bits)
     }
 
     /// Clears the bits of memories below the minimum confidence. A block is skipped if its lower
@@ -256,6 +281,7 @@ impl AgeLimits {
 mod tests {
     use super::*;
     use crate::index::Index;
+    use crate::model::visibility::Isolation;
     use crate::tests::fixture::T0;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
@@ -293,6 +319,8 @@ mod tests {
             minimum in prop::sample::select(vec![0.0, 0.1, 0.5]),
             compacted in any::<bool>(),
             two_groups in any::<bool>(),
+            isolated in prop::sample::select(vec![&[][..], &["a"], &["b"], &["a", "b"]]),
+            outside in prop::sample::select(vec!["b", "default"]),
         ) {
             let mut index = Index::default();
             let mut stored: BTreeMap<i64, Entry> = BTreeMap::new();
@@ -306,7 +334,8 @@ mod tests {
                 stored.remove(&seq);
             }
             let min_confidence = Confidence::new(minimum).expect("the confidence is in bounds");
-            let visibility = if two_groups { Visibility::of_groups("a", "b") } else { Visibility::of_group("a") };
+            let isolation = Isolation::new(isolated.iter().map(|group| (*group).to_owned()).collect(), outside);
+            let visibility = if two_groups { Visibility::of_groups("a", "b", isolation) } else { Visibility::of_group("a", isolation) };
             let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
             let mask = index.mask(&filter);
             let admitted: BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();

@@ -24,7 +24,7 @@ use crate::model::encoding::{Embedding, ModelEncoding, TextEncodings};
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::model::visibility::Audience;
+use crate::model::visibility::{Audience, Isolation, Visibility};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
@@ -82,7 +82,9 @@ pub(crate) fn promotions(
     let facts = if similar_groups.is_empty() { Vec::new() } else { clusters::facts(conn)? };
     let existing_facts = ExistingFacts { conn, shared, facts, now };
     let mut due = Vec::new();
-    for groups in join_across_projects(conn, similar_groups, settings.rules.promotion_similarity)? {
+    let similarity = settings.rules.promotion_similarity;
+    let isolation = shared.isolation();
+    for groups in join_across_projects(conn, similar_groups, similarity, &isolation)? {
         let promotion = existing_facts.promotion(&groups)?;
         if !clusters::is_processed(conn, &promotion.processed_key())? {
             due.push(promotion);
@@ -212,11 +214,13 @@ fn most_central(candidates: &[Candidate<'_>], members: &[usize]) -> usize {
 }
 
 /// Joins groups of different projects whose centres state the same fact, which becomes global. A
-/// high cosine is not enough, since the same sentence may have another value in each project.
+/// high cosine is not enough, since the same sentence may have another value in each project. An
+/// isolated project is joined with no other.
 fn join_across_projects<'a>(
     conn: &Connection,
     groups: Vec<SimilarGroup<'a>>,
     similarity: f64,
+    isolation: &Isolation,
 ) -> Result<Vec<Vec<SimilarGroup<'a>>>> {
     let mut sets: Vec<Vec<SimilarGroup<'_>>> = Vec::new();
     for group in groups {
@@ -224,6 +228,8 @@ fn join_across_projects<'a>(
         for (position, set) in sets.iter().enumerate() {
             let is_similar = |other: &SimilarGroup<'_>| {
                 other.project != group.project
+                    && !isolation.is_isolated(&other.project)
+                    && !isolation.is_isolated(&group.project)
                     && f64::from(other.centre().direction.cosine(&group.centre().direction))
                         > similarity
             };
@@ -287,7 +293,7 @@ impl ExistingFacts<'_> {
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
         let audience = Audience::new(scope, Some(&group));
-        let existing = self.find_stating(centre, audience)?;
+        let existing = self.find_stating(centre, &group, audience)?;
         Ok(Promotion { key, group, scope, members, central, existing })
     }
 
@@ -296,10 +302,14 @@ impl ExistingFacts<'_> {
     fn find_stating(
         &self,
         candidate: &Candidate<'_>,
+        project: &str,
         audience: Audience<'_>,
     ) -> Result<Option<(i64, MemoryId)>> {
+        let visibility = Visibility::of_group(project, self.shared.isolation());
         let is_eligible = |fact: &&Memory| {
-            fact.audience().includes(audience) && fact.expires_at.is_none_or(|at| at > self.now)
+            fact.audience().includes(audience)
+                && visibility.admits(fact.audience())
+                && fact.expires_at.is_none_or(|at| at > self.now)
         };
         for fact in self.facts.iter().filter(is_eligible) {
             if self.states_same(fact, candidate)? {

@@ -1,4 +1,4 @@
-//! The caller on whose behalf the engine acts.
+//! The caller on whose behalf the engine acts or reads.
 
 use loci_proto::group::Group;
 use loci_proto::memory::Origin;
@@ -21,5 +21,34 @@ impl Actor {
     #[must_use]
     pub fn unnamed_agent(group: Group) -> Self {
         Self { client: None, session: None, origin: Origin::Agent, group }
+    }
+}
+
+/// Who reads: the project of a session, and what kind of caller it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer<'a> {
+    /// The project of the session.
+    pub group: &'a Group,
+    /// Set by the daemon. Only a person may name an isolated project from outside.
+    pub origin: Origin,
+}
+
+impl Viewer<'_> {
+    /// Returns whether a person reads.
+    pub(crate) fn is_person(&self) -> bool {
+        self.origin == Origin::Person
+    }
+}
+
+/// An agent that works in the group.
+impl<'a> From<&'a Group> for Viewer<'a> {
+    fn from(group: &'a Group) -> Self {
+        Self { group, origin: Origin::Agent }
+    }
+}
+
+impl<'a> From<&'a Actor> for Viewer<'a> {
+    fn from(actor: &'a Actor) -> Self {
+        Self { group: &actor.group, origin: actor.origin }
     }
 }

@@ -55,9 +55,13 @@ fn selected(
     let ConfirmTarget::One(id) = target else {
         return Ok((memories::unconfirmed_imports(change.conn)?, None));
     };
-    let visibility =
-        Visibility::new(change.conn, &change.call.actor.group, request.group.as_ref())?;
-    let memory = visibility.find(change.conn, "memory_id", &id)?;
+    let visibility = Visibility::new(
+        change.shared,
+        change.conn,
+        (&change.call.actor).into(),
+        request.group.as_ref(),
+    )?;
+    let memory = visibility.find_to_change(change.conn, "memory_id", &id)?;
     let is_confirmed =
         memory.provenance.trust == Trust::Person && memory.provenance.flags.is_empty();
     Ok((if is_confirmed { Vec::new() } else { vec![memory] }, Some(id)))

@@ -45,14 +45,14 @@ impl Reader {
         let stored = stats::by_group(conn)?;
         let total: u64 = stored.values().map(|counts| counts.total).sum();
         let index = self.shared.index();
-        let counted = |group: Option<&str>| index.counts(group, &any).memories;
+        let counted = |groups: Option<&[String]>| index.counts(groups, &any).memories;
         if counted(None).total != total {
             let counted = counted(None).total;
             return Ok(Some(format!("the index counts {counted} memories, the database {total}")));
         }
         let difference = |(group, stored): (&Option<String>, &MemoryCounts)| {
-            let group = group.as_deref()?;
-            let counted = counted(Some(group));
+            let group = group.as_ref()?;
+            let counted = counted(Some(std::slice::from_ref(group)));
             (counted != *stored).then(|| {
                 let (counted, stored) = (describe(&counted), describe(stored));
                 format!("project {group} has {counted} by the index, and {stored} by the database")

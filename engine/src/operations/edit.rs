@@ -19,6 +19,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
+use crate::operations::supersede::{Fields, Replacement, supersede};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -27,6 +28,9 @@ use loci_proto::requests::edit::{ChangedReply, EditRequest};
 use loci_proto::requests::pin::PinRequest;
 use loci_proto::sanitize::Removed;
 use serde_json::{Map, Value, json};
+
+/// The name of the field in replies.
+const SUPERSEDES: &str = "supersedes";
 
 /// Checks the new text, and removes the hidden characters of text and metadata.
 ///
@@ -57,9 +61,14 @@ impl Writer {
         encodings: &TextEncodings,
     ) -> Result<ChangedReply> {
         self.run_idempotent(call, |change| {
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
             let memory = find(change, &visibility, request)?;
+            visibility.check_change("memory_id", &memory)?;
             if memory.status != Status::Active {
                 let failure = Failure::new(
                     Code::Conflict,
@@ -70,6 +79,16 @@ impl Writer {
             let columns = changed_columns(change, &memory, request)?;
             let mut changed: Vec<String> =
                 columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+            if let Some(old) = &request.supersedes {
+                let fields = Fields { old: SUPERSEDES, new: "memory_id" };
+                let replacement = Replacement { old, new: &memory, fields };
+                supersede(change, &visibility, replacement)?;
+                changed.push(SUPERSEDES.to_owned());
+                if columns.is_empty() {
+                    let act = change.commit_to_journal("supersede")?;
+                    return Ok(ChangedReply { id: memory.id, changed, act });
+                }
+            }
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
@@ -94,9 +113,13 @@ impl Writer {
     /// `not_found`, `Database`.
     pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
         self.run_idempotent(call, |change| {
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
+            let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
@@ -233,6 +256,11 @@ fn changed_columns(
             let message = "cannot be global before a person confirms the memory";
             let failure = Failure::new(Code::Conflict, message).at("scope");
             return Err(failure.hint("Read it with loci inspect, then run loci confirm").into());
+        }
+        let group = memory.group.as_deref().unwrap_or_default();
+        if scope == Scope::Global && change.shared.isolation().is_isolated(group) {
+            let failure = Failure::new(Code::Conflict, "cannot be global in an isolated project");
+            return Err(failure.at("scope").hint("Leave out scope").into());
         }
         columns.push(("scope", json!(scope)));
     }

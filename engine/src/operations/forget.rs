@@ -35,13 +35,18 @@ impl Writer {
     pub fn forget(&mut self, call: &CallContext, request: &ForgetRequest) -> Result<ForgetReply> {
         let reply = self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
             let id = &request.memory_id;
             let memory = match visibility.find_even_if_damaged(change.conn, "memory_id", id) {
                 Ok(memory) => memory,
                 Err(error) => return deleted(change, &visibility, id)?.ok_or(error),
             };
+            visibility.check_change("memory_id", &memory)?;
             if request.hard_delete {
                 return erase(change, &memory);
             }
@@ -71,13 +76,20 @@ impl Writer {
     ) -> Result<ForgetManyReply> {
         self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
                 forgotten.push(
                     match visibility.find_even_if_damaged(change.conn, "memory_ids", id) {
-                        Ok(memory) => hide(change, &memory, request.reason.as_deref())?,
+                        Ok(memory) => {
+                            visibility.check_change("memory_ids", &memory)?;
+                            hide(change, &memory, request.reason.as_deref())?
+                        }
                         Err(error) => deleted(change, &visibility, id)?.ok_or(error)?,
                     },
                 );

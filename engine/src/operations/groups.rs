@@ -7,10 +7,11 @@ use crate::db::import_rows;
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
+use crate::model::actor::Viewer;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -40,12 +41,17 @@ impl GroupRedirects {
 }
 
 impl Reader {
-    /// Returns every group, sorted by name.
+    /// Returns every group that the viewer may name, sorted by name.
     ///
     /// # Errors
     /// `Database`.
-    pub fn groups(&self) -> Result<GroupsReply> {
-        Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(to_entry).collect() })
+    pub fn groups<'a>(&self, viewer: impl Into<Viewer<'a>>) -> Result<GroupsReply> {
+        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
+        let mut groups = groups::all(&self.conn)?;
+        groups.retain(|group| isolation.may_be_named(viewer, Some(&group.id)));
+        let isolated = |group: &GroupRow| isolation.is_isolated(&group.id);
+        let entry = |row: GroupRow| GroupEntry { isolated: isolated(&row), ..to_entry(row) };
+        Ok(GroupsReply { groups: groups.into_iter().map(entry).collect() })
     }
 
     /// Returns true if the store has a group of this id.
@@ -74,7 +80,7 @@ impl Writer {
         request: &RenameRequest,
     ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
-            let group = find(change.conn, "group", &request.group)?;
+            let group = find(change, "group", &request.group)?;
             check_name_free(change.conn, "to", &request.to, &group)?;
             change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
@@ -93,8 +99,11 @@ impl Writer {
         request: &MergeRequest,
     ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
-            let from = find(change.conn, "from", &request.from)?;
-            let into = find(change.conn, "into", &request.into)?;
+            let from = find(change, "from", &request.from)?;
+            let into = find(change, "into", &request.into)?;
+            for (field, group) in [("from", &from), ("into", &into)] {
+                check_not_isolated(change, field, group)?;
+            }
             if from.id == into.id {
                 return Err(Failure::invalid("into", "is the group itself")
                     .hint("Name another group; run loci groups list to see them")
@@ -124,7 +133,7 @@ impl Writer {
         request: &AliasRequest,
     ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
-            let group = find(change.conn, "group", &request.group)?;
+            let group = find(change, "group", &request.group)?;
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
             if request.remove {
@@ -193,8 +202,36 @@ fn commit(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<
     Ok(GroupChangedReply { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
 }
 
+/// Refuses to merge an isolated group: its memories would become those of another project, or
+/// sessions of another project would see them.
+fn check_not_isolated(change: &Change<'_>, field: &str, group: &GroupRow) -> Result<()> {
+    if !change.shared.isolation().is_isolated(&group.id) {
+        return Ok(());
+    }
+    let message = format!("is an isolated project: {}", group.name);
+    Err(Failure::new(Code::Conflict, message)
+        .at(field)
+        .hint("Set isolated = false in its .loci.toml and start a session there, then merge")
+        .into())
+}
+
+/// Returns the group with this id, alias or unique display name, if the caller may name it.
+fn find(change: &Change<'_>, field: &str, name: &GroupName) -> Result<GroupRow> {
+    let group = find_any(change.conn, field, name)?;
+    if change.shared.isolation().may_be_named((&change.call.actor).into(), Some(&group.id)) {
+        return Ok(group);
+    }
+    Err(names_no_group(field, name))
+}
+
+fn names_no_group(field: &str, name: &GroupName) -> Error {
+    let message = format!("names no group: {}", name.as_str());
+    let failure = Failure::new(Code::NotFound, message).at(field);
+    failure.hint("Run loci groups list to see them").into()
+}
+
 /// Returns the group with this id, alias or unique display name.
-fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
+fn find_any(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     if let Some(id) = import_rows::group(conn, name.as_str())?
         && let Some(group) = groups::one(conn, &id)?
     {
@@ -213,12 +250,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
             .at(field);
             Err(failure.hint("Use one of the ids").into())
         }
-        (None, _) => {
-            let failure =
-                Failure::new(Code::NotFound, format!("names no group: {}", name.as_str()))
-                    .at(field);
-            Err(failure.hint("Run loci groups list to see them").into())
-        }
+        (None, _) => Err(names_no_group(field, name)),
     }
 }
 
@@ -241,7 +273,7 @@ fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &Group
 
 fn to_entry(row: GroupRow) -> GroupEntry {
     let GroupRow { id, name, aliases, active, memories } = row;
-    GroupEntry { id, name, aliases, active, memories }
+    GroupEntry { id, name, aliases, active, memories, isolated: false }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
 use crate::handles::reader::Reader;
+use crate::model::actor::Viewer;
 use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
@@ -13,7 +14,6 @@ use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::error::Failure;
-use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::requests::inspect::{
@@ -37,13 +37,14 @@ impl Reader {
     ///
     /// # Errors
     /// `not_found`, `Database`.
-    pub fn inspect(
+    pub fn inspect<'a>(
         &self,
         request: &InspectRequest,
-        own: &Group,
+        viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<InspectReply> {
-        let visibility = Visibility::new(&self.conn, own, request.group.as_ref())?;
+        let named = request.group.as_ref();
+        let visibility = Visibility::new(&self.shared, &self.conn, viewer.into(), named)?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
         let (relations, relations_next) = match request.include_relations {
             Some(false) => (Vec::new(), None),
@@ -145,8 +146,7 @@ impl Reader {
                 }
                 before = Some(relation.id.clone());
                 let (object, subject) = ends(end, &other);
-                let mut evidence = relations::evidence(&self.conn, &relation.id)?;
-                evidence.truncate(limits::EVIDENCE_IDS);
+                let evidence = self.visible_evidence(&relation.id, visibility)?;
                 shown.push(Relation {
                     predicate: relation.predicate,
                     object,
@@ -161,6 +161,19 @@ impl Reader {
             }
         }
         Ok((shown, None))
+    }
+
+    /// Returns the memories that state a relation, as far as the call can see them.
+    fn visible_evidence(&self, relation: &str, visibility: &Visibility) -> Result<Vec<MemoryId>> {
+        let mut visible = Vec::new();
+        for id in relations::evidence(&self.conn, relation)? {
+            if visible.len() == limits::EVIDENCE_IDS {
+                break;
+            }
+            let memory = memories::by_id(&self.conn, &id)?;
+            visible.extend(memory.filter(|m| visibility.admits(m.audience())).map(|_| id));
+        }
+        Ok(visible)
     }
 
     /// Returns the other end of a relation, if the call can see it.
@@ -302,7 +315,8 @@ fn ends(own: RelationEnd, other: &Memory) -> (Option<MemoryPreview>, Option<Memo
     }
 }
 
-fn to_preview(memory: &Memory) -> MemoryPreview {
+/// Returns a memory as its id and first line.
+pub(crate) fn to_preview(memory: &Memory) -> MemoryPreview {
     MemoryPreview { id: memory.id.clone(), preview: budget::preview(&memory.content) }
 }
 

@@ -1,19 +1,20 @@
 //! `list` and `find`: lists memories, newest first or sorted, for people and scripts; finds memories by a
 //! part of their id.
 
-use crate::db::{groups, listing, memories};
+use crate::db::listing;
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
+use crate::model::actor::Viewer;
 use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
+use crate::operations::visible_memory::named_group;
 use crate::search::budget;
 use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
-use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
@@ -42,7 +43,12 @@ impl Reader {
     ///
     /// # Errors
     /// `invalid` for `status` and `limit`, `Database`.
-    pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
+    pub fn list<'a>(
+        &self,
+        request: &ListRequest,
+        viewer: impl Into<Viewer<'a>>,
+        now: Timestamp,
+    ) -> Result<ListReply> {
         let status = parse_status(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -52,15 +58,16 @@ impl Reader {
             )
             .into());
         }
-        let group = match &request.group {
-            Some(name) => groups::resolve(&self.conn, name, Some(own))?,
-            None => own.clone(),
+        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
+        let group = named_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
+        let can_list = |memory: &Memory| {
+            request.all_groups && isolation.may_be_named(viewer, memory.group.as_deref())
         };
-        let visibility = Visibility::of_group(&group.id);
+        let visibility = Visibility::of_group(&group.id, isolation.clone());
         let text = request.text.as_deref().map(str::to_lowercase);
         let days = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
         let admits = |memory: &Memory| {
-            (request.all_groups || visibility.admits(memory.audience()))
+            (can_list(memory) || visibility.admits(memory.audience()))
                 && self.matches_status(memory, status, now)
                 && (!request.flags || !memory.provenance.flags.is_empty())
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
@@ -119,7 +126,12 @@ impl Reader {
     ///
     /// # Errors
     /// `invalid` for the part, `Database`.
-    pub fn find(&self, request: &FindRequest, own: &Group, now: Timestamp) -> Result<FindReply> {
+    pub fn find<'a>(
+        &self,
+        request: &FindRequest,
+        viewer: impl Into<Viewer<'a>>,
+        now: Timestamp,
+    ) -> Result<FindReply> {
         let part = request.part.to_ascii_lowercase();
         if !PARTIAL_ID_CHARS.contains(&part.len())
             || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
@@ -127,8 +139,13 @@ impl Reader {
             let message = "must be an id, or at least 4 characters of its beginning or its end";
             return Err(Failure::invalid("part", message).hint("Run loci list to see ids").into());
         }
-        let visibility = Visibility::new(&self.conn, own, None)?;
-        let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
+        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
+        let visibility = Visibility::of_group(&viewer.group.id, isolation.clone());
+        let mut found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
+        found.retain(|memory| {
+            visibility.admits(memory.audience())
+                || isolation.may_be_named(viewer, memory.group.as_deref())
+        });
         let to_found = |memory: Memory| {
             let (visible, group_id) = (visibility.admits(memory.audience()), memory.group.clone());
             Ok(FoundMemory { visible, group_id, memory: self.listed(memory, now)? })

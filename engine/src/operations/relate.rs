@@ -26,8 +26,12 @@ impl Writer {
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
         self.run_idempotent(call, |change| {
             let predicate = clean_predicate(&request.predicate)?;
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
             let subject = entity(change, &visibility, "subject_id", &request.subject_id)?;
             let object = entity(change, &visibility, "object_id", &request.object_id)?;
             if subject.seq == object.seq {
@@ -99,7 +103,7 @@ fn entity(
     field: &str,
     id: &MemoryId,
 ) -> Result<Memory> {
-    let memory = visibility.find(change.conn, field, id)?;
+    let memory = visibility.find_to_change(change.conn, field, id)?;
     if memory.kind != MemoryType::Entity {
         let message = format!("names a memory of type {}, not an entity: {id}", memory.kind);
         return Err(Failure::invalid(field, message)

@@ -25,14 +25,20 @@ impl Writer {
         request: &RestoreRequest,
     ) -> Result<RestoreReply> {
         self.run_idempotent(call, |change| {
-            let visibility =
-                Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
-            let memory = visibility.find(change.conn, "memory_id", &request.memory_id)?;
+            let visibility = Visibility::new(
+                change.shared,
+                change.conn,
+                (&call.actor).into(),
+                request.group.as_ref(),
+            )?;
+            let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
             let previous = memory.status;
             let mut act = None;
             if previous != Status::Active {
-                if let Some(other) = memories::same_text(change.conn, &memory)? {
-                    let message = format!("has the same text as an active memory: {other}");
+                let mut same = memories::same_text(change.conn, &memory)?;
+                same.retain(|other| visibility.admits(other.audience()));
+                if let Some(other) = same.first() {
+                    let message = format!("has the same text as an active memory: {}", other.id);
                     return Err(Failure::new(Code::Conflict, message)
                         .at("memory_id")
                         .hint("Use that memory instead")

@@ -21,15 +21,19 @@ use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::model::visibility::{Audience, Visibility};
+use crate::model::visibility::{Audience, Isolation, Visibility};
 use crate::model::{content, time};
+use crate::operations::inspect::to_preview;
+use crate::operations::store_texts::{conflict_text, note_text};
+use crate::operations::visible_memory::named_group;
 use crate::search;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope};
+use loci_proto::requests::relate::MemoryPreview;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use loci_proto::sanitize::Removed;
 use serde_json::json;
@@ -38,6 +42,8 @@ use serde_json::json;
 const REINFORCEMENT: f64 = 0.1;
 /// Maximum similar memories that a reply names.
 const MAX_SIMILAR: usize = 5;
+/// Cosine above which a memory may state another value of the same fact.
+pub(crate) const MIN_COSINE_OF_OTHER_VALUE: f64 = 0.6;
 /// Maximum memories below the threshold whose words are compared.
 const MAX_BELOW_THRESHOLD: usize = 16;
 
@@ -115,6 +121,7 @@ struct StoreWork<'a, 'b> {
     request: &'a StoreRequest,
     encodings: &'a TextEncodings,
     shown: &'a [i64],
+    isolation: Isolation,
     scope: Scope,
     /// The provenance of the new memory.
     provenance: Provenance,
@@ -129,8 +136,8 @@ struct SimilarMemories {
     same: Option<Memory>,
     /// True if `same` has an equal text and is more trusted: nothing is changed then.
     is_known_better: bool,
-    /// Memories above the threshold that state another fact.
-    similar: Vec<MemoryId>,
+    /// Memories that state another fact in similar words, and those that state another value of it.
+    similar: Vec<MemoryPreview>,
 }
 
 impl<'a, 'b> StoreWork<'a, 'b> {
@@ -141,8 +148,19 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let flags = if is_person { Flags::default() } else { draft.flags };
         let provenance = Provenance::of(actor, flags);
         let request = &draft.request;
-        let scope = request.effective_scope();
-        Self { change, request, encodings, shown: &draft.shown, scope, provenance, conflict: None }
+        let scope =
+            request.scope.unwrap_or_else(|| change.shared.settings().scopes.of(request.kind));
+        let isolation = change.shared.isolation();
+        Self {
+            change,
+            request,
+            encodings,
+            shown: &draft.shown,
+            isolation,
+            scope,
+            provenance,
+            conflict: None,
+        }
     }
 
     fn store(&mut self) -> Result<StoreReply> {
@@ -151,7 +169,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         if let Some(old) = replaced.take_if(|old| !self.provenance.may_replace(&old.provenance)) {
             self.set_conflict(old);
         }
-        self.scope = self.effective_scope(replaced.as_ref());
+        self.scope = self.effective_scope(&group, replaced.as_ref());
         let found = self.similar(&group, replaced.as_ref())?;
         // A conflict that was found now also forbids the supersession.
         replaced = replaced.filter(|old| self.provenance.may_replace(&old.provenance));
@@ -171,7 +189,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             kind: self.request.kind,
             deduplicated,
             superseded: replaced.map(|old| old.id),
-            similar: found.similar,
+            similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
+            note: note_text(self.is_narrowed(&group), &group, &found.similar),
+            similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
             flagged: self.provenance.flags.names(),
@@ -187,26 +207,30 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         self.conflict = Some(with);
     }
 
-    /// Returns the scope of a gated memory, its project; else the scope in the request; else that of
+    /// Returns the scope of a gated memory and of one in an isolated project, its project; else the scope in the request; else that of
     /// the replaced memory, if it is wider; else the default of the type.
-    fn effective_scope(&self, replaced: Option<&Memory>) -> Scope {
+    fn effective_scope(&self, group: &Group, replaced: Option<&Memory>) -> Scope {
         match replaced {
-            _ if self.provenance.is_gated() => Scope::Group,
+            _ if self.provenance.is_gated() || self.isolation.is_isolated(&group.id) => {
+                Scope::Group
+            }
             Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
                 Scope::Global
             }
-            _ => self.request.effective_scope(),
+            _ => self.scope,
         }
+    }
+
+    /// Returns whether global scope was asked for and is not possible.
+    fn is_narrowed(&self, group: &Group) -> bool {
+        self.request.scope == Some(Scope::Global) && self.isolation.is_isolated(&group.id)
     }
 
     /// Returns the group of the call, and stores it if it is new.
     fn resolve_group(&self) -> Result<Group> {
-        let group = match &self.request.group {
-            Some(name) => {
-                groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?
-            }
-            None => self.change.call.actor.group.clone(),
-        };
+        let viewer = (&self.change.call.actor).into();
+        let named = self.request.group.as_ref();
+        let group = named_group(self.change.conn, &self.isolation, viewer, named)?;
         groups::ensure(self.change.conn, &group, self.change.call.now)?;
         Ok(group)
     }
@@ -214,8 +238,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     /// Returns the memory that `supersedes` names: visible to the caller and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
-        let visibility = Visibility::of_groups(&self.change.call.actor.group.id, &group.id);
-        let memory = visibility.find(self.change.conn, "supersedes", id)?;
+        let own = &self.change.call.actor.group.id;
+        let visibility = Visibility::of_groups(own, &group.id, self.isolation.clone());
+        let memory = visibility.find_to_change(self.change.conn, "supersedes", id)?;
         let conflict = |message: String, hint: &str| {
             Err(Error::from(Failure::new(Code::Conflict, message).at("supersedes").hint(hint)))
         };
@@ -223,6 +248,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             (Status::Active, _)
                 if memory.scope == Scope::Global
                     && self.request.scope == Some(Scope::Group)
+                    && !self.isolation.is_isolated(&group.id)
                     && self.provenance.may_replace(&memory.provenance) =>
             {
                 conflict(
@@ -252,11 +278,13 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     /// more is a conflict.
     fn similar(&mut self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
         let audience = Audience::new(self.scope, Some(&group.id));
+        let visibility = Visibility::of_group(&group.id, self.isolation.clone());
         let now = self.change.call.now;
         let kind = self.request.kind;
         let eligible = |m: &Memory| {
             m.kind == kind
                 && m.audience().is_same(audience)
+                && visibility.admits(m.audience())
                 && m.expires_at.is_none_or(|at| at > now)
                 && replaced.is_none_or(|old| old.seq != m.seq)
         };
@@ -274,15 +302,19 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
             let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
                 .filter(|_| same_subject);
-            let is_same = equivalence
-                .is_some_and(|equivalence| is_above || equivalence == Equivalence::InWords);
+            let may_be_same = f64::from(cosine) > min_cosine_of_same(threshold);
+            let is_same = equivalence.is_some_and(|equivalence| {
+                is_above || (may_be_same && equivalence == Equivalence::InWords)
+            });
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
                 return Ok(found);
             }
-            if is_above && found.similar.len() < MAX_SIMILAR {
-                found.similar.push(memory.id.clone());
+            let is_similar =
+                is_above || duplicate::other_value(&memory.content, &self.request.content);
+            if is_similar && found.similar.len() < MAX_SIMILAR {
+                found.similar.push(to_preview(&memory));
             }
             if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
                 trusted_more.get_or_insert(memory);
@@ -314,8 +346,8 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     }
 
     /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
-    /// and at most [`MAX_BELOW_THRESHOLD`] whose distance from 1 is less than twice that of the
-    /// threshold. The latter are the same fact only if they have the same words. Empty if the new
+    /// and at most [`MAX_BELOW_THRESHOLD`] that may state the same fact in the same words, or
+    /// another value of it. Empty if the new
     /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let index = self.change.shared.index();
@@ -323,13 +355,13 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
             return Vec::new();
         };
-        let visibility = Visibility::of_group(&group.id);
+        let visibility = Visibility::of_group(&group.id, self.isolation.clone());
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
             ..self.change.shared.filter(&visibility, self.change.call.now)
         };
-        let min_cosine = 1.0 - 2.0 * (1.0 - threshold);
+        let min_cosine = min_cosine_of_same(threshold).min(MIN_COSINE_OF_OTHER_VALUE);
         let nearest =
             search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
         let mut candidates: Vec<(i64, f32)> = nearest
@@ -451,14 +483,8 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     }
 }
 
-/// Describes the memory that a store could not change, and the next step.
-fn conflict_text(with: &Memory) -> String {
-    let why = match with.provenance.trust {
-        Trust::Person => "a person stored or confirmed it",
-        _ => "it is trusted more than this text",
-    };
-    format!(
-        "{} was not changed, because {why}; this text was stored beside it. Ask the user which one is right: loci confirm, loci forget",
-        with.id
-    )
+/// Returns the cosine above which a memory with the same words may state the same fact: its distance
+/// from 1 is twice that of the threshold.
+fn min_cosine_of_same(threshold: f64) -> f64 {
+    1.0 - 2.0 * (1.0 - threshold)
 }

@@ -1,26 +1,62 @@
-//! Resolves the visibility of a call, and finds visible memories by id.
+//! Resolves the project that a call names and the visibility of a call, and finds visible memories
+//! by id.
 //!
 //! Not here: the rule itself (`model::visibility`).
 
 use crate::db::{groups, memories};
 use crate::error::{Error, Result, not_found};
+use crate::handles::shared::Shared;
+use crate::model::actor::Viewer;
 use crate::model::memory::Memory;
-use crate::model::visibility::Visibility;
+use crate::model::visibility::{Isolation, Visibility};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 
+/// Returns the project that a call names; the viewer's own if it names none.
+///
+/// # Errors
+/// As [`groups::resolve`]; `not_found` for an isolated project that is not the viewer's own;
+/// `conflict` if the viewer's own is isolated and the call names another. A person may name every
+/// project.
+pub(crate) fn named_group(
+    conn: &Connection,
+    isolation: &Isolation,
+    viewer: Viewer<'_>,
+    name: Option<&GroupName>,
+) -> Result<Group> {
+    let Some(name) = name else { return Ok(viewer.group.clone()) };
+    let group = groups::resolve(conn, name, Some(viewer.group))?;
+    if isolation.may_be_named(viewer, Some(&group.id)) {
+        return Ok(group);
+    }
+    if isolation.is_isolated(&group.id) {
+        let message = format!("names no project that this session can see: {}", name.as_str());
+        let failure = Failure::new(Code::NotFound, message).at("group");
+        return Err(failure.hint("Leave out group").into());
+    }
+    let message = format!("names another project, but {} is isolated", viewer.group.name);
+    Err(Failure::new(Code::Conflict, message)
+        .at("group")
+        .hint("Leave out group: an isolated project sees only its own memories")
+        .into())
+}
+
 impl Visibility {
-    /// Returns the visibility of a call in a session of `own`, which may name another group.
+    /// Returns the visibility of a call, which may name another group.
     ///
     /// # Errors
-    /// As [`groups::resolve`].
-    pub(crate) fn new(conn: &Connection, own: &Group, named: Option<&GroupName>) -> Result<Self> {
-        Ok(match named {
-            Some(name) => Self::of_groups(&own.id, &groups::resolve(conn, name, Some(own))?.id),
-            None => Self::of_group(&own.id),
-        })
+    /// As [`named_group`].
+    pub(crate) fn new(
+        shared: &Shared,
+        conn: &Connection,
+        viewer: Viewer<'_>,
+        named: Option<&GroupName>,
+    ) -> Result<Self> {
+        let isolation = shared.isolation();
+        let group = named_group(conn, &isolation, viewer, named)?;
+        Ok(Self::of_groups(&viewer.group.id, &group.id, isolation))
     }
 
     /// Returns the memory with this id, whatever its status.
@@ -39,6 +75,21 @@ impl Visibility {
         }
     }
 
+    /// Like [`Visibility::find`], for a memory that the call changes.
+    ///
+    /// # Errors
+    /// Also `conflict` if the call may see the memory but not change it.
+    pub(crate) fn find_to_change(
+        &self,
+        conn: &Connection,
+        field: &str,
+        id: &MemoryId,
+    ) -> Result<Memory> {
+        let memory = self.find(conn, field, id)?;
+        self.check_change(field, &memory)?;
+        Ok(memory)
+    }
+
     /// Returns the memory with this id as far as it can be decoded.
     ///
     /// # Errors
@@ -52,6 +103,24 @@ impl Visibility {
         memories::by_id_even_if_damaged(conn, id)?
             .filter(|memory| self.admits(memory.audience()))
             .ok_or_else(|| not_found(field, id.as_str()))
+    }
+
+    /// Refuses a change of a memory of another group by a call of an isolated one: others would see
+    /// the change.
+    ///
+    /// # Errors
+    /// `conflict`.
+    pub(crate) fn check_change(&self, field: &str, memory: &Memory) -> Result<()> {
+        let is_own = |group: &String| memory.group.as_ref() == Some(group);
+        if !self.is_isolated() || self.groups().iter().any(is_own) {
+            return Ok(());
+        }
+        let message =
+            format!("names a memory that this isolated project did not store: {}", memory.id);
+        Err(Failure::new(Code::Conflict, message)
+            .at(field)
+            .hint("Change it outside the project, or store a memory of this project")
+            .into())
     }
 }
 

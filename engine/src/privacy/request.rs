@@ -51,6 +51,8 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::List(_)
         | Request::Find(_)
         | Request::Pin(_)
+        | Request::Supersede(_)
+        | Request::Review(_)
         | Request::Undo(_)
         | Request::Redo(_)
         | Request::History(_)

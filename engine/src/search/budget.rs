@@ -162,6 +162,7 @@ mod tests {
             sources: Vec::new(),
             relations: Vec::new(),
             also: Vec::new(),
+            group: None,
             by: None,
             flagged: Vec::new(),
             event_date_derived: None,

@@ -8,7 +8,7 @@ use crate::model::decay::{Anchor, Decay};
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
 use crate::model::entry::Entry;
 use crate::model::status::Status;
-use crate::model::visibility::Visibility;
+use crate::model::visibility::{Isolation, Visibility};
 use crate::ranking::fusion::Fusion;
 use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
@@ -112,7 +112,7 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
 
 /// Returns the ten best results for project `a`.
 fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort) -> SearchResults {
-    let mask = index.mask(&filter(&Visibility::of_group("a")));
+    let mask = index.mask(&filter(&Visibility::of_group("a", Isolation::default())));
     search(
         index,
         &mask,
@@ -145,7 +145,7 @@ fn blocks_with_few_candidates_are_scored_exactly() {
     // The project is dense in one part of the index, and sparse in the rest.
     let index = index_of(36_000, |number| number < 3_000 || number.is_multiple_of(16));
     let sparse_blocks = index
-        .mask(&filter(&Visibility::of_group("a")))
+        .mask(&filter(&Visibility::of_group("a", Isolation::default())))
         .words()
         .iter()
         .filter(|word| (1..=DIRECT_COSINES_PER_BLOCK).contains(&word.count_ones()))
@@ -227,7 +227,7 @@ fn an_earlier_query_changes_no_score() {
 #[test]
 fn nearest_finds_every_memory_above_the_threshold_in_a_large_set() {
     let index = index(STORED);
-    let mask = index.mask(&filter(&Visibility::of_group("a")));
+    let mask = index.mask(&filter(&Visibility::of_group("a", Isolation::default())));
     for number in (0..STORED).step_by(97) {
         let vector = vector(number / 6, number);
         let slots: Vec<u32> = mask.slots().map(slot_id).collect();
@@ -252,7 +252,7 @@ fn nearest_finds_every_memory_above_the_threshold_in_a_large_set() {
 #[test]
 fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
     let index = index(STORED);
-    let mask = index.mask(&filter(&Visibility::of_group("a")));
+    let mask = index.mask(&filter(&Visibility::of_group("a", Isolation::default())));
     for (turn, template) in (0..).zip(TEMPLATES) {
         let (text, encoding) = question(turn, template, STORED);
         let parsed = ParsedQuery::new(&text);

@@ -166,8 +166,8 @@ impl Changed {
 pub(super) fn check_counts(store: &TestStore, group: Option<&str>) {
     let request = parse(group.map_or(json!({}), |group| json!({"group": group})));
     let Ok(reported) = store.reader.stats(&request, &named("a"), store.now) else { return };
-    let id = group.map(|group| named(group).id);
-    let counted = store.reader.stats_of_database(id.as_deref(), store.now);
+    let id = group.map(|group| [named(group).id]);
+    let counted = store.reader.stats_of_database(id.as_ref().map(<[_; 1]>::as_slice), store.now);
     let counted: StatsReply = counted.expect("the memories are counted");
     assert_eq!(reported, counted, "{group:?}");
 }

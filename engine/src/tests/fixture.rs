@@ -182,7 +182,7 @@ impl TestStore {
             .recall(
                 &prepare(request).expect("the request is valid"),
                 RecallContext {
-                    group: &named(group),
+                    viewer: (&named(group)).into(),
                     client: None,
                     encoding,
                     now: self.now,

@@ -120,7 +120,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
         let prepared = crate::operations::recall::prepare(parse(request))?;
         let context = crate::operations::recall::RecallContext {
             client: None,
-            group: &group,
+            viewer: (&group).into(),
             encoding: None,
             now,
             fusion: None,

@@ -29,7 +29,7 @@ fn failure_of<T: std::fmt::Debug>(outcome: Result<T>) -> Failure {
 fn groups(test_store: &TestStore) -> Vec<String> {
     test_store
         .reader
-        .groups()
+        .groups(&named("a"))
         .expect("the groups are listed")
         .groups
         .into_iter()

@@ -85,7 +85,7 @@ fn recall_by(reader: &Reader, model: &str) -> Result<Vec<(MemoryId, u64)>, Error
     let answer = reader.recall(
         &prepare(request).expect("the request is valid"),
         RecallContext {
-            group: &named("a"),
+            viewer: (&named("a")).into(),
             client: None,
             encoding: Some(&encoding),
             now: T0,

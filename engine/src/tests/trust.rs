@@ -439,8 +439,9 @@ fn results_of_other_clients_and_people_say_so() {
     let by = |client: Option<&str>| {
         let request = parse(json!({"query": "tea", "summary_only": true}));
         let degraded = loci_proto::degraded::Degraded::default();
+        let group = named("a");
         let context = crate::operations::recall::RecallContext {
-            group: &named("a"),
+            viewer: (&group).into(),
             client,
             encoding: None,
             now: test_store.now,

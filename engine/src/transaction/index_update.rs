@@ -4,7 +4,7 @@
 //! content of an update (`change_set`).
 
 use crate::db::damage::{DamagedRow, DamagedRows};
-use crate::db::{groups, memories, vectors};
+use crate::db::{groups, isolated_groups, memories, vectors};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::index::Index;
@@ -16,7 +16,8 @@ use rusqlite::Connection;
 const UPDATES_PER_LOCK: usize = 256;
 
 impl Writer {
-    /// Applies the pending updates of committed changes to the index and the group redirects.
+    /// Applies the pending updates of committed changes to the index, the group redirects and the
+    /// isolated groups.
     ///
     /// # Errors
     /// `Database`; the index is suspect then.
@@ -27,6 +28,7 @@ impl Writer {
         let was_suspect = std::mem::replace(&mut *suspect, true);
         let group_redirects = groups::group_redirects(&self.conn)?;
         *self.shared.group_redirects.write() = group_redirects;
+        *self.shared.isolated.write() = isolated_groups::all(&self.conn)?;
         let set = self.shared.sets().active.name.clone();
         let mut index = self.shared.index_mut();
         let mut applied = 0_usize;

@@ -5,7 +5,7 @@
 
 use crate::db::log::Operation;
 use crate::db::rows::Row;
-use crate::db::{export_rows, import_rows, relations, tombstones, vectors};
+use crate::db::{export_rows, import_rows, isolated_groups, relations, tombstones, vectors};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain;
@@ -50,6 +50,10 @@ impl Importer<'_, '_> {
             let name = clean_name(&line.name).into_owned();
             import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
+            // A file cannot isolate or open a project that exists here.
+            if line.isolated {
+                isolated_groups::insert(conn, &group, self.change.call.now)?;
+            }
         }
         self.group_ids.insert(line.id.clone(), group.clone());
         for alias in &line.aliases {

@@ -50,6 +50,8 @@ pub(crate) struct GroupLine {
     pub created_at: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
 }
 
 /// A memory.

@@ -36,6 +36,9 @@ pub struct EditRequest {
     /// New expiry date or time (RFC 3339), or `never`.
     #[serde(default)]
     pub expires_at: Option<String>,
+    /// Id of a memory that this one replaces.
+    #[serde(default)]
+    pub supersedes: Option<MemoryId>,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,

@@ -60,6 +60,9 @@ pub struct GroupEntry {
     pub active: usize,
     /// Number of memories of any status.
     pub memories: usize,
+    /// The project keeps its memories to itself; only in the reply of `groups`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
 }
 
 /// Arguments of `groups_rename`.

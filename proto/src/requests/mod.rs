@@ -30,9 +30,11 @@ pub mod reembed;
 pub mod relate;
 pub mod reset;
 pub mod restore;
+pub mod review;
 pub mod scan;
 pub mod stats;
 pub mod store;
+pub mod supersede;
 #[cfg(test)]
 mod tests;
 pub mod undo;
@@ -121,6 +123,10 @@ requests! {
     "edit" => Edit(edit::EditRequest), people;
     /// Pins or unpins one memory.
     "pin" => Pin(pin::PinRequest), people;
+    /// Marks one memory as replaced by another.
+    "supersede" => Supersede(supersede::SupersedeRequest), people;
+    /// Lists pairs of memories that look like versions of one fact.
+    "review" => Review(review::ReviewRequest), people;
     /// Marks memories as confirmed by a person.
     "confirm" => Confirm(confirm::ConfirmRequest), people;
     /// Hides several memories in one transaction.

@@ -147,6 +147,9 @@ pub struct RecalledMemory {
     /// Who stored it, if it was not this client: the name of another client, `person`, `import` or `maintenance`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The project that stored it, if it is not the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Why its text looks like an order to a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,

@@ -58,6 +58,12 @@ pub struct StatsReply {
     pub flagged: u64,
     /// Active memories that have no vector yet; only keyword search finds them.
     pub without_vector: u64,
+    /// The default scope of each type, if `[scope]` of the configuration changes one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub default_scopes: BTreeMap<String, String>,
+    /// The session's project is isolated: only memories that it can see are counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

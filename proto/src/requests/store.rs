@@ -17,6 +17,7 @@ use crate::bounded_numbers::TtlSeconds;
 use crate::degraded::Degraded;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::requests::relate::MemoryPreview;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -55,14 +56,6 @@ pub struct StoreRequest {
     pub ttl_seconds: Option<TtlSeconds>,
 }
 
-impl StoreRequest {
-    /// Returns the given scope, or the default scope of the type.
-    #[must_use]
-    pub fn effective_scope(&self) -> Scope {
-        self.scope.unwrap_or_else(|| self.kind.default_scope())
-    }
-}
-
 /// Reply of `store_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreReply {
@@ -78,9 +71,12 @@ pub struct StoreReply {
     /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Memories that are similar in wording but do not state the same fact; supersede one if it is out of date.
+    /// Memories that are similar in wording but do not state the same fact, or that state another value of it; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
+    /// The same memories with their first lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub similar_texts: Vec<MemoryPreview>,
     /// Hidden characters that were removed from the text or the metadata, for example `ansi escape at 10`; positions in characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sanitized: Vec<String>,
@@ -94,6 +90,9 @@ pub struct StoreReply {
     /// The more trusted memory that this one could not replace or merge with, and the next step: it was stored beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
+    /// What the call asked for and did not get, or the next step, one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

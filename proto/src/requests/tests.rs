@@ -4,7 +4,7 @@ use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
     forget_many, groups, history, import, inspect, list, maintenance, pin, purge_backups, recall,
-    redo, reembed, relate, reset, restore, stats, store, undo,
+    redo, reembed, relate, reset, restore, review, stats, store, supersede, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -159,8 +159,10 @@ mod the_example_is_parsed_and_serialised_for {
         relate: RelateRequest, relate::RelateReply;
         reset: ResetRequest, reset::ResetReply;
         restore: RestoreRequest, restore::RestoreReply;
+        review: ReviewRequest, review::ReviewReply;
         stats: StatsRequest, stats::StatsReply;
         store: StoreRequest, store::StoreReply;
+        supersede: SupersedeRequest, supersede::SupersedeReply;
         undo: UndoRequest, undo::UndoReply;
     }
 

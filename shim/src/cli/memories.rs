@@ -176,7 +176,7 @@ pub struct Add {
 
 /// `loci edit`
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires"]))]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires", "supersedes"]))]
 pub struct Edit {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
@@ -195,6 +195,9 @@ pub struct Edit {
     /// New date or time (RFC 3339) at which it expires; `never` removes the expiry.
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
+    /// Id of a memory that this one replaces.
+    #[arg(long, value_name = "ID")]
+    pub supersedes: Option<String>,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub project: Project,

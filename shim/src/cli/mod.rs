@@ -5,6 +5,7 @@ pub mod daemon;
 pub mod memories;
 pub mod store_admin;
 pub(crate) mod values;
+pub mod versions;
 
 use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
@@ -15,6 +16,7 @@ use memories::{
 };
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
+use versions::{Review, Supersede};
 
 /// Long-term memory for your agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -54,9 +56,19 @@ pub enum Command {
     Add(Add),
     /// Change a memory in place.
     #[command(
-        after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'"
+        after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'\n\nExample: it replaces another memory\n  loci edit 5f0c9a1e --supersedes 77ab01cd"
     )]
     Edit(Edit),
+    /// Mark a memory as replaced by another one that is stored already; can be undone.
+    #[command(
+        after_help = "Example: 77ab01cd is the new value\n  loci supersede 5f0c9a1e 77ab01cd"
+    )]
+    Supersede(Supersede),
+    /// Review pairs of memories that look like two versions of one fact: keep both, supersede or forget.
+    #[command(
+        after_help = "Example: asks about each pair\n  loci review\n\nExample: keep both, without a terminal\n  loci review --keep 5f0c9a1e 77ab01cd"
+    )]
+    Review(Review),
     /// Stop the confidence of a memory from fading.
     #[command(after_help = "Example: let it fade again\n  loci pin 5f0c9a1e --off")]
     Pin(Pin),

@@ -63,6 +63,7 @@ impl VerbClient {
         let session = Session {
             id,
             group: found_project.hint,
+            isolated: found_project.isolated,
             warnings: found_project.warnings,
             agent_session: agent_session_of_process(),
             pid: std::process::id(),

@@ -51,14 +51,16 @@ fn result_text(reply: &StoreReply) -> String {
         let removed = escape_line(&reply.sanitized.join(", "));
         let _ = write!(text, "\n  without hidden characters: {removed}");
     }
-    if !reply.similar.is_empty() {
-        let similar: Vec<String> =
-            reply.similar.iter().map(|other| escape_line(other.as_str())).collect();
-        let _ = write!(
-            text,
-            "\n  similar to {}; use --supersedes ID to replace one",
-            similar.join(", ")
-        );
+    for similar in &reply.similar_texts {
+        let id = memory_id::short(similar.id.as_str());
+        let _ = write!(text, "\n  similar to {id}  {}", escape_line(&similar.preview));
+    }
+    if let [first, ..] = reply.similar.as_slice() {
+        let (old, new) = (memory_id::short(first.as_str()), memory_id::short(reply.id.as_str()));
+        let _ = write!(text, "\n  if it is out of date: loci supersede {old} {new}");
+    }
+    if let Some(note) = reply.note.as_ref().filter(|_| reply.similar.is_empty()) {
+        let _ = write!(text, "\n  {}", escape_line(note));
     }
     if !reply.flagged.is_empty() {
         let flags = escape_line(&reply.flagged.join(", "));

@@ -14,7 +14,13 @@ use loci_proto::requests::edit::{ChangedReply, EditRequest};
 pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
     let content = args.content.map(text::read_argument).transpose()?;
     let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
+    let group = args.project.group.as_ref();
+    let supersedes = match &args.supersedes {
+        Some(id_part) => Some(memory_id::resolve(client, id_part, group).await?.id),
+        None => None,
+    };
     let request = EditRequest {
+        supersedes,
         memory_id: resolved.id,
         content,
         metadata: args.metadata,

@@ -46,6 +46,7 @@ fn hello(keys: &IdempotencyKeys) -> Hello {
     let session = Session {
         id: keys.session().to_owned(),
         group: found_project.hint,
+        isolated: found_project.isolated,
         warnings: found_project.warnings,
         agent_session: agent_session_of_process(),
         pid: std::process::id(),

@@ -32,9 +32,11 @@ mod relate;
 mod reply_text;
 mod reset;
 mod restore;
+mod review;
 mod scan;
 mod search;
 mod stats;
+mod supersede;
 mod transfer;
 mod undo;
 
@@ -73,6 +75,8 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Inspect(args) => inspect::run(&project_client()?, args).await?,
         Command::Add(args) => add::run(&project_client()?, args).await?,
         Command::Edit(args) => edit::run(&project_client()?, args).await?,
+        Command::Supersede(args) => supersede::run(&project_client()?, args).await?,
+        Command::Review(args) => review::run(&project_client()?, args).await?,
         Command::Pin(args) => pin::run(&project_client()?, args).await?,
         Command::Confirm(args) => confirm::run(&project_client()?, args).await?,
         Command::Forget(args) => forget::run(&project_client()?, args).await?,

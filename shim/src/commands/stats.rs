@@ -60,6 +60,14 @@ fn stats_text(stats: &StatsReply) -> String {
     if let (Some(oldest), Some(newest)) = (&stats.oldest_memory, &stats.newest_memory) {
         row("stored", format!("{} to {}", date(oldest), date(newest)));
     }
+    if !stats.default_scopes.is_empty() {
+        let scope = |(kind, scope): (&String, &String)| format!("{kind} {scope}");
+        let scopes: Vec<String> = stats.default_scopes.iter().map(scope).collect();
+        row("default scope", scopes.join(", "));
+    }
+    if stats.isolated {
+        row("isolated", "this project keeps its memories to itself".to_owned());
+    }
     row("database", format!("{:.1} MiB", stats.db_size_bytes as f64 / (1024.0 * 1024.0)));
     text
 }

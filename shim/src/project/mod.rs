@@ -1,6 +1,6 @@
 //! Finds the project that a session works in. `group` is the wire name of a project.
 //!
-//! In order of precedence: `LOCI_GROUP`; the `.loci.toml` of the project; the git common directory, which all worktrees share; the
+//! In order of precedence: the folder of a project whose `.loci.toml` isolates it; `LOCI_GROUP`; the `.loci.toml` of the project; the git common directory, which all worktrees share; the
 //! project folder itself, unless many projects share it (HOME, `/`, temporary folders). Files of a project are not trusted: they can
 //! rename or split their own project, but never select another one. Not here: the id of a project (`loci_proto::group`).
 
@@ -10,6 +10,7 @@ mod project_file;
 mod tests;
 
 use loci_proto::group::{GroupHint, GroupName};
+use project_file::ProjectFile;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,8 @@ impl Environment {
 pub struct FoundProject {
     /// The project as sent to the daemon.
     pub hint: GroupHint,
+    /// Whether the project keeps its memories to itself; `None` if its files do not say so.
+    pub isolated: Option<bool>,
     /// One sentence per ignored setting.
     pub warnings: Vec<String>,
 }
@@ -64,13 +67,28 @@ pub struct FoundProject {
 #[must_use]
 pub fn find(environment: &Environment) -> FoundProject {
     let mut warnings = Vec::new();
-    let hint = from_variable(environment, &mut warnings)
-        .or_else(|| from_folder(environment, &mut warnings))
-        .unwrap_or_default();
+    let mut folder_warnings = Vec::new();
+    let from_folder = from_folder(environment, &mut folder_warnings);
+    let isolated = from_folder.as_ref().and_then(|found| found.isolated);
+    // An isolated project is identified by its folder alone, so that no other one can take its name.
+    let named = match isolated {
+        Some(true) => {
+            if environment.loci_group.is_some() {
+                warnings.push("LOCI_GROUP is ignored: the project is isolated".to_owned());
+            }
+            None
+        }
+        _ => from_variable(environment, &mut warnings),
+    };
+    if named.is_none() {
+        warnings.append(&mut folder_warnings);
+    }
+    let hint = named.or_else(|| from_folder.map(|found| found.hint));
+    let hint = hint.unwrap_or_default();
     // Warnings are sent in the hello, whose length is bounded.
     let warnings =
         warnings.iter().map(|warning| warning.chars().take(MAX_WARNING_CHARS).collect()).collect();
-    FoundProject { hint, warnings }
+    FoundProject { hint, isolated, warnings }
 }
 
 fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Option<GroupHint> {
@@ -91,19 +109,33 @@ fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Optio
     }
 }
 
-fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<GroupHint> {
+/// The project of a folder.
+struct FolderProject {
+    hint: GroupHint,
+    isolated: Option<bool>,
+}
+
+fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<FolderProject> {
     let shared: Vec<PathBuf> =
         environment.shared.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     let project = project_folder(environment, warnings)?;
     let repository = git::find(&project, &shared, warnings);
     let top = repository.as_ref().map_or(project.as_path(), |repository| &repository.top);
-    let name = project_file::find(&project, top, warnings);
+    let ProjectFile { group, isolated } = project_file::find(&project, top, warnings);
     let folder = repository.map_or(project, |repository| repository.common);
     let path = path_text(&folder);
-    match name {
-        Some(name) => Some(GroupHint::ProjectNamed { folder: path, name }),
-        None => (!shared.contains(&folder)).then_some(GroupHint::Folder(path)),
-    }
+    let hint = match group {
+        Some(name) => GroupHint::ProjectNamed { folder: path, name },
+        None if shared.contains(&folder) => {
+            if isolated == Some(true) {
+                let folder = folder.display();
+                warnings.push(format!("isolated is ignored: {folder} is not one project"));
+            }
+            return None;
+        }
+        None => GroupHint::Folder(path),
+    };
+    Some(FolderProject { hint, isolated })
 }
 
 /// Returns the canonical folder of the project.

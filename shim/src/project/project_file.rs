@@ -1,4 +1,4 @@
-//! Reads `.loci.toml`: one key, `group = "name"`, which names the project.
+//! Reads `.loci.toml`: `group = "name"` names the project, `isolated = true` keeps it to itself.
 
 use loci_proto::group::GroupName;
 use serde::Deserialize;
@@ -8,38 +8,65 @@ use std::path::Path;
 
 /// The file name.
 const FILE_NAME: &str = ".loci.toml";
+/// The key that isolates the project.
+const ISOLATED: &str = "isolated";
 /// Maximum bytes read from a file of a project.
 const MAX_BYTES: u64 = 64 * 1024;
 
-#[derive(Deserialize)]
+/// The contents of the file.
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ProjectFile {
-    group: Option<GroupName>,
+pub struct ProjectFile {
+    /// The name of the project.
+    pub group: Option<GroupName>,
+    /// Whether the project keeps its memories to itself.
+    pub isolated: Option<bool>,
 }
 
-/// Searches from the project folder up to the top of its working tree; the nearest file wins.
-pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<GroupName> {
+/// Searches from the project folder up to the top of its working tree. The nearest file names the project; the nearest file with the key
+/// says whether it is isolated. A file that is ignored and contains that key isolates the project: a typing error must not share it.
+pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> ProjectFile {
     let upwards = project.ancestors().take_while(|folder| folder.starts_with(top));
-    let file = upwards.map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())?;
-    match read(&file) {
-        Ok(name) => name,
-        Err(reason) => {
-            warnings.push(format!("{} is ignored: {}", file.display(), reason.trim_end()));
-            None
+    let mut found: Option<ProjectFile> = None;
+    for file in upwards.map(|folder| folder.join(FILE_NAME)).filter(|file| file.is_file()) {
+        let contents = read(&file).unwrap_or_else(|fault| {
+            let reason = fault.reason.trim_end();
+            let isolated = fault.may_isolate.then_some(true);
+            let effect = if fault.may_isolate { "; the project is isolated" } else { "" };
+            warnings.push(format!("{} is ignored: {reason}{effect}", file.display()));
+            ProjectFile { group: None, isolated }
+        });
+        match &mut found {
+            None => found = Some(contents),
+            Some(nearest) => nearest.isolated = nearest.isolated.or(contents.isolated),
+        }
+        if found.as_ref().is_some_and(|nearest| nearest.isolated.is_some()) {
+            break;
         }
     }
+    found.unwrap_or_default()
 }
 
-fn read(file: &Path) -> Result<Option<GroupName>, String> {
-    let text = read_small(file).map_err(|e| e.to_string())?;
-    let ProjectFile { group } = toml::from_str(&text).map_err(|e| e.message().to_owned())?;
-    if let Some(name) = group.as_ref().filter(|name| is_id(name)) {
-        return Err(format!(
+/// Why a file is ignored.
+struct Fault {
+    reason: String,
+    /// The text contains the key that isolates the project, or could not be read.
+    may_isolate: bool,
+}
+
+fn read(file: &Path) -> Result<ProjectFile, Fault> {
+    let text =
+        read_small(file).map_err(|error| Fault { reason: error.to_string(), may_isolate: true })?;
+    let fault = |reason: String| Fault { reason, may_isolate: text.contains(ISOLATED) };
+    let contents: ProjectFile =
+        toml::from_str(&text).map_err(|error| fault(error.message().to_owned()))?;
+    if let Some(name) = contents.group.as_ref().filter(|name| is_id(name)) {
+        return Err(fault(format!(
             "{} is the id of a folder; a project can only set its own name",
             name.as_str()
-        ));
+        )));
     }
-    Ok(group)
+    Ok(contents)
 }
 
 /// Returns true for `g_` and 16 hexadecimal digits: the id that the daemon derives from a path.

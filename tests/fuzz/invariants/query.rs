@@ -41,9 +41,10 @@ pub fn check(bytes: &[u8]) {
     let Ok(prepared) = prepare(request) else { return };
     STORES.with(|stores| {
         for reader in [&stores.warm.reader, &stores.cold] {
+            let group = group();
             let context = RecallContext {
                 client: None,
-                group: &group(),
+                viewer: (&group).into(),
                 encoding: None,
                 now: NOW,
                 fusion: None,

@@ -3,10 +3,11 @@
 //! An import is spooled into an unnamed file before the writer reads it, so that a slow sender blocks no other call. The daemon never
 //! opens a path that a client has sent. Not here: what the lines mean (`engine::transfer`).
 
+use crate::handlers;
 use crate::interface::admin::context::{AdminContext, error_response, read_call};
 use crate::interface::admin::screened_lines::Spooled;
 use crate::interface::admin::spool;
-use crate::service::{Caller, Service};
+use crate::service::Caller;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -45,14 +46,17 @@ pub async fn export(State(admin): State<AdminContext>, request: Request) -> Resp
         Ok(call) => call,
         Err(refusal) => return refusal,
     };
-    match begin_export(&admin.service, call).await {
+    match begin_export(&admin, call).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
         Err(failure) => error_response(failure),
     }
 }
 
-async fn begin_export(service: &Service, call: VerbCall) -> Result<Body, Failure> {
+async fn begin_export(admin: &AdminContext, call: VerbCall) -> Result<Body, Failure> {
+    let service = &admin.service;
     let request: ExportRequest = arguments::parse(call.arguments)?;
+    let session = admin.session(call.session);
+    handlers::check_export(service, &session).await?;
     service.flush_or_drop_usage().await?;
     // The export has its own connection, so that the readers stay free for calls.
     let reader = service.read(Reader::try_clone).await?;

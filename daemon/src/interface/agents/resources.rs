@@ -51,11 +51,11 @@ pub async fn read(
             (inspect(service, session, id).await.map_err(error_data)?, "application/json")
         }
         Resource::Group(name) => {
-            let resolved = service.resolve_group(&session.group).await;
-            let own_group = resolved.unwrap_or_else(|| session.group.clone());
+            let redirected = handlers::enter_group(service, session).await.map_err(error_data)?;
+            let actor = redirected.as_ref().unwrap_or(session).actor();
             let now = service.now();
             let brief = service
-                .read(move |reader| reader.brief(name.as_ref(), &own_group, now))
+                .read(move |reader| reader.brief(name.as_ref(), &actor, now))
                 .await
                 .map_err(error_data)?;
             session.shown.record(&brief.shown);

@@ -6,12 +6,14 @@
 use crate::Reader;
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
+use crate::model::actor::Viewer;
 use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
+use crate::operations::inspect::group_name;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
@@ -84,13 +86,14 @@ impl Reader {
         let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
         let hit_seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
-        let visibility = Visibility::new(&self.conn, group, None)?;
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
         for Hit { memory, score, why, also, sources, older_version_of, .. } in hits {
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
+            let group_id = memory.group.clone();
             let (by, flagged) =
                 (by(&memory.provenance, context.client), memory.provenance.flags.names());
             let result = if previews {
@@ -101,7 +104,8 @@ impl Reader {
                 let relations = self.relations(&memory, &visibility, MAX_RELATIONS)?;
                 RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
-            let marks = RecalledMemory { older_version_of, by, flagged, faded, ..result };
+            let group = self.other_group(group_id.as_deref(), context.viewer)?;
+            let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
@@ -116,6 +120,20 @@ impl Reader {
         let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
         let accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
         Ok(Answer { reply, accessed, shown })
+    }
+}
+
+impl Reader {
+    /// Returns the display name of the project of a memory, if it is not the viewer's own.
+    pub(crate) fn other_group(
+        &self,
+        group: Option<&str>,
+        viewer: Viewer<'_>,
+    ) -> Result<Option<String>> {
+        match group.filter(|group| *group != viewer.group.id) {
+            None => Ok(None),
+            other => group_name(&self.conn, other),
+        }
     }
 }
 
@@ -190,6 +208,7 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         relations: Vec::new(),
         also: Vec::new(),
         why: None,
+        group: None,
         by: None,
         flagged: Vec::new(),
         event_date_derived: None,

@@ -25,7 +25,7 @@ impl Reader {
         group: &Group,
         ids: &[MemoryId],
     ) -> Result<Answer> {
-        let visibility = Visibility::of_group(&group.id);
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let mut reply = RecallReply::default();
         let mut hits: Vec<Hit> = Vec::new();
         for id in ids {

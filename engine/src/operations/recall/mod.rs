@@ -12,13 +12,13 @@ mod search;
 pub use prepare::{PreparedRecall, prepare};
 
 use crate::Reader;
-use crate::db::groups;
 use crate::error::Result;
+use crate::model::actor::Viewer;
 use crate::model::encoding::QueryEncoding;
 use crate::model::time::Timestamp;
+use crate::operations::visible_memory::named_group;
 use crate::ranking::fusion::Fusion;
 use loci_proto::degraded::Degraded;
-use loci_proto::group::Group;
 use loci_proto::requests::recall::RecallReply;
 use prepare::Target;
 
@@ -36,8 +36,8 @@ pub struct Answer {
 /// The input of a recall besides its request.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallContext<'a> {
-    /// The project of the session.
-    pub group: &'a Group,
+    /// The project of the session, and whether a person asks.
+    pub viewer: Viewer<'a>,
     /// The client of the session, as it names itself: results of other clients say so.
     pub client: Option<&'a str>,
     /// The encoding of the query; `None` without a model: then only keywords are searched.
@@ -57,14 +57,12 @@ impl Reader {
     /// Answers a recall.
     ///
     /// # Errors
-    /// `Database`; `not_found` for an unknown project; `OtherModel` if the query must be encoded again,
+    /// `Database`; `not_found` for an isolated project; `OtherModel` if the query must be encoded again,
     /// by the model that is now active.
     pub fn recall(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
         let request = &prepared.request;
-        let group = match &request.group {
-            Some(name) => groups::resolve(&self.conn, name, Some(context.group))?,
-            None => context.group.clone(),
-        };
+        let (isolation, named) = (self.shared.isolation(), request.group.as_ref());
+        let group = named_group(&self.conn, &isolation, context.viewer, named)?;
         match &prepared.target {
             Target::Ids(ids) => self.recall_ids(request, context, &group, ids),
             Target::Search(text) => self.recall_search(request, context, &group, text),

@@ -66,7 +66,7 @@ impl Reader {
         group: &Group,
         text: &SearchText,
     ) -> Result<Answer> {
-        let visibility = Visibility::of_group(&group.id);
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let scope = Scope { request, context, group, visibility: &visibility };
         let limit = self.limit(request);
         let mut found = self.find_in_index(scope, text, limit)?;
@@ -135,7 +135,10 @@ impl Reader {
         if !text.dates.is_open() {
             mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
         }
-        let projects = ProjectPreference::new(&text.query.text, group, &groups::names(&self.conn)?);
+        let isolation = self.shared.isolation();
+        let mut projects = groups::names(&self.conn)?;
+        projects.retain(|project| isolation.may_be_named(context.viewer, Some(&project.id)));
+        let projects = ProjectPreference::new(&text.query.text, group, &projects);
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
         let query = SearchQuery {
             parsed: &text.query,

@@ -6,7 +6,7 @@ use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, escape_line, escape_lines, print_line, print_note, table};
+use crate::output::{Problem, Screen, escape_line, escape_lines, print_line, print_note, table_on};
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
@@ -90,18 +90,23 @@ fn preview_table(results: &[RecalledMemory]) -> String {
     if results.is_empty() {
         return String::new();
     }
+    let has_other_project = results.iter().any(|result| result.group.is_some());
     let row = |result: &RecalledMemory| {
         let preview = result.preview.as_deref().unwrap_or_default();
-        [
-            score_text(result),
-            kind(result).to_string(),
-            memory_id::short(result.id.as_str()),
-            escape_line(preview) + &marks_text(result),
-        ]
+        let mut row =
+            vec![score_text(result), kind(result).to_string(), memory_id::short(result.id.as_str())];
+        if has_other_project {
+            row.push(escape_line(result.group.as_deref().unwrap_or("-")));
+        }
+        row.push(escape_line(preview) + &marks_text(result));
+        row
     };
-    let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(results.iter().map(row)).collect();
-    table(&rows)
+    let mut heading = vec!["SCORE", "TYPE", "ID"];
+    heading.extend(has_other_project.then_some("PROJECT"));
+    heading.push("MEMORY");
+    let heading = heading.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(results.iter().map(row)).collect();
+    table_on(Screen::of_stdout(), &rows)
 }
 
 fn full_texts(results: &[RecalledMemory]) -> String {
@@ -110,8 +115,12 @@ fn full_texts(results: &[RecalledMemory]) -> String {
         let confidence = result
             .confidence
             .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
+        let project = result
+            .group
+            .as_ref()
+            .map_or(String::new(), |name| format!(", project {}", escape_line(name)));
         let heading = format!(
-            "{}  {}  {}{confidence}, {created}{}{}",
+            "{}  {}  {}{confidence}, {created}{}{}{project}",
             score_text(result),
             kind(result),
             result.id,

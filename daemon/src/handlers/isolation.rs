@@ -1,0 +1,63 @@
+//! Keeps the flag of isolated projects: a session inside a project sets it, and no session outside enters the project.
+//!
+//! Inside is who works in the project's folder. A name in `LOCI_GROUP` is outside. Not here: what isolation means
+//! (`engine::model::visibility`), `.loci.toml` (the shim).
+
+use crate::interface::agents::session::Session;
+use crate::service::{Caller, Service};
+use loci_proto::error::{Code, Failure};
+use loci_proto::group::GroupHint;
+use loci_proto::memory::Origin;
+use loci_proto::requests::Request;
+
+/// Applies `isolated` of the session's `.loci.toml` to its project. Without the key the flag stays as it is: another branch or worktree
+/// may lack the file.
+///
+/// # Errors
+/// `not_found` if the session is outside an isolated project and names it as its own; `busy`, `storage_failed`.
+pub(super) async fn apply(service: &Service, session: &Session) -> Result<(), Failure> {
+    let is_isolated = service.is_isolated(&session.group).await;
+    let is_inside =
+        matches!(session.hello.group, GroupHint::Folder(_) | GroupHint::ProjectNamed { .. });
+    match session.hello.isolated {
+        Some(wanted) if is_inside && wanted != is_isolated => {
+            let caller = Caller { session, key: None };
+            service.write(caller, move |writer, call| writer.set_isolated(call, wanted)).await?;
+            tracing::info!(group = %session.group.id, isolated = wanted, "a project was isolated or opened");
+            Ok(())
+        }
+        _ if is_isolated && !is_inside && session.actor().origin != Origin::Person => {
+            let message = format!("names no project: {}", session.group.name);
+            Err(Failure::new(Code::NotFound, message)
+                .at("LOCI_GROUP")
+                .hint("Leave LOCI_GROUP out, or work in the folder of the project"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a verb that reads the whole store to an agent while a project is isolated. The command line inside an agent's session is the
+/// agent.
+///
+/// # Errors
+/// `conflict`.
+pub(super) async fn check_whole_store(service: &Service, session: &Session) -> Result<(), Failure> {
+    if session.actor().origin == Origin::Person || !service.has_isolated_groups().await {
+        return Ok(());
+    }
+    let message = "reads every project, and an agent cannot read an isolated one";
+    Err(Failure::new(Code::Conflict, message).hint("Run it in a terminal outside the agent"))
+}
+
+/// Returns whether a verb reads memories of every project.
+pub(super) fn reads_whole_store(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::History(_)
+            | Request::Undo(_)
+            | Request::Scan(_)
+            | Request::Eval(_)
+            | Request::Cleanup(_)
+            | Request::Maintenance(_)
+    )
+}

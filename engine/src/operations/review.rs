@@ -1,0 +1,217 @@
+//! `review`: pairs of memories that look like two versions or duplicates of one fact, and the pairs of
+//! which a person keeps both.
+//!
+//! Each memory is compared with the older ones that are near it, newest first, until the page is
+//! full or enough was compared. Events are left out: they do not replace each other. Not here: what
+//! becomes of a pair (`supersede`, `forget`).
+
+use crate::db::{kept_pairs, memories};
+use crate::duplicate;
+use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
+use crate::index::{Filter, Index, Mask};
+use crate::model::actor::Viewer;
+use crate::model::content;
+use crate::model::memory::Memory;
+use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
+use crate::operations::store::MIN_COSINE_OF_OTHER_VALUE;
+use crate::search::{budget, nearest};
+use crate::transaction::change::CallContext;
+use loci_proto::error::Failure;
+use loci_proto::memory::MemoryType;
+use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
+
+/// Default pairs per page.
+const DEFAULT_LIMIT: usize = 20;
+/// Maximum pairs per page.
+const MAX_LIMIT: usize = 100;
+/// Maximum memories that one call compares with older ones.
+const MAX_EXAMINED: usize = 500;
+/// Maximum vectors that one call compares.
+const MAX_COMPARISONS: usize = 5_000_000;
+/// Maximum older memories per memory whose texts are compared, the nearest first.
+const MAX_NEIGHBOURS: usize = 8;
+
+/// A memory and the older ones that are near it.
+struct Candidate {
+    seq: i64,
+    /// Sequence number and cosine, nearest first.
+    older: Vec<(i64, f64)>,
+}
+
+impl Reader {
+    /// Returns one page of pairs.
+    ///
+    /// # Errors
+    /// `invalid` for `limit`; `busy` while the index is being loaded; `Database`.
+    pub fn review<'a>(
+        &self,
+        request: &ReviewRequest,
+        viewer: impl Into<Viewer<'a>>,
+        now: Timestamp,
+    ) -> Result<ReviewReply> {
+        let viewer = viewer.into();
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            let message = format!("must be a whole number in 1..{MAX_LIMIT}");
+            return Err(Failure::invalid("limit", message).into());
+        }
+        self.shared.require_ready()?;
+        let named = request.group.as_ref();
+        let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
+        let filter = self.shared.filter(&visibility, now);
+        let (candidates, mut next) = self.candidates(&filter, request.before);
+        let (mut pairs, mut examined) = (Vec::new(), 0);
+        for candidate in candidates {
+            examined += 1;
+            let of_one = self.pairs_of(&candidate, request.all, viewer)?;
+            let is_full = pairs.len() + of_one.len() > limit;
+            if is_full && !pairs.is_empty() {
+                // This memory begins the next page.
+                next = Some(candidate.seq + 1);
+                break;
+            }
+            pairs.extend(of_one);
+            if pairs.len() >= limit {
+                next = next.or(Some(candidate.seq)).map(|_| candidate.seq);
+                break;
+            }
+        }
+        Ok(ReviewReply { pairs, examined, next, kept: false })
+    }
+
+    /// Returns the memories to examine with their older neighbours, newest first, and where the next
+    /// call begins if there are more.
+    fn candidates(
+        &self,
+        filter: &Filter<'_>,
+        before: Option<i64>,
+    ) -> (Vec<Candidate>, Option<i64>) {
+        let index = self.shared.index();
+        let of_kind =
+            |kind: MemoryType| (kind, index.mask(&Filter { kind: Some(kind), ..filter.clone() }));
+        let masks = [MemoryType::Semantic, MemoryType::Procedural, MemoryType::Entity].map(of_kind);
+        let mut slots: Vec<(i64, usize, &Mask)> = masks
+            .iter()
+            .flat_map(|(_, mask)| mask.slots().map(move |slot| (slot, mask)))
+            .map(|(slot, mask)| (index.seq(slot), slot, mask))
+            .filter(|(seq, ..)| before.is_none_or(|before| *seq < before))
+            .collect();
+        slots.sort_unstable_by_key(|(seq, ..)| std::cmp::Reverse(*seq));
+        let (mut found, mut comparisons) = (Vec::new(), 0);
+        for (seq, slot, mask) in slots {
+            if found.len() == MAX_EXAMINED || comparisons > MAX_COMPARISONS {
+                return (found, Some(seq + 1));
+            }
+            comparisons += mask.count();
+            found.push(Candidate { seq, older: older_neighbours(&index, mask, slot) });
+        }
+        (found, None)
+    }
+
+    /// Returns the pairs of a memory with older ones.
+    fn pairs_of(
+        &self,
+        candidate: &Candidate,
+        with_kept: bool,
+        viewer: Viewer<'_>,
+    ) -> Result<Vec<ReviewPair>> {
+        let mut pairs = Vec::new();
+        if candidate.older.is_empty() {
+            return Ok(pairs);
+        }
+        let Some(newer) = memories::by_seq(&self.conn, candidate.seq)? else { return Ok(pairs) };
+        let threshold = self.shared.settings().dedup_threshold;
+        for (seq, cosine) in &candidate.older {
+            if !with_kept && kept_pairs::has(&self.conn, candidate.seq, *seq)? {
+                continue;
+            }
+            let Some(older) = memories::by_seq(&self.conn, *seq)? else { continue };
+            let can_replace = newer.audience().includes(older.audience());
+            let is_one_subject = content::same_thing(&older.metadata, &newer.metadata);
+            let Some(looks_like) = looks_like(&newer, &older, *cosine > threshold)
+                .filter(|_| can_replace && is_one_subject)
+            else {
+                continue;
+            };
+            pairs.push(ReviewPair {
+                newer: self.reviewed(&newer, viewer)?,
+                older: self.reviewed(&older, viewer)?,
+                cosine: (cosine * 1e4).round() / 1e4,
+                looks_like: looks_like.to_owned(),
+            });
+        }
+        Ok(pairs)
+    }
+
+    fn reviewed(&self, memory: &Memory, viewer: Viewer<'_>) -> Result<ReviewedMemory> {
+        Ok(ReviewedMemory {
+            id: memory.id.clone(),
+            preview: budget::preview(&memory.content),
+            created_at: memory.created_at.iso(),
+            group: self.other_group(memory.group.as_deref(), viewer)?,
+        })
+    }
+}
+
+/// Returns the older memories near that of a slot, nearest first.
+fn older_neighbours(index: &Index, mask: &Mask, slot: usize) -> Vec<(i64, f64)> {
+    let seq = index.seq(slot);
+    let Some(vector) = index.direction(seq).filter(|_| index.chunk_count(slot) == 1) else {
+        return Vec::new();
+    };
+    let mut older: Vec<(i64, f64)> =
+        nearest::nearest(index, mask, &vector, MIN_COSINE_OF_OTHER_VALUE)
+            .into_iter()
+            .filter(|(other, _)| index.chunk_count(*other) == 1)
+            .map(|(other, cosine)| (index.seq(other), f64::from(cosine)))
+            .filter(|(other, _)| *other < seq)
+            .collect();
+    older.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    older.truncate(MAX_NEIGHBOURS);
+    older
+}
+
+/// Returns what a pair looks like; `None` if the two state different facts.
+fn looks_like(newer: &Memory, older: &Memory, is_above: bool) -> Option<&'static str> {
+    if duplicate::other_value(&newer.content, &older.content) {
+        Some("other value")
+    } else if !is_above {
+        None
+    } else if duplicate::same_fact(&newer.content, &older.content) {
+        Some("same fact")
+    } else {
+        Some("near")
+    }
+}
+
+impl Writer {
+    /// Records that both memories are kept, so that the pair is not listed again.
+    ///
+    /// # Errors
+    /// `invalid` unless two different ids are given; `not_found`; `Database`.
+    pub fn keep_both(
+        &mut self,
+        call: &CallContext,
+        request: &ReviewRequest,
+    ) -> Result<ReviewReply> {
+        self.run_idempotent(call, |change| {
+            let named = request.group.as_ref();
+            let viewer = (&call.actor).into();
+            let visibility = Visibility::new(change.shared, change.conn, viewer, named)?;
+            let ids = request.keep.as_deref().unwrap_or_default();
+            let [one, other] = ids else {
+                return Err(Failure::invalid("keep", "must have two ids").into());
+            };
+            let one = visibility.find(change.conn, "keep", one)?.seq;
+            let other = visibility.find(change.conn, "keep", other)?.seq;
+            if one == other {
+                return Err(Failure::invalid("keep", "must have two different ids").into());
+            }
+            kept_pairs::insert(change.conn, one.max(other), one.min(other), call.now)?;
+            Ok(ReviewReply { kept: true, ..ReviewReply::default() })
+        })
+    }
+}

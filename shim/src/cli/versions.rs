@@ -1,0 +1,45 @@
+//! The arguments of the commands about versions of one fact. Only definitions; each command is implemented in `commands`.
+
+use crate::cli::memories::{Format, Project};
+use clap::Args;
+
+/// `loci supersede`
+#[derive(Debug, Args)]
+pub struct Supersede {
+    /// The memory that is out of date: its id, or at least 4 characters of its start or end.
+    pub old: String,
+    /// The memory that replaces it.
+    pub new: String,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// `loci review`
+#[derive(Debug, Args)]
+pub struct Review {
+    /// Maximum pairs.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub limit: u8,
+    /// Next page: the number that the previous page printed.
+    #[arg(long, value_name = "NUMBER")]
+    pub before: Option<i64>,
+    /// Also pairs of which both were kept.
+    #[arg(long)]
+    pub all: bool,
+    /// Keep both memories of a pair without asking, so that it is not listed again.
+    #[arg(long, num_args = 2, value_names = ["ID", "ID"])]
+    pub keep: Option<Vec<String>>,
+    /// List the pairs without asking what to do.
+    #[arg(long)]
+    pub list: bool,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}

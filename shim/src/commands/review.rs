@@ -1,0 +1,197 @@
+//! `loci review`: asks what to do with each pair of memories that look like two versions of one fact.
+//!
+//! Without a terminal, or with `--list` or `--json`, it lists the pairs. Not here: how pairs are found (the engine).
+
+use crate::cli::versions::Review;
+use crate::client::call::VerbClient;
+use crate::commands::input::memory_id;
+use crate::commands::reply_text::{date, print_json, undo_hint};
+use crate::output::{Problem, escape_line, print_line};
+use loci_proto::group::GroupName;
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::forget::ForgetReply;
+use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
+use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
+use serde_json::json;
+use std::collections::HashSet;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+/// The question about a pair.
+const QUESTION: &str = "[k]eep both, [s]upersede the older, forget the [o]lder, forget the [n]ewer, [q]uit; Enter skips:";
+
+/// What to do with a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    KeepBoth,
+    Supersede,
+    ForgetOlder,
+    ForgetNewer,
+    Skip,
+    Quit,
+}
+
+/// Lists the pairs, or asks about each.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses a call.
+pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
+    let group = args.project.group;
+    let keep = match &args.keep {
+        Some(parts) => {
+            let mut ids = Vec::with_capacity(parts.len());
+            for part in parts {
+                ids.push(memory_id::resolve(client, part, group.as_ref()).await?.id);
+            }
+            Some(ids)
+        }
+        None => None,
+    };
+    let has_decision = keep.is_some();
+    let request = ReviewRequest {
+        limit: Some(args.limit.into()),
+        before: args.before,
+        all: args.all,
+        keep,
+        group: group.clone(),
+    };
+    let raw_reply = client.call_raw("review", &request).await?;
+    if args.format.json {
+        return print_json(&raw_reply);
+    }
+    let reply: ReviewReply = raw_reply.parse()?;
+    if has_decision {
+        return print_line("Both are kept; the pair is not listed again");
+    }
+    if reply.pairs.is_empty() {
+        return print_line(format!("No pair to review{}", next_page(&reply)));
+    }
+    if args.list || !io::stdin().is_terminal() {
+        reply.pairs.iter().try_for_each(|pair| print_line(pair_text(pair)))?;
+    } else {
+        ask_about_all(client, &reply.pairs, group.as_ref()).await?;
+    }
+    let pairs = if reply.pairs.len() == 1 { "pair" } else { "pairs" };
+    print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))
+}
+
+fn next_page(reply: &ReviewReply) -> String {
+    reply.next.map_or(String::new(), |next| format!("; next page: --before {next}"))
+}
+
+fn pair_text(pair: &ReviewPair) -> String {
+    let line = |name: &str, memory: &ReviewedMemory| {
+        let project = memory
+            .group
+            .as_ref()
+            .map_or(String::new(), |name| format!(", project {}", escape_line(name)));
+        format!(
+            "  {name} {}  {}  ({}{project})",
+            memory_id::short(memory.id.as_str()),
+            escape_line(&memory.preview),
+            date(&memory.created_at)
+        )
+    };
+    format!(
+        "{} (cosine {:.2})\n{}\n{}",
+        escape_line(&pair.looks_like),
+        pair.cosine,
+        line("newer", &pair.newer),
+        line("older", &pair.older)
+    )
+}
+
+/// Asks about each pair of which no memory was dealt with before.
+async fn ask_about_all(
+    client: &VerbClient,
+    pairs: &[ReviewPair],
+    group: Option<&GroupName>,
+) -> Result<(), Problem> {
+    let mut gone: HashSet<&MemoryId> = HashSet::new();
+    for pair in pairs {
+        if gone.contains(&pair.newer.id) || gone.contains(&pair.older.id) {
+            continue;
+        }
+        print_line(pair_text(pair))?;
+        let decision = ask()?;
+        match decision {
+            Decision::Quit => break,
+            Decision::Supersede | Decision::ForgetOlder => gone.insert(&pair.older.id),
+            Decision::ForgetNewer => gone.insert(&pair.newer.id),
+            Decision::KeepBoth | Decision::Skip => false,
+        };
+        apply(client, pair, decision, group).await?;
+    }
+    Ok(())
+}
+
+fn ask() -> Result<Decision, Problem> {
+    loop {
+        write!(io::stderr(), "{QUESTION} ")?;
+        let mut typed = String::new();
+        if io::stdin().lock().read_line(&mut typed)? == 0 {
+            return Ok(Decision::Quit);
+        }
+        if let Some(decision) = parse(typed.trim()) {
+            return Ok(decision);
+        }
+    }
+}
+
+fn parse(typed: &str) -> Option<Decision> {
+    match typed.to_lowercase().as_str() {
+        "" => Some(Decision::Skip),
+        "k" => Some(Decision::KeepBoth),
+        "s" => Some(Decision::Supersede),
+        "o" => Some(Decision::ForgetOlder),
+        "n" => Some(Decision::ForgetNewer),
+        "q" => Some(Decision::Quit),
+        _ => None,
+    }
+}
+
+async fn apply(
+    client: &VerbClient,
+    pair: &ReviewPair,
+    decision: Decision,
+    group: Option<&GroupName>,
+) -> Result<(), Problem> {
+    let (newer, older) = (pair.newer.id.clone(), pair.older.id.clone());
+    match decision {
+        Decision::KeepBoth => {
+            let keep = Some(vec![newer, older]);
+            let request = ReviewRequest { keep, group: group.cloned(), ..ReviewRequest::default() };
+            client.call::<ReviewReply>("review", &request).await?;
+            print_line("Both are kept")
+        }
+        Decision::Supersede => {
+            let request = SupersedeRequest { old: older, new: newer, group: group.cloned() };
+            let reply: SupersedeReply = client.call("supersede", &request).await?;
+            print_line(format!("Superseded{}", undo_hint(reply.act)))
+        }
+        Decision::ForgetOlder => forget(client, &older, group).await,
+        Decision::ForgetNewer => forget(client, &newer, group).await,
+        Decision::Skip | Decision::Quit => Ok(()),
+    }
+}
+
+async fn forget(
+    client: &VerbClient,
+    id: &MemoryId,
+    group: Option<&GroupName>,
+) -> Result<(), Problem> {
+    let request = json!({"memory_id": id, "group": group});
+    let reply: ForgetReply = client.call("forget_memory", &request).await?;
+    print_line(format!("Forgotten{}", undo_hint(reply.act)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_known_letter_decides() {
+        assert_eq!(parse("S"), Some(Decision::Supersede));
+        assert_eq!(parse(""), Some(Decision::Skip));
+        assert_eq!((parse("y"), parse("supersede")), (None, None));
+    }
+}

@@ -1,0 +1,44 @@
+//! `[scope]`: the default scope of each memory type, and the projects that results name.
+
+use crate::home::TestHome;
+use serde_json::json;
+
+#[test]
+fn a_configured_default_scope_holds_for_stores_without_one() {
+    let home = TestHome::without_model();
+    home.configure("[scope]\nsemantic = \"group\"\n");
+    let mut agent = home.session_in("shop");
+    agent.store("semantic", "The lamp of the shop is green");
+    let global =
+        json!({"content": "The lamp of the yard is red", "type": "semantic", "scope": "global"});
+    agent.store_with(global);
+    let mut other = home.session_in("blog");
+    assert_eq!(other.recall("lamp"), ["The lamp of the yard is red"]);
+    let stats = other.call("memory_stats", json!({})).expect("the call succeeds");
+    assert_eq!(stats["default_scopes"]["semantic"], "group", "{stats}");
+    let doctor = home.loci(&["doctor"]);
+    let doctor = String::from_utf8_lossy(&doctor.stdout);
+    assert!(doctor.contains("default scopes: ") && doctor.contains("semantic group"), "{doctor}");
+}
+
+#[test]
+fn a_result_of_another_project_names_it_and_an_own_one_does_not() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("semantic", "The lamp of the shop is green");
+    let mut agent = home.session_in("blog");
+    agent.store("semantic", "The lamp of the blog is red");
+    let reply = agent.call("recall_memory", json!({"query": "lamp", "summary_only": true}));
+    let reply = reply.expect("the call succeeds");
+    for result in reply["results"].as_array().expect("a JSON array") {
+        let is_own = result["preview"].as_str().is_some_and(|text| text.contains("blog"));
+        let expected = if is_own { json!(null) } else { json!("shop") };
+        assert_eq!(result["group"], expected, "{reply}");
+    }
+    let brief = agent.request("resources/read", json!({"uri": "loci://group"})).to_string();
+    assert!(brief.contains("project shop") && !brief.contains("project blog"), "{brief}");
+    let mut search = home.command("loci");
+    let folder = home.path("blog");
+    let found = search.current_dir(folder).args(["search", "lamp"]).output().expect("loci runs");
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(found.contains("PROJECT") && found.contains("shop"), "{found}");
+}

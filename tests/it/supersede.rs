@@ -1,0 +1,50 @@
+//! `loci supersede` and `loci edit --supersedes`: one stored memory replaces another.
+
+use crate::home::TestHome;
+use serde_json::Value;
+
+fn add(home: &TestHome, text: &str) -> String {
+    let output = home.loci(&["add", text, "--type", "semantic", "--json"]);
+    let reply: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    reply["id"].as_str().expect("the reply has an id").to_owned()
+}
+
+fn previews(home: &TestHome) -> Vec<String> {
+    let output = home.loci(&["list", "--json"]);
+    let reply: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    let memories = reply["memories"].as_array().expect("a JSON array");
+    memories
+        .iter()
+        .map(|memory| memory["preview"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_old_memory_is_replaced_and_comes_back_with_the_undo() {
+    let home = TestHome::without_model();
+    let old = add(&home, "The staging server is called heron");
+    let new = add(&home, "The staging server is called egret");
+    for arguments in
+        [vec!["supersede", &old[28..], &new[28..]], vec!["edit", &new, "--supersedes", &old]]
+    {
+        let output = home.loci(&arguments);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && text.contains("undo: loci undo"), "{output:?}");
+        assert_eq!(previews(&home), ["The staging server is called egret"]);
+        assert!(home.loci(&["undo", "--last", "--yes"]).status.success());
+        assert_eq!(previews(&home).len(), 2);
+    }
+    let refused = home.loci(&["supersede", &old, &old]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && text.contains("replacing memory itself"), "{text}");
+}
+
+#[test]
+fn the_reply_of_a_store_shows_the_similar_text_and_the_command() {
+    let home = TestHome::new();
+    add(&home, "The staging server is called heron");
+    let output = home.loci(&["add", "The staging server is called egret", "--type", "semantic"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("The staging server is called heron"), "{text}");
+    assert!(text.contains("if it is out of date: loci supersede"), "{text}");
+}

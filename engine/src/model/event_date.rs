@@ -34,5 +34,5 @@ fn derived_moment(content: &str, metadata: &Map<String, Value>) -> Option<Timest
     if given(metadata).is_some() {
         return None;
     }
-    features::event_day(content).map(Timestamp::of_day)
+    features::event_day(content).map(Timestamp::start_of_day)
 }

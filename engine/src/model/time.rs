@@ -26,9 +26,6 @@ pub const DAY: i64 = 24 * HOUR;
 /// 1970-01-01, in days since 0001-01-01 (day 1).
 const DAY_OF_1970: i64 = 719_163;
 
-/// 1970-01-01 in days since 0001-01-01 (day 1).
-const DAY_OF_1970: i64 = 719_163;
-
 /// Converts a number of days, which may have a fraction, to milliseconds.
 #[must_use]
 #[expect(
@@ -65,17 +62,12 @@ impl Timestamp {
         format!("{:04}-W{:02}", week.year(), week.week())
     }
 
-    /// Returns midnight (UTC) of a day, in days since 0001-01-01 (day 1).
-    pub(crate) fn of_day(day: i32) -> Self {
-        Self((i64::from(day) - DAY_OF_1970) * DAY)
-    }
-
     /// Returns the day in UTC, in days since 0001-01-01 (day 1).
     pub(crate) fn day(self) -> i32 {
         i32::try_from(self.0.div_euclid(DAY) + DAY_OF_1970).unwrap_or(i32::MAX)
     }
 
-    /// Returns the first moment of a [day](Self::day).
+    /// Returns midnight (UTC) of a [day](Self::day).
     pub(crate) fn start_of_day(day: i32) -> Self {
         Self((i64::from(day) - DAY_OF_1970) * DAY)
     }

@@ -1,7 +1,7 @@
 //! `list` and `find`: lists memories, newest first or sorted, for people and scripts; finds memories by a
 //! part of their id.
 
-use crate::db::listing;
+use crate::db::{listing, memories};
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;

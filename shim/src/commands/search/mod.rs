@@ -73,11 +73,11 @@ fn score_text(result: &RecalledMemory) -> String {
 /// Returns what follows a preview: the number of collapsed duplicates, the day that the text names,
 /// and whether the memory has faded.
 fn marks_text(result: &RecalledMemory) -> String {
-    let mut marks = String::new();
-    if !result.also.is_empty() {
-        marks += &format!(" (+{} similar)", result.also.len());
-    }
-    marks + &day_text(result) + if result.faded { " (faded)" } else { "" }
+    let similar = match result.also.len() {
+        0 => String::new(),
+        count => format!(" (+{count} similar)"),
+    };
+    similar + &day_text(result) + if result.faded { " (faded)" } else { "" }
 }
 
 /// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.

@@ -93,8 +93,11 @@ fn preview_table(results: &[RecalledMemory]) -> String {
     let has_other_project = results.iter().any(|result| result.group.is_some());
     let row = |result: &RecalledMemory| {
         let preview = result.preview.as_deref().unwrap_or_default();
-        let mut row =
-            vec![score_text(result), kind(result).to_string(), memory_id::short(result.id.as_str())];
+        let mut row = vec![
+            score_text(result),
+            kind(result).to_string(),
+            memory_id::short(result.id.as_str()),
+        ];
         if has_other_project {
             row.push(escape_line(result.group.as_deref().unwrap_or("-")));
         }

@@ -102,6 +102,11 @@ finding *flags:
     cargo build --release --locked
     python3 bench/finding.py {{flags}}
 
+# Measures how often a recall calls its results weak; `--fit` fits the verdict. The test sets must be in a folder next to the repository.
+silence *flags:
+    cargo build --release --locked
+    python3 bench/silence.py {{flags}}
+
 # Runs the ablation study on the public test sets; they must be in a folder next to the repository.
 ablation *flags:
     python3 bench/ablation.py {{flags}}

@@ -55,6 +55,7 @@ pub(super) fn reads_whole_store(request: &Request) -> bool {
         request,
         Request::History(_)
             | Request::Undo(_)
+            | Request::Redo(_)
             | Request::Scan(_)
             | Request::Eval(_)
             | Request::Cleanup(_)

@@ -145,6 +145,12 @@ fn lists_counts_and_briefs_leave_out_what_is_isolated() {
         stats.expect("the memories are counted").active_memories
     };
     assert_eq!((total("shop"), total("client")), (2, 2));
+    let in_store = |group: &str| {
+        let query = json!({"query": "password rule", "explain": true});
+        let explained = test_store.recall(group, query, None).reply.explain;
+        explained.expect("the recall is explained").in_store
+    };
+    assert_eq!((in_store("shop"), in_store("client")), (2, 2));
     let brief = |group: &str| {
         let brief = test_store.reader.brief(None, &named(group), test_store.now);
         brief.expect("the brief is written").text

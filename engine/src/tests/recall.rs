@@ -333,3 +333,13 @@ fn the_fusion_is_a_setting() {
     assert_eq!(order(Fusion::Weighted { vector_weight: 0.0 })[0], "alpha");
     assert_eq!(order(Fusion::Rrf { k: 60.0 })[0], "alpha beta gamma delta epsilon zeta eta theta");
 }
+
+#[test]
+fn a_query_does_not_name_the_group_of_what_is_stored_outside_projects() {
+    let mut test_store = TestStore::new();
+    for (group, text) in [("a", "The default port is 80"), ("default", "The default port is 90")] {
+        test_store.store(group, json!({"content": text, "type": "semantic"}), None);
+    }
+    let found = test_store.found("a", json!({"query": "what is the default port"}), None);
+    assert_eq!(found[0], "The default port is 80");
+}

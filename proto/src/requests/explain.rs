@@ -48,7 +48,7 @@ pub struct RecallExplanation {
     /// What this likelihood is computed from, by name (docs/retrieval.md).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,
-    /// Memories in the whole store, including superseded and forgotten ones.
+    /// Memories in the whole store, including superseded and forgotten ones; only those that the call can see while a project is isolated.
     pub in_store: usize,
     /// Of these, active memories that have not expired and that this project can see.
     pub visible: usize,

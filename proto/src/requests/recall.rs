@@ -165,7 +165,7 @@ pub struct RecalledMemory {
     /// The memory that replaced this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// A better result that states a newer value of this fact. Nothing says that it replaces this one.
+    /// A result that states a newer value of this fact. Nothing says that it replaces this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_version_of: Option<MemoryId>,
     /// For a summary: the summarised memories that match the query, best first.

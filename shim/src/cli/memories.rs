@@ -148,7 +148,7 @@ pub struct Add {
     /// Memory type.
     #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
     pub kind: MemoryType,
-    /// Scope; default: `group` for episodic memories, `global` for other types.
+    /// Scope; default: `group` for episodic memories, `global` for other types, unless `[scope]` changes it.
     #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
     /// Metadata as a JSON object.

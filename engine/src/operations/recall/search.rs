@@ -137,7 +137,11 @@ impl Reader {
         }
         let isolation = self.shared.isolation();
         let mut projects = groups::names(&self.conn)?;
-        projects.retain(|project| isolation.may_be_named(context.viewer, Some(&project.id)));
+        // The group of what is stored outside any project has a name that queries do not mean.
+        projects.retain(|project| {
+            !isolation.is_outside(Some(&project.id))
+                && isolation.may_be_named(context.viewer, Some(&project.id))
+        });
         let projects = ProjectPreference::new(&text.query.text, group, &projects);
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
         let query = SearchQuery {
@@ -152,8 +156,13 @@ impl Reader {
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
-        let in_store =
-            if by_fallback { memories::count(&self.conn)? } else { index.size().memories };
+        let visible = index.mask(&self.all_visible(scope)).count();
+        let in_store = match by_fallback {
+            // How many memories isolated projects have is for nobody outside.
+            _ if !isolation.is_empty() && !context.viewer.is_person() => visible,
+            true => memories::count(&self.conn)?,
+            false => index.size().memories,
+        };
         let mut breakdowns = None;
         let explained = results.explanation.take().map(|explanation| {
             breakdowns = Some(explanation.score_breakdowns);
@@ -162,7 +171,7 @@ impl Reader {
                 fit: explanation.evidence.map(|evidence| evidence.fit()),
                 evidence: explanation.evidence.map(Evidence::named).unwrap_or_default(),
                 in_store,
-                visible: index.mask(&self.all_visible(scope)).count(),
+                visible,
                 admitted: mask.count(),
                 matched: results.matched,
                 ranked: results.positive,

@@ -70,7 +70,7 @@ pub(crate) fn of(text: &str) -> Option<i32> {
         return only_day(headers.iter().map(|(_, date)| *date));
     }
     let is_event = |(range, _): &&(Range<usize>, CalendarDate)| is_event_date(&text, range);
-    only_day(headers.iter().chain(others.iter().filter(is_event)).map(|(_, date)| *date))
+    only_day(headers.iter().chain(&others).filter(is_event).map(|(_, date)| *date))
 }
 
 /// Returns a text without the date at its beginning, if that is this day.

@@ -7,7 +7,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, Screen, escape_line, escape_lines, print_line, print_note, table_on};
-use loci_proto::memory::MemoryType;
+use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
@@ -70,14 +70,16 @@ fn score_text(result: &RecalledMemory) -> String {
     result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// Returns what follows a preview: the number of collapsed duplicates, the day that the text names,
-/// and whether the memory has faded.
+/// Returns what follows a preview: the number of results that it stands for, the newer version, the
+/// day that the text names, and whether the memory has faded.
 fn marks_text(result: &RecalledMemory) -> String {
     let similar = match result.also.len() {
         0 => String::new(),
         count => format!(" (+{count} similar)"),
     };
-    similar + &day_text(result) + if result.faded { " (faded)" } else { "" }
+    let newer = |id: &MemoryId| format!(" (older than {})", memory_id::short(id.as_str()));
+    let newer = result.older_version_of.as_ref().map(newer).unwrap_or_default();
+    similar + &newer + &day_text(result) + if result.faded { " (faded)" } else { "" }
 }
 
 /// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.

@@ -6,6 +6,10 @@ pub const CONTENT_BYTES: usize = 32 * 1024;
 pub const METADATA_BYTES: usize = 16 * 1024;
 /// Maximum nesting depth of metadata; the object itself is level 1.
 pub const METADATA_DEPTH: usize = 8;
+/// Maximum number of questions of one memory.
+pub const QUESTIONS: usize = 5;
+/// Maximum length of one question of a memory, in characters.
+pub const QUESTION_CHARS: usize = 200;
 /// Maximum size of a query, in bytes; a longer query is cut and the reply has `truncated`.
 pub const QUERY_BYTES: usize = 4 * 1024;
 /// Maximum number of distinct terms of a query in the keyword search; further terms are ignored and the reply has `truncated`.

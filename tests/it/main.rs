@@ -52,6 +52,7 @@ mod preload;
 mod privacy;
 mod proof;
 mod protocol;
+mod questions;
 mod recall;
 mod red_team_texts;
 mod redo;

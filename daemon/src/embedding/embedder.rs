@@ -9,6 +9,7 @@ use crate::embedding::query_cache::QueryCache;
 use crate::embedding::queue::{EmbedResult, EmbeddingQueue, EncodedText, Priority, Reload};
 use crate::embedding::state::{EmbedError, ModelState};
 use crate::embedding::{resident_memory, worker};
+use loci_engine::model::document::{Document, with_questions};
 use loci_engine::model::encoding::{DocumentEncoding, ModelEncoding, QueryEncoding};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -131,20 +132,25 @@ impl Embedder {
         Ok(encoding)
     }
 
-    /// Encodes a document: one vector per chunk, in order, and the token sketches of its content words.
+    /// Encodes a document: one vector per chunk, in order, and the sign codes of its content words. Questions are another chunk.
     ///
     /// # Errors
     /// [`EmbedError`]. While the model is missing or failed, returns `Unavailable` without waiting.
     pub async fn document(
         &self,
-        text: String,
+        document: impl Into<Document>,
         priority: Priority,
     ) -> Result<ModelEncoding, EmbedError> {
-        let EncodedText { model, chunks } = self.embed(text, TextKind::Document, priority).await?;
-        let (vectors, words): (Vec<_>, Vec<_>) =
-            chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
-        let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());
-        Ok(ModelEncoding { model, encoding: DocumentEncoding { vectors, words } })
+        let Document { content, questions } = document.into();
+        let text = self.embed(content, TextKind::Document, priority);
+        if questions.is_empty() {
+            return Ok(to_encoding(text.await?));
+        }
+        let questions = self.embed(questions, TextKind::Document, priority);
+        let (text, questions) = tokio::try_join!(text, questions)?;
+        let (ModelEncoding { model, encoding }, questions) =
+            (to_encoding(text), to_encoding(questions));
+        Ok(ModelEncoding { model, encoding: with_questions(encoding, questions.encoding) })
     }
 
     async fn embed(&self, text: String, kind: TextKind, priority: Priority) -> EmbedResult {
@@ -206,4 +212,11 @@ impl Embedder {
             let _ = thread.join();
         }
     }
+}
+
+fn to_encoding(EncodedText { model, chunks }: EncodedText) -> ModelEncoding {
+    let (vectors, words): (Vec<_>, Vec<_>) =
+        chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
+    let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());
+    ModelEncoding { model, encoding: DocumentEncoding { vectors, words } }
 }

@@ -21,7 +21,7 @@ pub(super) async fn handle(
         let actor = caller.session.actor();
         return Ok(pools.readers.run(move |reader| reader.compactable(&actor, now)).await??);
     };
-    let encodings = Arc::new(service.encode_document(&text).await?);
+    let encodings = Arc::new(service.encode_document(&text.clone().into()).await?);
     let stored = Arc::clone(&encodings);
     let call = CallContext { now, actor: caller.session.actor(), key: caller.key };
     let done = pools

@@ -2,12 +2,12 @@
 
 use crate::service::{Caller, Service};
 use loci_engine::Writer;
+use loci_engine::model::document::Document;
 use loci_engine::model::encoding::TextEncodings;
 use loci_engine::operations::edit;
 use loci_engine::transaction::change::CallContext;
 use loci_proto::error::Failure;
 use loci_proto::requests::edit::{ChangedReply, EditRequest};
-use std::sync::Arc;
 
 pub(super) async fn handle(
     service: &Service,
@@ -17,14 +17,15 @@ pub(super) async fn handle(
     let mut encodings = TextEncodings::default();
     edit::clean(&mut request)?;
     if let Some(text) = &request.content {
-        encodings = service.encode_document(text).await?;
+        encodings = service.encode_document(&Document::from(text.clone())).await?;
     }
-    let (encodings, is_new_text) = (Arc::new(encodings), request.content.is_some());
-    let stored = Arc::clone(&encodings);
-    let edit = move |writer: &mut Writer, call: &CallContext| writer.edit(call, &request, &stored);
+    let may_lack_encoding = request.content.is_some() || request.metadata.is_some();
+    let edit =
+        move |writer: &mut Writer, call: &CallContext| writer.edit(call, &request, &encodings);
     let edited = service.write(caller, edit).await;
-    if is_new_text {
-        service.note_encoded(&encodings);
+    if may_lack_encoding {
+        // The new text has its encoding, but not with the questions of the memory.
+        service.set_vectors_missing(true);
     }
     edited
 }

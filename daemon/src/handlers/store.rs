@@ -21,7 +21,7 @@ pub(super) async fn handle(
         return Ok(answer);
     }
     service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
-    let encodings = Arc::new(service.encode_document(draft.content()).await?);
+    let encodings = Arc::new(service.encode_document(&draft.document()).await?);
     let encoded = Arc::clone(&encodings);
     let (call, moment) = (service.call_context(caller), service.first_moment());
     let stored = match pools.writer() {
@@ -37,6 +37,10 @@ pub(super) async fn handle(
     };
     let stored = stored.and_then(|stored| stored.map_err(Failure::from));
     service.note_encoded(&encodings);
+    if stored.as_ref().is_ok_and(|stored| stored.deduplicated) {
+        // The known memory may have got the questions of this one.
+        service.set_vectors_missing(true);
+    }
     service.health.record_write(&stored, service.now());
     service.request_checkpoint();
     Ok(StoreReply { degraded: service.degraded(), ..stored? })

@@ -5,6 +5,7 @@
 use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
 use crate::service::store_state::StoreState;
+use loci_engine::model::document::Document;
 use loci_engine::model::encoding::{ModelEncoding, QueryEncoding, TextEncodings};
 use loci_engine::model::vector_set::{VectorSet, VectorSets};
 use loci_proto::degraded::Degraded;
@@ -30,26 +31,28 @@ impl Service {
         }
     }
 
-    /// Encodes a text that is to be stored: with the model whose vectors are searched, and with the next one while all memories are being
+    /// Encodes the texts of a memory that is to be stored: with the model whose vectors are searched, and with the next one while all memories are being
     /// encoded again. Empty while there is no model.
     ///
     /// # Errors
     /// `embed_failed` if the model returned unusable vectors; `busy`.
-    pub async fn encode_document(&self, text: &str) -> Result<TextEncodings, Failure> {
+    pub async fn encode_document(&self, document: &Document) -> Result<TextEncodings, Failure> {
         let sets = self.vector_sets();
-        let (active, next) =
-            tokio::join!(self.encode_with(&sets.active, text), self.encode_with_next(&sets, text),);
+        let (active, next) = tokio::join!(
+            self.encode_with(&sets.active, document),
+            self.encode_with_next(&sets, document),
+        );
         Ok(active?.into_iter().chain(next).collect())
     }
 
     async fn encode_with(
         &self,
         set: &VectorSet,
-        text: &str,
+        document: &Document,
     ) -> Result<Option<ModelEncoding>, Failure> {
         let Some(embedder) = self.models.of(set).await else { return Ok(None) };
         embedder.reload_if_due().await;
-        match embedder.document(text.to_owned(), Priority::Interactive).await {
+        match embedder.document(document.clone(), Priority::Interactive).await {
             Ok(encoding) => Ok(Some(encoding)),
             Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => {
                 self.auto_fetch.fetch_if_missing(self.models.configured());
@@ -63,11 +66,15 @@ impl Service {
         }
     }
 
-    /// Encodes a text with the next model, if there is one that is ready. A failure is no error: the text is encoded later.
-    async fn encode_with_next(&self, sets: &VectorSets, text: &str) -> Option<ModelEncoding> {
+    /// Encodes texts with the next model, if there is one that is ready. A failure is no error: they are encoded later.
+    async fn encode_with_next(
+        &self,
+        sets: &VectorSets,
+        document: &Document,
+    ) -> Option<ModelEncoding> {
         let next = sets.filling.as_ref().filter(|next| next.model != sets.active.model)?;
         let embedder = self.models.of_now(next).filter(|model| model.is_ready_as(&next.model))?;
-        embedder.document(text.to_owned(), Priority::Interactive).await.ok()
+        embedder.document(document.clone(), Priority::Interactive).await.ok()
     }
 
     /// Records that a memory may lack a vector, unless its encodings have one of the set that is searched now. Call it after the write.

@@ -289,19 +289,20 @@ async fn fill_batch(
         service.set_vectors_missing(false);
         return Ok(false);
     };
-    let tasks = unencoded.into_iter().map(|(seq, text)| {
+    let tasks = unencoded.into_iter().map(|(seq, document)| {
         let embedder = embedder.clone();
         tokio::spawn(async move {
-            let encoded = embedder.document(text.clone(), Priority::Bulk).await;
-            (seq, text, encoded)
+            let encoded = embedder.document(document.clone(), Priority::Bulk).await;
+            (seq, document, encoded)
         })
     });
     let (mut writes, mut can_continue) = (Vec::new(), true);
     for task in tasks.collect::<Vec<_>>() {
-        let Ok((seq, text, encoded)) = task.await else { continue };
+        let Ok((seq, document, encoded)) = task.await else { continue };
         match encoded {
             Ok(encoded) => {
-                let (pools, memory) = (Arc::clone(pools), EncodedLater { seq, text, encoded });
+                let memory = EncodedLater { seq, document, encoded };
+                let pools = Arc::clone(pools);
                 writes.push(tokio::spawn(async move {
                     pools.writer()?.run_grouped(move |writer| writer.fill(&memory)).await
                 }));

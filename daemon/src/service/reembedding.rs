@@ -7,6 +7,7 @@
 use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
 use crate::service::store_state::StorePools;
+use loci_engine::model::document::Document;
 use loci_engine::model::time::{DAY, Timestamp};
 use loci_engine::model::vector_set::{ModelRef, VectorSet};
 use loci_engine::operations::reembed::{FillBatch, FilledMemory};
@@ -137,18 +138,18 @@ async fn finish(
 async fn encode(
     embedder: &Embedder,
     set: &VectorSet,
-    memories: Vec<(i64, String)>,
+    memories: Vec<(i64, Document)>,
 ) -> Option<Vec<FilledMemory>> {
-    let tasks = memories.into_iter().map(|(seq, text)| {
+    let tasks = memories.into_iter().map(|(seq, document)| {
         let embedder = embedder.clone();
         tokio::spawn(async move {
-            let encoded = embedder.document(text.clone(), Priority::Bulk).await;
-            (seq, text, encoded)
+            let encoded = embedder.document(document.clone(), Priority::Bulk).await;
+            (seq, document, encoded)
         })
     });
     let mut filled = Vec::new();
     for task in tasks.collect::<Vec<_>>() {
-        let (seq, text, encoded) = task.await.ok()?;
+        let (seq, document, encoded) = task.await.ok()?;
         let encoding = match encoded {
             Ok(encoded) if *encoded.model == *set.model => Some(encoded.encoding),
             Ok(_) | Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => return None,
@@ -157,7 +158,7 @@ async fn encode(
                 None
             }
         };
-        filled.push(FilledMemory { seq, text, encoding });
+        filled.push(FilledMemory { seq, document, encoding });
     }
     Some(filled)
 }

@@ -4,11 +4,13 @@
 
 use crate::db::damage::{self, DamagedRow, Source};
 use crate::db::memory_row::{
-    COLUMNS, ENTRY, SOURCE, intact_entry, intact_memories, intact_memory, read_damaged, read_entry,
+    self, COLUMNS, ENTRY, SOURCE, intact_entry, intact_memories, intact_memory, read_damaged,
+    read_entry,
 };
 use crate::db::{SeqRange, vectors};
 use crate::error::Result;
 use crate::flags::Flags;
+use crate::model::document::{Document, questions};
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
@@ -137,11 +139,13 @@ pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     intact_memories(conn, &mut statement, [hash])
 }
 
-/// Returns whether a memory exists and has exactly this text.
-pub(crate) fn has_text(conn: &Connection, seq: i64, text: &str) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND content = ?2")?
-        .exists((seq, text))?)
+/// Returns whether a memory exists and has exactly these texts.
+pub(crate) fn has_document(conn: &Connection, seq: i64, document: &Document) -> Result<bool> {
+    let mut statement =
+        conn.prepare_cached("SELECT metadata FROM memories WHERE seq = ?1 AND content = ?2")?;
+    let metadata = |row: &Row<'_>| memory_row::metadata(row, 0);
+    let found = statement.query_row((seq, &document.content), metadata).optional()?;
+    Ok(found.is_some_and(|metadata| questions(&metadata) == document.questions))
 }
 
 /// Returns the sequence numbers of all memories in storage order.

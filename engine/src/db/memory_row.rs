@@ -8,6 +8,7 @@ use crate::duplicate::content_hash;
 use crate::error::Result;
 use crate::flags::Flags;
 use crate::model::decay::Anchor;
+use crate::model::document;
 use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::names;
@@ -156,6 +157,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         expires_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
         names: if is_entity { names::of(&metadata) } else { Vec::new() },
         content: row.get(11)?,
+        questions: document::questions(&metadata),
         created_day: Timestamp(row.get(13)?).day(),
         event_day: metadata.get("event_date").and_then(Value::as_str).and_then(features::day),
         summary: row.get(14)?,

@@ -5,10 +5,12 @@
 //! (`vector_sets`).
 
 use crate::db::damage::{self, DamagedRow, Source};
-use crate::db::memory_row::{check_hash, column_error};
+use crate::db::memory_row::{check_hash, column_error, metadata};
 use crate::db::{SeqRange, codes};
 use crate::error::Result;
 use crate::failpoint::failpoint;
+use crate::model::document;
+use crate::model::document::Document;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 
@@ -231,16 +233,16 @@ pub(crate) fn has(conn: &Connection, memory: i64, set: &str) -> Result<bool> {
         .exists((memory, set))?)
 }
 
-/// Returns sequence number and text of at most `limit` memories after `after` that a recall may
+/// Returns sequence number and texts of at most `limit` memories after `after` that a recall may
 /// find and that have no vector or no codes in a set, oldest first.
 pub(crate) fn without(
     conn: &Connection,
     set: &str,
     after: i64,
     limit: usize,
-) -> Result<Vec<(i64, String)>> {
+) -> Result<Vec<(i64, Document)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT m.seq, m.id, m.content, m.content_hash FROM memories m
+        "SELECT m.seq, m.id, m.content, m.content_hash, m.metadata FROM memories m
          WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
@@ -248,7 +250,8 @@ pub(crate) fn without(
     )?;
     let read = |row: &Row<'_>| {
         check_hash(row, 2, 3)?;
-        Ok((row.get(0)?, row.get(2)?))
+        let questions = document::questions(&metadata(row, 4)?);
+        Ok((row.get(0)?, Document { content: row.get(2)?, questions }))
     };
     let reading = damage::reading(conn, Source::memories(0, 1));
     let (mut rows, mut found) = (statement.query((set, after))?, Vec::new());

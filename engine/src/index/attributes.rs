@@ -239,6 +239,7 @@ impl Attributes {
                 .then_some(Timestamp(attributes.expires_at)),
             names: Vec::new(),
             content: String::new(),
+            questions: String::new(),
             event_day: (attributes.event_day != NO_EVENT).then_some(attributes.event_day),
             created_day: attributes.created_day,
             summary: self.summary(slot),

@@ -138,6 +138,15 @@ impl Index {
         usize::from(self.primary.get(slot).is_some()) + extra
     }
 
+    /// Returns the number of chunk vectors of a memory's text, without the one of its questions.
+    pub(crate) fn text_chunk_count(&self, slot: usize) -> usize {
+        let questions = usize::from(self.questions.of(slot).is_some());
+        match self.chunk_count(slot) {
+            0 => 0,
+            count => (count - questions).max(1),
+        }
+    }
+
     /// Returns the vector of a chunk, by its number within the memory.
     pub(crate) fn vector(&self, slot: usize, chunk: usize) -> Option<Row<'_>> {
         let Some(extra) = chunk.checked_sub(1) else { return self.primary.get(slot) };
@@ -145,12 +154,12 @@ impl Index {
         (extra < rows.count as usize).then(|| self.extra_chunks.get(rows.first as usize + extra))?
     }
 
-    /// Returns the normalised mean of the chunk vectors of a memory; `None` while it waits for the
+    /// Returns the normalised mean of the chunk vectors of a memory's text; `None` while it waits for the
     /// model.
     pub(crate) fn direction(&self, seq: i64) -> Option<Embedding> {
         let slot = self.slot(seq)?;
         let mut sum = vec![0.0; DIMENSIONS];
-        for chunk in 0..self.chunk_count(slot) {
+        for chunk in 0..self.text_chunk_count(slot) {
             sum.iter_mut().zip(self.vector(slot, chunk)?.numbers()).for_each(|(s, v)| *s += v);
         }
         Embedding::new(sum).ok()

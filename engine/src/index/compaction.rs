@@ -6,6 +6,7 @@
 use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
 use crate::model::entry::Entry;
+use std::num::NonZeroU64;
 
 /// With fewer dead slots than this, the index is never compacted; with more, it is compacted when
 /// 25 % of its slots are dead.
@@ -19,9 +20,11 @@ pub(crate) struct Record<'a> {
     pub features: TextFeatures,
     /// The name of its speaker; empty if the text names none.
     pub speaker: &'a str,
-    /// The terms of its text with their frequencies.
+    /// The fingerprint of its questions; `None` without any.
+    pub questions: Option<NonZeroU64>,
+    /// The terms of its texts with their frequencies.
     pub terms: Vec<(&'a str, u16)>,
-    /// Number of terms in its text.
+    /// Number of terms in its texts.
     pub length: u32,
     /// The vector of each chunk.
     pub chunks: Vec<Row<'a>>,
@@ -46,6 +49,7 @@ impl<'a> RecordSource<'a> {
             entry: index.entry(slot),
             features,
             speaker: self.speakers[features.speaker as usize],
+            questions: index.questions.of(slot),
             terms: index
                 .words
                 .of(slot)
@@ -90,10 +94,11 @@ impl Index {
 
     /// Appends a memory that is not in the index.
     pub(crate) fn insert_record(&mut self, record: Record<'_>) {
-        let Record { entry, features, speaker, terms, length, chunks, codes } = record;
+        let Record { entry, features, speaker, questions, terms, length, chunks, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
         self.slots.insert(seq, slot_id(slot));
         self.features.insert_record(slot, features, speaker);
+        self.questions.set(slot, questions);
         self.words.insert_record(slot, &terms, length);
         self.attributes.put(slot, &entry);
         self.add_names(slot, entry);
@@ -205,6 +210,7 @@ pub(crate) mod tests {
                         Vec::new()
                     },
                     content: text.to_owned(),
+                    questions: if global { "Who mends it?".to_owned() } else { String::new() },
                     event_day: None,
                     created_day: 739_000 + i32::from(state),
                     summary: summary.filter(|_| state == 1),

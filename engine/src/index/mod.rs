@@ -19,6 +19,7 @@ mod huge_pages;
 mod mask;
 mod postings;
 mod quantized;
+mod questions;
 mod scratch;
 mod slot;
 mod slot_set;
@@ -27,6 +28,7 @@ mod token_codes;
 mod vectors;
 pub(crate) mod warmup;
 
+use crate::model::document::Document;
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
 use crate::model::vector_set::VectorSet;
@@ -35,6 +37,7 @@ use coherence_cache::CoherenceCache;
 use features::FeatureTable;
 use loci_proto::memory::MemoryType;
 use postings::Postings;
+use questions::Questions;
 use std::collections::HashMap;
 use token_codes::Codes;
 use vectors::Vectors;
@@ -74,6 +77,7 @@ pub(crate) struct Index {
     unencoded: bitmap::Bitmap,
     words: Postings,
     features: FeatureTable,
+    questions: Questions,
     coherence_cache: CoherenceCache,
     /// Incremented by every change.
     version: u64,
@@ -126,10 +130,14 @@ impl Index {
     /// Adds or updates a memory. Its encodings are kept.
     pub(crate) fn put(&mut self, mut entry: Entry) {
         self.version += 1;
-        let content = std::mem::take(&mut entry.content);
+        let (content, questions) =
+            (std::mem::take(&mut entry.content), std::mem::take(&mut entry.questions));
+        let document = Document { content, questions };
         let slot = self.slot(entry.seq).unwrap_or(self.len());
-        if self.features.put(slot, &entry, &content) == features::Text::Changed {
-            self.words.put(slot, &content);
+        let text = self.features.put(slot, &entry, &document.content);
+        let has_new_questions = self.questions.put(slot, &document.questions);
+        if text == features::Text::Changed || has_new_questions {
+            self.words.put(slot, &document.words());
         }
         if slot == self.len() {
             self.slots.insert(entry.seq, slot_id(slot));
@@ -150,6 +158,7 @@ impl Index {
         self.set_codes(seq, None);
         self.words.clear(slot);
         self.features.clear(slot);
+        self.questions.set(slot, None);
         self.attributes.remove(slot);
         self.slots.remove(&seq);
     }

@@ -56,7 +56,7 @@ pub(crate) fn promotions(
         for episode in episodes.iter().rev().filter(|episode| is_promotable(episode, now)) {
             let candidates = by_project.entry(&episode.group).or_default();
             if candidates.len() == MAX_COMPARED
-                || index.slot(episode.seq).is_none_or(|slot| index.chunk_count(slot) != 1)
+                || index.slot(episode.seq).is_none_or(|slot| index.text_chunk_count(slot) != 1)
             {
                 continue;
             }

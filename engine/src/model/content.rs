@@ -3,6 +3,7 @@
 //! Not here: parsing arguments (`loci_proto::mcp::arguments`), comparing texts (`duplicate`).
 
 use crate::error::Result;
+use crate::model::document::QUESTIONS;
 use crate::model::time::is_date;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -51,6 +52,57 @@ pub(crate) fn clean_text(content: &str, removed: &mut Removed) -> Result<String>
     let clean = sanitize::text_of("", content, removed);
     check_text(&clean)?;
     Ok(clean)
+}
+
+/// Moves the questions of a store to its metadata, where they are kept.
+///
+/// # Errors
+/// `invalid` if both are given.
+pub(crate) fn move_questions(
+    questions: Option<Vec<String>>,
+    metadata: &mut Map<String, Value>,
+) -> Result<()> {
+    let Some(questions) = questions.filter(|questions| !questions.is_empty()) else {
+        return Ok(());
+    };
+    if metadata.contains_key(QUESTIONS) {
+        return Err(Failure::invalid(QUESTIONS, "is given twice, also in metadata")
+            .hint("Leave out metadata.questions")
+            .into());
+    }
+    metadata.insert(QUESTIONS.to_owned(), Value::from(questions));
+    Ok(())
+}
+
+/// Refuses too many or too long questions, and one without a word.
+fn check_questions(metadata: &Map<String, Value>) -> Result<()> {
+    let questions = metadata.get(QUESTIONS).and_then(Value::as_array);
+    let questions: Vec<&str> = questions.into_iter().flatten().filter_map(Value::as_str).collect();
+    if questions.len() > limits::QUESTIONS {
+        let message =
+            format!("has {} questions; at most {} are allowed", questions.len(), limits::QUESTIONS);
+        return Err(Failure::new(Code::TooLarge, message).at(QUESTIONS).into());
+    }
+    for (number, question) in questions.iter().enumerate() {
+        let field = format!("{QUESTIONS}[{number}]");
+        let characters = question.chars().count();
+        if characters > limits::QUESTION_CHARS {
+            let message = format!(
+                "has {characters} characters; at most {} are allowed",
+                limits::QUESTION_CHARS
+            );
+            return Err(Failure::new(Code::TooLarge, message).at(field).into());
+        }
+        if !question.chars().any(char::is_alphanumeric) {
+            return Err(Failure::invalid(field, "has no word").hint("Leave it out").into());
+        }
+        if question.chars().any(char::is_control) {
+            return Err(Failure::invalid(field, "contains a control character")
+                .hint("Write each question in one line")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 /// Removes the hidden characters of the keys and strings of metadata.
@@ -119,14 +171,13 @@ pub(crate) fn check_metadata(kind: MemoryType, metadata: &Map<String, Value>) ->
         );
         return Err(Failure::new(Code::TooDeep, message).at("metadata").into());
     }
-    fields(kind).iter().try_for_each(|(name, expected)| match metadata.get(*name) {
-        Some(value) if !expected.admits(value) => Err(Failure::invalid(
-            format!("metadata.{name}"),
-            format!("must be {}", expected.in_words()),
-        )
-        .into()),
-        _ => Ok(()),
-    })
+    for (name, expected) in fields(kind).iter().chain(&[(QUESTIONS, Expected::Texts)]) {
+        if metadata.get(*name).is_some_and(|value| !expected.admits(value)) {
+            let message = format!("must be {}", expected.in_words());
+            return Err(Failure::invalid(format!("metadata.{name}"), message).into());
+        }
+    }
+    check_questions(metadata)
 }
 
 fn depth(value: &Value) -> usize {
@@ -198,7 +249,7 @@ pub(crate) fn same_thing(existing: &Map<String, Value>, new: &Map<String, Value>
 }
 
 /// Merges new metadata into existing metadata: new values replace old ones, lists of aliases are
-/// united, objects are merged by field.
+/// united, objects are merged by field, existing questions stay.
 ///
 /// Keeps the existing metadata if the result would exceed the limits of a memory.
 pub(crate) fn merge_metadata(existing: &mut Map<String, Value>, new: &Map<String, Value>) {
@@ -216,6 +267,8 @@ fn merge_field(fields: &mut Map<String, Value>, key: &str, value: &Value) {
         (Some(Value::Array(old)), Value::Array(new)) if key == "aliases" => {
             old.extend(new.iter().filter(|item| !old.contains(item)).cloned().collect::<Vec<_>>());
         }
+        // Those of the memory stay, since they are encoded.
+        (Some(Value::Array(_)), Value::Array(_)) if key == QUESTIONS => {}
         (Some(Value::Object(old)), Value::Object(new)) => {
             new.iter().for_each(|(key, value)| merge_field(old, key, value));
         }

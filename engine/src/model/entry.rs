@@ -23,6 +23,8 @@ pub(crate) struct Entry {
     pub(crate) names: Vec<String>,
     /// The text; the index tokenizes it and does not keep it.
     pub(crate) content: String,
+    /// The questions that it answers, one a line; the index does not keep them either.
+    pub(crate) questions: String,
     /// The day of `event_date`, in days since 0001-01-01 (day 1).
     pub(crate) event_day: Option<i32>,
     /// The day when it was stored, in days since 0001-01-01 (day 1).
@@ -51,6 +53,7 @@ impl Entry {
             expires_at: None,
             names: Vec::new(),
             content: String::new(),
+            questions: String::new(),
             event_day: None,
             created_day: 0,
             summary: None,

@@ -4,6 +4,7 @@ pub mod actor;
 pub(crate) mod content;
 pub(crate) mod counts;
 pub mod decay;
+pub mod document;
 pub mod encoding;
 pub(crate) mod entity_link;
 pub(crate) mod entry;

@@ -12,6 +12,7 @@ use crate::flags;
 use crate::flags::Flags;
 use crate::handles::writer::Writer;
 use crate::maintain;
+use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
@@ -48,8 +49,8 @@ pub fn clean(request: &mut EditRequest) -> Result<()> {
 }
 
 impl Writer {
-    /// Changes a memory in place; [`clean`] has checked the request. `encodings` are those of the new text; if
-    /// there are none, the daemon computes them later.
+    /// Changes a memory in place; [`clean`] has checked the request. `encodings` are those of the new
+    /// text; if there are none, or the memory has questions, the daemon computes them later.
     ///
     /// # Errors
     /// `not_found`; `invalid` naming the field; `conflict` if it is not active or another
@@ -94,10 +95,7 @@ impl Writer {
             }
             change.record_before(Row::Memory(memory.seq))?;
             update_row(change, &memory, columns)?;
-            if changed.iter().any(|name| name == "content") {
-                change.delete_encodings(memory.seq)?;
-                change.insert_encodings(memory.seq, encodings)?;
-            }
+            renew_encodings(change, &memory, request, encodings)?;
             mentions::renew(change, memory.seq)?;
             changed.retain(|name| {
                 !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
@@ -137,6 +135,26 @@ impl Writer {
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }
+}
+
+/// Deletes the encodings of a memory whose text or questions have changed, and stores those of the
+/// new text. A memory with questions is encoded later, since `encodings` are of the text alone.
+fn renew_encodings(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    request: &EditRequest,
+    encodings: &TextEncodings,
+) -> Result<()> {
+    let metadata = request.metadata.as_ref().unwrap_or(&memory.metadata);
+    let new = Document::new(request.content.as_ref().unwrap_or(&memory.content), metadata);
+    let old = Document::new(&memory.content, &memory.metadata);
+    if new != old {
+        change.delete_encodings(memory.seq)?;
+    }
+    if new.content != old.content && new.questions.is_empty() {
+        change.insert_encodings(memory.seq, encodings)?;
+    }
+    Ok(())
 }
 
 fn update_row(

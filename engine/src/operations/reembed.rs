@@ -14,6 +14,7 @@ use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::index::Index;
+use crate::model::document::Document;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::model::vector_set::{KeptSet, ModelRef, SetState, VectorSet, VectorSets};
@@ -46,7 +47,7 @@ pub struct FillBatch {
     /// The set.
     pub set: VectorSet,
     /// Sequence numbers and texts, oldest first; empty at the end of a pass.
-    pub memories: Vec<(i64, String)>,
+    pub memories: Vec<(i64, Document)>,
 }
 
 /// A memory of a [`FillBatch`] with its encoding.
@@ -54,9 +55,9 @@ pub struct FillBatch {
 pub struct FilledMemory {
     /// Its sequence number.
     pub seq: i64,
-    /// The text that was encoded.
-    pub text: String,
-    /// The encoding; `None` if the model could not encode the text.
+    /// The texts that were encoded.
+    pub document: Document,
+    /// The encoding; `None` if the model could not encode the texts.
     pub encoding: Option<DocumentEncoding>,
 }
 
@@ -306,9 +307,9 @@ impl Writer {
             return Ok(());
         }
         self.change(|conn, _, _| {
-            for FilledMemory { seq, text, encoding } in batch {
+            for FilledMemory { seq, document, encoding } in batch {
                 let Some(encoding) = encoding else { continue };
-                if memories::has_text(conn, *seq, text)? {
+                if memories::has_document(conn, *seq, document)? {
                     vectors::delete_in(conn, *seq, set)?;
                     vectors::insert(conn, *seq, set, encoding)?;
                 }

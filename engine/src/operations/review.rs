@@ -159,13 +159,13 @@ impl Reader {
 /// Returns the older memories near that of a slot, nearest first.
 fn older_neighbours(index: &Index, mask: &Mask, slot: usize) -> Vec<(i64, f64)> {
     let seq = index.seq(slot);
-    let Some(vector) = index.direction(seq).filter(|_| index.chunk_count(slot) == 1) else {
+    let Some(vector) = index.direction(seq).filter(|_| index.text_chunk_count(slot) == 1) else {
         return Vec::new();
     };
     let mut older: Vec<(i64, f64)> =
         nearest::nearest(index, mask, &vector, MIN_COSINE_OF_OTHER_VALUE)
             .into_iter()
-            .filter(|(other, _)| index.chunk_count(*other) == 1)
+            .filter(|(other, _)| index.text_chunk_count(*other) == 1)
             .map(|(other, cosine)| (index.seq(other), f64::from(cosine)))
             .filter(|(other, _)| *other < seq)
             .collect();

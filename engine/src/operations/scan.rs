@@ -13,6 +13,7 @@ use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
+use crate::model::document;
 use crate::privacy::{Policy, RedactedJson};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -143,7 +144,12 @@ fn redact_memory(change: &mut Change<'_>, seq: i64, hits: &[Hit]) -> Result<()> 
                 journal::redact_texts(change.conn, seq)?;
             }
             TextColumn::Reason => drop(columns.insert("forgotten_reason".to_owned(), json!(new))),
-            _ => drop(columns.insert("metadata".to_owned(), json!(new))),
+            _ => {
+                columns.insert("metadata".to_owned(), json!(new));
+                if !document::questions(&memory.metadata).is_empty() {
+                    change.delete_encodings(seq)?;
+                }
+            }
         }
     }
     columns.insert("updated_at".to_owned(), json!(change.call.now.0));

@@ -16,7 +16,10 @@ use crate::failpoint::failpoint;
 use crate::flags;
 use crate::flags::{Flag, Flags};
 use crate::handles::writer::Writer;
-use crate::model::encoding::TextEncodings;
+use crate::index::Index;
+use crate::model::document;
+use crate::model::document::Document;
+use crate::model::encoding::{Embedding, TextEncodings};
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -28,6 +31,7 @@ use crate::operations::store_texts::{conflict_text, note_text};
 use crate::operations::visible_memory::named_group;
 use crate::search;
 use crate::transaction::change::{CallContext, Change};
+use crate::transaction::change_set::IndexUpdate;
 use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
@@ -65,6 +69,7 @@ impl Draft {
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.
     pub fn new(mut request: StoreRequest) -> Result<Self> {
+        content::move_questions(request.questions.take(), &mut request.metadata)?;
         let mut removed = Removed::default();
         request.content = content::clean_text(&request.content, &mut removed)?;
         content::clean_metadata(&mut request.metadata, &mut removed)?;
@@ -82,10 +87,16 @@ impl Draft {
         Self { shown, ..self }
     }
 
-    /// Returns the text to encode.
+    /// Returns the text.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.request.content
+    }
+
+    /// Returns the texts to encode.
+    #[must_use]
+    pub fn document(&self) -> Document {
+        Document::new(&self.request.content, &self.request.metadata)
     }
 }
 
@@ -351,10 +362,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     /// text has several chunks: such texts are the same fact only if they are equal.
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let index = self.change.shared.index();
-        let encoding = self.encodings.by(&index.vector_set().model);
-        let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
-            return Vec::new();
-        };
+        let Some(vector) = self.vector_of_text(&index) else { return Vec::new() };
         let visibility = Visibility::of_group(&group.id, self.isolation.clone());
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
@@ -365,22 +373,30 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let nearest =
             search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
         let mut candidates: Vec<(i64, f32)> = nearest
-            .filter(|(slot, _)| index.chunk_count(*slot) == 1)
+            .filter(|(slot, _)| index.text_chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
         // Memories stored earlier in the same group commit are not in the index yet. The caller
         // checks their rows.
-        for (seq, encoding) in self.change.touched.earlier.iter().flat_map(|update| &update.vectors)
-        {
-            if let [other] = encoding.vectors.as_slice() {
-                let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
-                candidates.extend((f64::from(cosine) > min_cosine).then_some((*seq, cosine)));
-            }
+        for (seq, other) in self.change.touched.earlier.iter().flat_map(IndexUpdate::text_vectors) {
+            let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
+            candidates.extend((f64::from(cosine) > min_cosine).then_some((seq, cosine)));
         }
         candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let above = candidates.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
         candidates.truncate(above + MAX_BELOW_THRESHOLD);
         candidates
+    }
+
+    /// Returns the vector of the new text by the model of the index; `None` if it has several chunks,
+    /// or was not encoded.
+    fn vector_of_text(&self, index: &Index) -> Option<&'a Embedding> {
+        let encoding = self.encodings.by(&index.vector_set().model)?;
+        let questions = document::questions(&self.request.metadata);
+        match document::text_vectors(&encoding.vectors, &questions) {
+            [vector] => Some(vector),
+            _ => None,
+        }
     }
 
     /// Returns the expiry time: from the call, else from the setting of the type.
@@ -411,10 +427,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     fn is_echo(&self) -> bool {
         let similarity = self.change.shared.settings().rules.promotion_similarity;
         let index = self.change.shared.index();
-        let encoding = self.encodings.by(&index.vector_set().model);
-        let Some([vector]) = encoding.map(|encoding| encoding.vectors.as_slice()) else {
-            return false;
-        };
+        let Some(vector) = self.vector_of_text(&index) else { return false };
         let is_near = |seq: &i64| {
             index.direction(*seq).is_some_and(|shown| f64::from(shown.cosine(vector)) > similarity)
         };
@@ -458,6 +471,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             memories::reinforce(conn, &existing, after, now)?;
         } else if metadata != existing.metadata {
             memories::set_metadata(conn, &existing, now)?;
+        }
+        if document::questions(&metadata) != document::questions(&existing.metadata) {
+            // The daemon encodes the memory with the questions.
+            self.change.delete_encodings(existing.seq)?;
         }
         let reworded = existing.content != self.request.content;
         if reworded {

@@ -11,6 +11,7 @@ use crate::db::rows::{Image, Row};
 use crate::db::{lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
+use crate::model::document;
 use crate::model::time::Timestamp;
 use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
@@ -133,14 +134,23 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     if matches!(changed.effect, RowEffect::Deleted(_)) {
         mentions::renew(change, seq)?;
     }
-    if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
-        // The vectors belong to the replaced text; the daemon computes new ones.
+    if let RowEffect::Set { before, after } = &changed.effect
+        && (before.contains_key("content") || questions_of(before) != questions_of(after))
+    {
+        // The vectors belong to the replaced texts; the daemon computes new ones.
         change.delete_encodings(seq)?;
     }
     if let Some(memory) = memories::by_seq(change.conn, seq)? {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;
     }
     Ok(())
+}
+
+/// Returns the questions in the metadata of an image; empty if the image does not have the column.
+fn questions_of(image: &Image) -> String {
+    let metadata = image.get("metadata").and_then(Value::as_str);
+    let metadata = metadata.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    document::questions(&metadata)
 }
 
 fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {

@@ -23,6 +23,9 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         Request::Store(store) => {
             texts.content("content", &mut store.content)?;
             texts.metadata(&mut store.metadata)?;
+            for (number, question) in store.questions.iter_mut().flatten().enumerate() {
+                texts.text(&format!("questions[{number}]"), question)?;
+            }
             texts.group("group", store.group.as_ref())?;
         }
         Request::Edit(edit) => {

@@ -42,7 +42,7 @@ fn similar_to(index: &Index, one: u32, better: &[u32]) -> SimilarResults {
     let is_near = |at: usize, cosine: f32| approx.as_ref().is_none_or(|near| near[at] >= cosine);
     let is_same_fact = |at: usize| {
         // The vector of one chunk does not represent a longer text.
-        let is_whole = |slot: u32| index.chunk_count(slot as usize) == 1;
+        let is_whole = |slot: u32| index.text_chunk_count(slot as usize) == 1;
         vector.as_ref().is_some_and(|vector| {
             is_near(at, SAME_FACT_COSINE - APPROX_ERROR)
                 && is_whole(one)

@@ -77,6 +77,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             expires_at: None,
             names: Vec::new(),
             content: content.clone(),
+            questions: String::new(),
             event_day: None,
             created_day: 0,
             summary: None,

@@ -8,6 +8,7 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
+use crate::model::document::Document;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, ModelEncoding, QueryEncoding, SignCode, TextEncodings,
 };
@@ -127,9 +128,10 @@ impl TestStore {
     /// Stores the encoding of a memory later, as the daemon does.
     pub(crate) fn fill(&mut self, seq: i64, encoding: DocumentEncoding) {
         let memory = memories::by_seq(&self.writer.conn, seq).expect("the memory is readable");
-        let text = memory.expect("the memory exists").content;
+        let memory = memory.expect("the memory exists");
+        let document = Document::new(&memory.content, &memory.metadata);
         let encoded = ModelEncoding { model: "test".into(), encoding };
-        let filled = self.writer.fill(&EncodedLater { seq, text, encoded });
+        let filled = self.writer.fill(&EncodedLater { seq, document, encoded });
         filled.expect("the encoding is stored");
     }
 

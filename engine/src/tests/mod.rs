@@ -18,6 +18,7 @@ mod idempotency;
 mod isolation;
 pub(crate) mod languages;
 mod left_log;
+mod questions;
 pub(crate) mod recall;
 #[path = "../../../tests/it/red_team_texts.rs"]
 pub(crate) mod red_team_texts;

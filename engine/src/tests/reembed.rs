@@ -112,9 +112,9 @@ pub(crate) fn fill(test_store: &mut TestStore, limit: usize) -> Vec<i64> {
     let FillBatch { set, memories } = batch.expect("a set is being filled");
     let filled: Vec<FilledMemory> = memories
         .into_iter()
-        .map(|(seq, text)| {
-            let encoding = Some(encoded(&set.model, &text).encoding);
-            FilledMemory { seq, text, encoding }
+        .map(|(seq, document)| {
+            let encoding = Some(encoded(&set.model, &document.content).encoding);
+            FilledMemory { seq, document, encoding }
         })
         .collect();
     test_store.writer.store_fill_batch(&set.name, &filled).expect("the batch is stored");
@@ -283,7 +283,7 @@ fn the_encoding_of_a_text_that_was_changed_or_deleted_meanwhile_is_not_stored() 
         .iter()
         .map(|(seq, _)| FilledMemory {
             seq: *seq,
-            text: "an earlier text".to_owned(),
+            document: "an earlier text".to_owned().into(),
             encoding: Some(encoded("next", "an earlier text").encoding),
         })
         .collect();
@@ -424,8 +424,8 @@ fn vectors_of_another_dimension_are_deleted_at_the_start_and_computed_again() {
     assert!(found.contains(&TEXTS[0].to_owned()), "{found:?}");
     let waiting = test_store.reader.without_vector(20).expect("the memories are listed");
     assert_eq!(waiting.len(), 10);
-    for (seq, text) in waiting {
-        test_store.fill(seq, encoded("test", &text).encoding);
+    for (seq, document) in waiting {
+        test_store.fill(seq, encoded("test", &document.content).encoding);
     }
     assert_healthy(&test_store);
     test_store = killed(test_store);

@@ -22,8 +22,8 @@ fn failures(test_store: &TestStore) -> Vec<String> {
 fn fill_active(test_store: &mut TestStore) -> Vec<i64> {
     let missing = test_store.reader.without_vector(20).expect("the memories are listed");
     let seqs = missing.iter().map(|(seq, _)| *seq).collect();
-    for (seq, text) in missing {
-        test_store.fill(seq, encoded("test", &text).encoding);
+    for (seq, document) in missing {
+        test_store.fill(seq, encoded("test", &document.content).encoding);
     }
     seqs
 }
@@ -58,7 +58,7 @@ fn a_vector_that_is_damaged_before_the_change_is_left_out_and_computed_again() {
     assert!(finish(&mut test_store));
     assert_eq!(test_store.writer.drop_damaged_vectors().expect("they are deleted"), 1);
     let missing = test_store.reader.without_vector(20).expect("the memories are listed");
-    assert_eq!(missing, [(5, TEXTS[4].to_owned())]);
+    assert_eq!(missing, [(5, TEXTS[4].to_owned().into())]);
     assert_healthy(&test_store);
 }
 

@@ -225,7 +225,7 @@ fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
     );
     let waiting = store.reader.without_vector(9).expect("the memories are listed");
     assert_eq!(
-        waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+        waiting.iter().map(|(_, document)| document.content.as_str()).collect::<Vec<_>>(),
         ["the oven ticks"]
     );
     store.fill(waiting[0].0, document_encoding("the oven ticks", between_axes(0, 7, 0.7)));

@@ -6,6 +6,7 @@ use crate::db::{memories, vectors};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
+use crate::model::document::Document;
 use crate::model::encoding::ModelEncoding;
 
 /// A memory that was encoded later.
@@ -13,19 +14,19 @@ use crate::model::encoding::ModelEncoding;
 pub struct EncodedLater {
     /// Its sequence number.
     pub seq: i64,
-    /// The text that was encoded.
-    pub text: String,
+    /// The texts that were encoded.
+    pub document: Document,
     /// The encoding.
     pub encoded: ModelEncoding,
 }
 
 impl Reader {
     /// Returns memories that a recall may find and that have no vector or no sign codes, oldest
-    /// first: sequence number and text.
+    /// first: sequence number and texts.
     ///
     /// # Errors
     /// `Database`.
-    pub fn without_vector(&self, limit: usize) -> Result<Vec<(i64, String)>> {
+    pub fn without_vector(&self, limit: usize) -> Result<Vec<(i64, Document)>> {
         self.without_vector_after(0, limit)
     }
 
@@ -34,7 +35,7 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn without_vector_after(&self, seq: i64, limit: usize) -> Result<Vec<(i64, String)>> {
+    pub fn without_vector_after(&self, seq: i64, limit: usize) -> Result<Vec<(i64, Document)>> {
         vectors::without(&self.conn, &self.shared.sets().active.name, seq, limit)
     }
 }
@@ -46,10 +47,10 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn fill(&mut self, memory: &EncodedLater) -> Result<()> {
-        let EncodedLater { seq, text, encoded } = memory;
+        let EncodedLater { seq, document, encoded } = memory;
         self.change(|tx, shared, touched| {
             let active = &shared.sets().active;
-            if active.model != *encoded.model || !memories::has_text(tx, *seq, text)? {
+            if active.model != *encoded.model || !memories::has_document(tx, *seq, document)? {
                 return Ok(());
             }
             vectors::delete_in(tx, *seq, &active.name)?;

@@ -1,7 +1,8 @@
 //! The set of memories that a change touches, and the index update that is built from it at the
 //! commit.
 
-use crate::model::encoding::DocumentEncoding;
+use crate::model::document::text_vectors;
+use crate::model::encoding::{DocumentEncoding, Embedding};
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
 use loci_proto::memory::MemoryId;
@@ -32,4 +33,19 @@ pub(crate) struct IndexUpdate {
     pub(crate) emptied: bool,
     pub(crate) stored_vectors: Vec<i64>,
     pub(crate) links: Vec<EntityLink>,
+}
+
+impl IndexUpdate {
+    /// Returns the new vectors of texts of one chunk, by sequence number.
+    pub(crate) fn text_vectors(&self) -> impl Iterator<Item = (i64, &Embedding)> + '_ {
+        self.vectors.iter().filter_map(|(seq, encoding)| {
+            let entry = self.entries.iter().find(|(other, _)| other == seq);
+            let questions = entry.and_then(|(_, entry)| entry.as_ref());
+            let questions = questions.map_or("", |entry| &entry.questions);
+            match text_vectors(&encoding.vectors, questions) {
+                [vector] => Some((*seq, vector)),
+                _ => None,
+            }
+        })
+    }
 }

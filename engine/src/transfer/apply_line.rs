@@ -9,6 +9,7 @@ use crate::db::{export_rows, import_rows, isolated_groups, relations, tombstones
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::maintain;
+use crate::model::document::Document;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
 };
@@ -125,7 +126,8 @@ impl Importer<'_, '_> {
         }
         self.change.record_before(Row::Memory(seq))?;
         import_rows::update(self.change.conn, &merged, &hash(&merged.content))?;
-        if local.is_none_or(|local| merged.content != local.content) {
+        let document = |memory: &MemoryLine| Document::new(&memory.content, &memory.metadata);
+        if local.is_none_or(|local| document(&merged) != document(&local)) {
             self.change.delete_encodings(seq)?;
         }
         self.reply.changed += 1;

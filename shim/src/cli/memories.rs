@@ -154,6 +154,9 @@ pub struct Add {
     /// Metadata as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     pub metadata: Option<Map<String, Value>>,
+    /// A short question that it answers, in other words; repeatable, at most 5.
+    #[arg(long = "question", value_name = "TEXT")]
+    pub questions: Vec<String>,
     /// Id of the memory that this one replaces.
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<String>,

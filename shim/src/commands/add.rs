@@ -20,7 +20,8 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         None => None,
     };
     let request = json!({
-        "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "supersedes": supersedes,
+        "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "questions": args.questions,
+        "supersedes": supersedes,
         "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires, "group": args.group,
     });
     let raw_reply = client.call_raw("store_memory", &request).await?;

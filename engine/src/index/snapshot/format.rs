@@ -10,13 +10,14 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features::TextTraits;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::num::NonZeroU64;
 
 const STATUSES: [Status; 4] =
     [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
 
 /// Appends the bytes of a record.
 pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
-    let Record { entry, features, speaker, terms, length, chunks, codes } = record;
+    let Record { entry, features, speaker, questions, terms, length, chunks, codes } = record;
     number(out, entry.seq);
     variant(out, MemoryType::ALL, &entry.kind);
     variant(out, Scope::ALL, &entry.scope);
@@ -43,6 +44,8 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
     out.extend(features.fingerprint.to_le_bytes());
     text(out, speaker);
+    // 0 means no questions.
+    out.extend(questions.map_or(0, NonZeroU64::get).to_le_bytes());
     count(out, entry.names.len());
     entry.names.iter().for_each(|name| text(out, name));
     out.extend(length.to_le_bytes());
@@ -126,6 +129,7 @@ impl RecordReader {
             is_question: is_set(6),
         };
         let speaker = rest.text()?;
+        let questions = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
@@ -150,6 +154,7 @@ impl RecordReader {
             expires_at,
             names,
             content: String::new(),
+            questions: String::new(),
             event_day,
             created_day,
             summary,
@@ -162,6 +167,7 @@ impl RecordReader {
             entry,
             features,
             speaker,
+            questions,
             terms,
             length,
             chunks,

@@ -7,6 +7,7 @@ use crate::Reader;
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
 use crate::model::actor::Viewer;
+use crate::model::document::QUESTIONS;
 use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
@@ -177,15 +178,19 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-/// Leaves out what has its default value, and the time of day. The tool's documentation lists the
+/// Leaves out what has its default value, the questions of a memory, and the time of day. The tool's documentation lists the
 /// defaults.
 fn without_defaults(result: RecalledMemory, now: Timestamp) -> RecalledMemory {
     let is_full = result.content.is_some();
+    let metadata = result.metadata.map(|mut metadata| {
+        metadata.remove(QUESTIONS);
+        metadata
+    });
     let date = result.created_at.map(|at| at.chars().take(DATE_CHARS).collect::<String>());
     RecalledMemory {
         kind: result.kind.filter(|kind| *kind != MemoryType::Semantic),
         confidence: result.confidence.filter(|confidence| confidence.get() < NEARLY_FULL),
-        metadata: result.metadata.filter(|metadata| !metadata.is_empty()),
+        metadata: metadata.filter(|metadata| !metadata.is_empty()),
         created_at: date.filter(|date| !(is_full && *date == now.date())),
         ..result
     }

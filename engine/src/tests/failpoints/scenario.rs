@@ -15,6 +15,7 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::{BackupSettings, Settings};
 use crate::handles::writer::Writer;
 use crate::maintain::Step;
+use crate::model::document::Document;
 use crate::model::encoding::{DocumentEncoding, ModelEncoding, TextEncodings};
 use crate::model::time::{ClockReading, Timestamp};
 use crate::model::vector_set::ModelRef;
@@ -94,7 +95,7 @@ pub(super) const CALLS: [(&str, Call); 37] = [
         let text = "Anna is the lead engineer".to_owned();
         let seq = subject.seq(&text)?;
         let encoded = ModelEncoding { model: "test".into(), encoding: encoding("Anna", 60) };
-        subject.opened()?.fill(&EncodedLater { seq, text, encoded })
+        subject.opened()?.fill(&EncodedLater { seq, document: text.into(), encoded })
     }),
     ("encode all again", |subject, _| subject.start_refill("next")),
     ("encode a batch", |subject, _| subject.fill_batch()),
@@ -293,9 +294,9 @@ impl Subject {
         self.opened()?;
         let (writer, reader) = self.store.as_mut().expect("the store is open");
         let batch = reader.fill_batch(1_000)?.expect("a set is being filled");
-        let encoded = |(seq, text): (i64, String)| {
-            let encoding = Some(encoding(&text, 100));
-            FilledMemory { seq, text, encoding }
+        let encoded = |(seq, document): (i64, Document)| {
+            let encoding = Some(encoding(&document.content, 100));
+            FilledMemory { seq, document, encoding }
         };
         let filled: Vec<FilledMemory> = batch.memories.into_iter().map(encoded).collect();
         writer.store_fill_batch(&batch.set.name, &filled)

@@ -223,6 +223,7 @@ fn commands_that_change_memories_print_these_screens() {
         &["review"],
         &["history"],
         &["undo", "--last", "--yes"],
+        &["redo", "--yes"],
         &["undo", "--since", "1h", "--yes"],
         &["forget", "--where", "text:server type:episodic", "--yes"],
         &["forget", "--where", "text:zebra"],

@@ -108,7 +108,10 @@ fn a_confirmation_continues_only_after_yes() {
         "{screen}"
     );
     let (screen, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "yes\n");
-    assert!(screen.contains("Undid 1 act.") && ids(&home).len() == 2, "{screen}");
+    assert!(
+        screen.contains("Undid 1 act; take it back with loci redo") && ids(&home).len() == 2,
+        "{screen}"
+    );
     let first = &ids(&home)[0];
     let (screen, _) = at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "no\n");
     assert!(screen.contains("cannot be undone") && ids(&home).len() == 2, "{screen}");

@@ -228,8 +228,9 @@ fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     // Each has 160 characters.
-    let text = |number: usize| format!("{:x<160}", format!("Kettle {number} is a note about tea "));
-    (0..5).for_each(|number| drop(agent.store("semantic", &text(number))));
+    let text = |pot: &str| format!("{:x<160}", format!("The {pot} kettle is used for tea "));
+    let pots = ["copper", "enamel", "camping", "electric", "whistling"].map(text);
+    pots.iter().for_each(|pot| drop(agent.store("semantic", pot)));
     let mut recalled =
         agent.call("recall_memory", json!({"query": "kettle tea"})).expect("it is found");
     assert_eq!(contents(&recalled).len(), 5);

@@ -31,7 +31,7 @@ fn default_max_results_limits_the_results() {
 fn recall_token_budget_limits_full_texts() {
     let left_out = |config| recall_three(&home_with(config)).get("omitted_count").is_some();
     assert!(!left_out(""));
-    assert!(left_out("[retrieval]\nrecall_token_budget = 120\n"));
+    assert!(left_out("[retrieval]\nrecall_token_budget = 60\n"));
 }
 
 #[test]

@@ -80,32 +80,32 @@ impl Reader {
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
-        let mut found: Vec<Place> = Vec::new();
+        let mut found: Vec<Position> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
-                found.push(Place { key: self.key(&memory, request.sort, now), seq: memory.seq });
+                found.push(Position { key: self.key(&memory, request.sort, now), seq: memory.seq });
             }
         })?;
-        found.sort_unstable_by(Place::compare);
+        found.sort_unstable_by(Position::compare);
         let total = found.len();
         let start = match request.before {
             None => 0,
             // The order of storing is known even if that memory is gone.
             Some(before) if request.sort == ListOrder::Newest => {
-                found.partition_point(|place| place.seq >= before)
+                found.partition_point(|position| position.seq >= before)
             }
             Some(before) => found
                 .iter()
-                .position(|place| place.seq == before)
+                .position(|position| position.seq == before)
                 .map(|at| at + 1)
                 .ok_or_else(|| no_such_page(before))?,
         };
         let page = &found[start..found.len().min(start + limit)];
         let has_more = start + limit < total;
-        let next = page.last().map(|place| place.seq).filter(|_| has_more);
+        let next = page.last().map(|position| position.seq).filter(|_| has_more);
         let mut memories = Vec::with_capacity(page.len());
-        for place in page {
-            let memory = memories::by_seq(&self.conn, place.seq)?;
+        for position in page {
+            let memory = memories::by_seq(&self.conn, position.seq)?;
             memories.extend(memory.map(|memory| self.listed(memory, now)).transpose()?);
         }
         Ok(ListReply { memories, total, next })
@@ -191,12 +191,12 @@ impl Reader {
 }
 
 /// A memory of a list, and by what it is sorted.
-struct Place {
+struct Position {
     key: f64,
     seq: i64,
 }
 
-impl Place {
+impl Position {
     /// The highest key first; of equal keys the one stored last.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
         other.key.total_cmp(&self.key).then(other.seq.cmp(&self.seq))

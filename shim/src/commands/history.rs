@@ -4,10 +4,11 @@ use crate::cli::memories::History;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::requests::history::{
-    ChangedText, HistoryReply, HistoryRequest, JournalEntry, StoredMemory,
-};
+use crate::output::{Problem, Screen, escape_line, print_line, table};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry, StoredMemory};
+
+/// What precedes a text below the row of its act.
+const INDENT: &str = "       ";
 
 /// Prints one page of acts.
 ///
@@ -61,15 +62,14 @@ pub fn stored_table(memories: &[StoredMemory]) -> String {
 }
 
 /// Returns the texts that an act changed: `before -> after` for a changed text.
-fn changed_text(act: &JournalEntry) -> String {
-    let text = |changed: &ChangedText| {
+fn changed_texts(act: &JournalEntry) -> impl Iterator<Item = String> + '_ {
+    act.changed.iter().map(|changed| {
         let before = changed.before.as_deref().map(|text| format!("{} -> ", escape_line(text)));
         before.unwrap_or_default() + &escape_line(&changed.preview)
-    };
-    act.changed.iter().map(text).collect::<Vec<_>>().join(" | ")
+    })
 }
 
-/// Formats acts as a table.
+/// Formats acts as a table, with the texts that each act changed below its row.
 #[must_use]
 pub fn acts_table(acts: &[JournalEntry]) -> String {
     let row = |act: &JournalEntry| {
@@ -82,10 +82,20 @@ pub fn acts_table(acts: &[JournalEntry]) -> String {
             act.rows.to_string(),
             client,
             undone,
-            changed_text(act),
         ]
     };
-    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE", "TEXT"].map(str::to_owned);
+    let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(acts.iter().map(row)).collect();
-    table(&rows)
+    let (screen, table) = (Screen::of_stdout(), table(&rows));
+    let mut lines = table.lines();
+    let mut text = lines.next().map_or(String::new(), |heading| format!("{heading}\n"));
+    for (line, act) in lines.zip(acts) {
+        text.push_str(line);
+        text.push('\n');
+        for changed in changed_texts(act) {
+            text.push_str(&screen.cut(&format!("{INDENT}{changed}")));
+            text.push('\n');
+        }
+    }
+    text
 }

@@ -71,7 +71,12 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         used: request.sort == ListOrder::Used,
     };
     print_line(memory_table(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
-    print_line(footer(&reply))
+    print_line(footer(&reply))?;
+    let is_derived = |memory: &ListedMemory| memory.event_date.is_none() && has_day(memory);
+    if reply.memories.iter().any(is_derived) {
+        print_line("* day that the text names")?;
+    }
+    Ok(())
 }
 
 fn footer(reply: &ListReply) -> String {
@@ -85,11 +90,11 @@ fn footer(reply: &ListReply) -> String {
     }
 }
 
-/// Returns the day of the event, and whether it comes from the text.
+/// Returns the day of the event; `*` marks one that comes from the text.
 fn day_text(memory: &ListedMemory) -> String {
     match (&memory.event_date, &memory.event_date_derived) {
         (Some(given), _) => escape_line(given),
-        (None, Some(derived)) => format!("{} (from the text)", escape_line(derived)),
+        (None, Some(derived)) => format!("{}*", escape_line(derived)),
         (None, None) => "-".to_owned(),
     }
 }

@@ -32,6 +32,12 @@ impl Screen {
             .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         Self { width: width.max(MIN_WIDTH), style: Style::of(&stdout) }
     }
+
+    /// Returns a line that fits the width; `…` marks a truncation.
+    #[must_use]
+    pub fn cut(&self, line: &str) -> String {
+        truncate(line, self.width)
+    }
 }
 
 /// Headings of columns that count as text even if all their cells look like numbers.

@@ -98,7 +98,7 @@ fn a_password_in_a_url_is_found_unless_it_is_a_placeholder() {
 }
 
 #[test]
-fn texts_of_the_largest_size_take_less_than_50_ms() {
+fn texts_of_the_largest_size_take_no_more_than_linear_time() {
     let hostile = [
         "a".repeat(64 * 1024),
         "password ".repeat(7 * 1024),
@@ -116,7 +116,8 @@ fn texts_of_the_largest_size_take_less_than_50_ms() {
     for policy in [strict(), policy(SecretMode::Refuse)] {
         let _warm = policy.screen("password: x ghp_a");
         for text in &hostile {
-            // The machine may be busy: the fastest of some runs counts.
+            // 20 to 40 ms on two cores; seconds if a rule is quadratic. The machine may be busy: the
+            // fastest of some runs counts.
             let took = (0..5)
                 .map(|_| {
                     let begun = Instant::now();
@@ -125,7 +126,7 @@ fn texts_of_the_largest_size_take_less_than_50_ms() {
                 })
                 .min();
             let start: String = text.chars().take(20).collect();
-            assert!(took < Some(Duration::from_millis(50)), "{start}: {took:?}");
+            assert!(took < Some(Duration::from_millis(500)), "{start}: {took:?}");
         }
     }
 }

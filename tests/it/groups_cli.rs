@@ -120,3 +120,31 @@ fn missing_ambiguous_and_equal_group_names_are_refused() {
             .contains("another group")
     );
 }
+
+#[test]
+fn a_person_names_a_project_by_its_display_name_unless_two_have_it() {
+    let home = TestHome::without_model();
+    let loci_in = |folder: &str, arguments: &[&str]| {
+        let folder = home.path(folder);
+        std::fs::create_dir_all(&folder).expect("the folder is created");
+        let output = home.command("loci").current_dir(folder).args(arguments).output();
+        let output = output.expect("loci runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr)
+    };
+    loci_in("one/trail", &["add", "The trail map has three layers", "--type", "semantic"]);
+    loci_in("shop", &["add", "The trail bell squeaks", "--type", "episodic", "--group", "trail"]);
+    let listed = loci_in("shop", &["list", "--group", "trail"]);
+    assert!(listed.contains("three layers") && listed.contains("bell"), "{listed}");
+    let found = loci_in("shop", &["search", "trail", "bell", "--group", "trail"]);
+    assert!(found.contains("squeaks"), "{found}");
+    let count = |name: &str| {
+        let listed = groups(&home, &["list"]).expect("the command succeeds")["groups"].clone();
+        listed.as_array().into_iter().flatten().filter(|group| group["name"] == name).count()
+    };
+    assert_eq!(count("trail"), 1, "no second project was made");
+    loci_in("two/trail", &["add", "Another trail", "--type", "semantic"]);
+    let refused = loci_in("shop", &["list", "--group", "trail"]);
+    assert!(refused.contains("is the name of 2 projects"), "{refused}");
+    assert_eq!(count("trail"), 2);
+}

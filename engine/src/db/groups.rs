@@ -20,7 +20,8 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
 /// Resolves a name to a group: its id, an alias, the display name of `own`, else a new group of
 /// that name.
 ///
-/// The display name of another project does not resolve to it: a folder can have any name.
+/// For an agent the display name of another project does not resolve to it: a folder can have any
+/// name.
 ///
 /// # Errors
 /// `invalid` at `group` for a name that is not in the store and not allowed for a new group;
@@ -32,6 +33,26 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
     group::check_name(name.as_str())
         .map_err(|reason| Failure::invalid("group", reason).hint(group::NAME_HINT))?;
     Ok(Group::named(name))
+}
+
+/// Resolves a name that [`find`] does not know, for a person: the only group with this display name,
+/// else a new group of that name.
+///
+/// # Errors
+/// `invalid` at `group` for a display name of several groups, and as [`resolve`].
+pub(crate) fn resolve_for_person(conn: &Connection, name: &GroupName) -> Result<Group> {
+    let mut named = names(conn)?;
+    named.retain(|group| group.name == name.as_str());
+    match named.len() {
+        0 => resolve(conn, name, None),
+        1 => Ok(named.swap_remove(0)),
+        count => {
+            let ids: Vec<&str> = named.iter().map(|group| group.id.as_str()).collect();
+            let message = format!("is the name of {count} projects");
+            let hint = format!("Use the id of one: {}", ids.join(", "));
+            Err(Failure::invalid("group", message).hint(hint).into())
+        }
+    }
 }
 
 /// Resolves a name to a group of the store or to `own`.

@@ -210,6 +210,11 @@ impl Attributes {
         &self.floors
     }
 
+    /// Returns the id of a group, by its number; `None` for memories without a group.
+    pub(crate) fn group_id(&self, number: u32) -> Option<String> {
+        self.groups.get(number as usize).cloned().flatten()
+    }
+
     /// Returns the number of a group, if it has one.
     pub(crate) fn group(&self, name: &str) -> Option<u32> {
         self.group_numbers.get(&Some(name.to_owned())).copied()

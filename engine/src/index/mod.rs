@@ -193,6 +193,11 @@ impl Index {
         self.attributes.group_of(slot)
     }
 
+    /// Returns the id of a group, by its number; `None` for memories without a group.
+    pub(crate) fn group_id(&self, number: u32) -> Option<String> {
+        self.attributes.group_id(number)
+    }
+
     /// Returns the number of the group with this id; `None` if it has no memories.
     pub(crate) fn group_number(&self, id: &str) -> Option<u32> {
         self.attributes.group(id)

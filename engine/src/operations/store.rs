@@ -201,7 +201,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             deduplicated,
             superseded: replaced.map(|old| old.id),
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
-            note: note_text(self.is_narrowed(&group), &group, &found.similar),
+            note: note_text(self.is_narrowed(&group), &group, self.request.kind, &found.similar),
             similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
@@ -322,8 +322,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
                 found.similar.clear();
                 return Ok(found);
             }
-            let is_similar =
-                is_above || duplicate::other_value(&memory.content, &self.request.content);
+            let is_other_value = kind != MemoryType::Episodic
+                && duplicate::other_value(&memory.content, &self.request.content);
+            let is_similar = is_above || is_other_value;
             if is_similar && found.similar.len() < MAX_SIMILAR {
                 found.similar.push(to_preview(&memory));
             }

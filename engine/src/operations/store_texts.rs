@@ -2,7 +2,7 @@
 
 use crate::model::memory::Memory;
 use loci_proto::group::Group;
-use loci_proto::memory::Trust;
+use loci_proto::memory::{MemoryType, Trust};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// How to replace a similar memory.
@@ -13,12 +13,14 @@ const SUPERSEDE_HINT: &str =
 pub(crate) fn note_text(
     is_narrowed: bool,
     group: &Group,
+    kind: MemoryType,
     similar: &[MemoryPreview],
 ) -> Option<String> {
     if is_narrowed {
         return Some(format!("Stored with scope group: {} is isolated", group.name));
     }
-    (!similar.is_empty()).then(|| SUPERSEDE_HINT.to_owned())
+    // Events do not replace each other.
+    (!similar.is_empty() && kind != MemoryType::Episodic).then(|| SUPERSEDE_HINT.to_owned())
 }
 
 /// Describes the memory that a store could not change, and the next step.

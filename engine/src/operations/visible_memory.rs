@@ -17,7 +17,7 @@ use rusqlite::Connection;
 /// Returns the project that a call names; the viewer's own if it names none.
 ///
 /// # Errors
-/// As [`groups::resolve`]; `not_found` for an isolated project that is not the viewer's own;
+/// As [`groups::resolve`] and [`groups::resolve_for_person`]; `not_found` for an isolated project that is not the viewer's own;
 /// `conflict` if the viewer's own is isolated and the call names another. A person may name every
 /// project.
 pub(crate) fn named_group(
@@ -27,7 +27,11 @@ pub(crate) fn named_group(
     name: Option<&GroupName>,
 ) -> Result<Group> {
     let Some(name) = name else { return Ok(viewer.group.clone()) };
-    let group = groups::resolve(conn, name, Some(viewer.group))?;
+    let group = match groups::find(conn, name, Some(viewer.group))? {
+        Some(group) => group,
+        None if viewer.is_person() => groups::resolve_for_person(conn, name)?,
+        None => groups::resolve(conn, name, Some(viewer.group))?,
+    };
     if isolation.may_be_named(viewer, Some(&group.id)) {
         return Ok(group);
     }

@@ -37,7 +37,7 @@ const MIN_NAME_CHARS: usize = 3;
 /// A query that asks how something is done, or tells to do it.
 static ASKS_HOW: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\bhow (?:do|does|to|can|could|should|is|are|was)\b|\b(?:steps?|checklist|procedure|runbook|guide|instructions)\b|\bwhat (?:must|has to|have to|needs? to|should|do|does)\b.*\b(?:do|done|happen)\b|^(?:please )?(?:deploy|release|run|test|rotate|roll ?back|onboard|set ?up|put|build|install|restore|publish|migrate|start|restart|update)\b",
+        r"(?i)\bhow (?:do|does|to|can|could|should)\b|\bhow (?:is|are)\b.*\b(?:\w+ed|run|built|done|made|put|set|sent|kept|written|rolled)\b|\b(?:steps?|checklist|procedure|runbook|guide|instructions)\b|\bwhat (?:must|has to|have to|needs? to|should|do|does)\b.*\b(?:do|done|happen)\b|^(?:please )?(?:deploy|release|run|test|rotate|roll ?back|onboard|set ?up|put|build|install|restore|publish|migrate|start|restart|update)\b",
     )
     .expect("the pattern compiles")
 });
@@ -79,6 +79,17 @@ impl ProjectPreference {
             is_named,
             asks_how: ASKS_HOW.is_match(query),
             asks_about_me: ASKS_ABOUT_ME.is_match(query),
+        }
+    }
+
+    /// Prefers this project, of which everything is that the query names, unless the query names a
+    /// project itself.
+    pub(crate) fn or_project_of(self, named_entities: Option<String>) -> Self {
+        match named_entities {
+            Some(project) if !self.is_named => {
+                Self { preferred: vec![project], is_named: true, ..self }
+            }
+            _ => self,
         }
     }
 
@@ -174,10 +185,12 @@ mod tests {
     #[test]
     fn questions_how_and_questions_about_the_person_are_recognised() {
         let of = |query: &str| ProjectPreference::new(query, &group("g", "x"), &[]);
-        for query in ["how do we deploy", "release checklist", "put it into production"] {
+        for query in ["how do we deploy", "release checklist", "how is the API deployed"] {
             assert!(of(query).asks_how, "{query}");
         }
-        for query in ["which port does the API use", "why Postgres"] {
+        for query in
+            ["which port does the API use", "why Postgres", "how was the last run", "how is Anna"]
+        {
             assert!(!of(query).asks_how, "{query}");
         }
         assert!(of("which editor do I use").asks_about_me);

@@ -6,8 +6,11 @@
 
 use crate::search::query::parse;
 use crate::text::dates;
+use crate::text::dates::DateReferences;
 use loci_proto::memory::MemoryType;
+use regex::Regex;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Number of results of one pattern that a page shows.
 pub(crate) const SHOWN: usize = 2;
@@ -19,6 +22,32 @@ pub(crate) const DEPTH: usize = 1_000;
 const SHARED_WORDS: f64 = 0.75;
 /// Texts with fewer words without digits have no pattern.
 const MIN_WORDS: usize = 4;
+
+/// Share of the score from which the newer of two repeats comes first if the query names neither a
+/// time nor a number.
+const MIN_SHARE_OF_NEWER: f64 = 0.95;
+/// As [`MIN_SHARE_OF_NEWER`], if the query asks for the latest.
+const MIN_SHARE_OF_LATEST: f64 = 0.75;
+
+/// Asks for the newest of several.
+static ASKS_FOR_LATEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:latest|last|newest|most recent|current|currently|now)\b")
+        .expect("the pattern compiles")
+});
+
+/// Returns the share of the score of a result from which a newer one of its pattern comes before it.
+/// More than 1 if the query names a time or a number, which says which of them is meant.
+pub(crate) fn min_share_of_newer(query: &str, today: i32) -> f64 {
+    let names_one = query.chars().any(|c| c.is_ascii_digit())
+        || !DateReferences::parse(query, today).is_empty();
+    if names_one {
+        f64::INFINITY
+    } else if ASKS_FOR_LATEST.is_match(query) {
+        MIN_SHARE_OF_LATEST
+    } else {
+        MIN_SHARE_OF_NEWER
+    }
+}
 
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];

@@ -15,7 +15,7 @@ const APPROX_ERROR: f32 = 0.05;
 /// Cosine from which two texts may have one pattern.
 const PATTERN_COSINE: f32 = 0.75;
 /// Cosine from which one text may be another version of the other.
-const VERSION_COSINE: f32 = 0.5;
+const VERSION_COSINE: f32 = 0.4;
 
 /// The better results that one result may repeat, by rank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -343,3 +343,38 @@ fn a_query_does_not_name_the_group_of_what_is_stored_outside_projects() {
     let found = test_store.found("a", json!({"query": "what is the default port"}), None);
     assert_eq!(found[0], "The default port is 80");
 }
+
+/// Stores log lines of one pattern, in this order, and returns their texts.
+fn store_scrubs(test_store: &mut TestStore) -> [&'static str; 4] {
+    let lines = [
+        "[2026-11-01] scrub of the tank pool took 41 min and found 0 errors",
+        "[2026-11-08] scrub of the tank pool took 40 min and found 0 errors",
+        "[2026-11-15] scrub of the tank pool took 52 min and found 2 errors",
+        "[2026-10-25] scrub of the tank pool took 42 min and found 0 errors",
+    ];
+    for line in lines {
+        test_store.store("a", json!({"content": line, "type": "episodic"}), None);
+    }
+    lines
+}
+
+#[test]
+fn a_page_shows_the_newest_of_repeated_log_lines() {
+    let mut test_store = TestStore::new();
+    let lines = store_scrubs(&mut test_store);
+    let found = test_store.found("a", json!({"query": "scrub found errors"}), None);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.contains(&lines[2].to_owned()), "the newest by its day: {found:?}");
+}
+
+#[test]
+fn the_latest_of_repeated_log_lines_comes_first_if_the_query_asks_for_it() {
+    let mut test_store = TestStore::new();
+    let lines = store_scrubs(&mut test_store);
+    for query in ["how long did the last scrub take", "latest scrub of the tank pool"] {
+        let found = test_store.found("a", json!({"query": query}), None);
+        assert_eq!(found[0], lines[2], "{query}: {found:?}");
+    }
+    let found = test_store.found("a", json!({"query": "scrub of 8 November 2026"}), None);
+    assert!(found.contains(&lines[1].to_owned()), "{found:?}");
+}

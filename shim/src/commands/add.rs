@@ -5,6 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, print_note};
+use loci_proto::memory::MemoryType;
 use loci_proto::requests::store::StoreReply;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -56,7 +57,9 @@ fn result_text(reply: &StoreReply) -> String {
         let id = memory_id::short(similar.id.as_str());
         let _ = write!(text, "\n  similar to {id}  {}", escape_line(&similar.preview));
     }
-    if let [first, ..] = reply.similar.as_slice() {
+    if let [first, ..] = reply.similar.as_slice()
+        && reply.kind != MemoryType::Episodic
+    {
         let (old, new) = (memory_id::short(first.as_str()), memory_id::short(reply.id.as_str()));
         let _ = write!(text, "\n  if it is out of date: loci supersede {old} {new}");
     }

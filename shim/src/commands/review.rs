@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 /// The question about a pair.
-const QUESTION: &str = "[k]eep both, [s]upersede the older, forget the [o]lder, forget the [n]ewer, [q]uit; Enter skips:";
+const QUESTION: &str = "[k]eep both, [s]upersede the older, forget the [o]lder, forget the ne[w]er, [q]uit; Enter skips:";
 
 /// What to do with a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn parse(typed: &str) -> Option<Decision> {
         "k" => Some(Decision::KeepBoth),
         "s" => Some(Decision::Supersede),
         "o" => Some(Decision::ForgetOlder),
-        "n" => Some(Decision::ForgetNewer),
+        "w" => Some(Decision::ForgetNewer),
         "q" => Some(Decision::Quit),
         _ => None,
     }
@@ -192,6 +192,6 @@ mod tests {
     fn only_a_known_letter_decides() {
         assert_eq!(parse("S"), Some(Decision::Supersede));
         assert_eq!(parse(""), Some(Decision::Skip));
-        assert_eq!((parse("y"), parse("supersede")), (None, None));
+        assert_eq!((parse("y"), parse("n"), parse("supersede")), (None, None, None));
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
+use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::operations::recall::hydrate::{Hit, sources};
 use crate::ranking::fusion::Fusion;
@@ -42,13 +43,33 @@ pub(crate) struct Page {
     pub has_room_for_more: bool,
 }
 
+/// How a page is ordered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageOrder {
+    /// Maximum number of results.
+    pub limit: usize,
+    /// The fusion of the scores.
+    pub fusion: Fusion,
+    /// Share of the score of a result from which a newer one of its pattern comes before it.
+    pub min_share_of_newer: f64,
+}
+
 /// A result whose row is read.
 struct Candidate {
     hit: Hit,
     /// Ranks of the better results that may be other versions of it.
     versions: Vec<usize>,
+    /// Ranks of the better results that may have its pattern.
+    same_pattern: Vec<usize>,
     /// Its pattern, once it was needed.
     pattern: OnceCell<Option<Pattern>>,
+}
+
+impl Candidate {
+    fn pattern(&self) -> Option<&Pattern> {
+        let Memory { kind, content, .. } = &self.hit.memory;
+        self.pattern.get_or_init(|| Pattern::of(*kind, content)).as_ref()
+    }
 }
 
 impl Page {
@@ -58,11 +79,11 @@ impl Page {
     pub(crate) fn read(
         conn: &Connection,
         ranked: Vec<FoundMemory>,
-        limit: usize,
-        fusion: Fusion,
+        order: PageOrder,
     ) -> Result<Self> {
+        let PageOrder { limit, fusion, min_share_of_newer } = order;
         let mut memories = MemoryReader::new(conn)?;
-        let (mut candidates, mut collapsed, mut repeated) = (Vec::<Candidate>::new(), 0, 0);
+        let (mut candidates, mut collapsed, mut repeated_count) = (Vec::<Candidate>::new(), 0, 0);
         let may_have_more = ranked.len() == limit + collapse::SPARE;
         for (rank, found) in ranked.into_iter().enumerate() {
             let FoundMemory { seq, score, similar, summarised, why } = found;
@@ -80,48 +101,92 @@ impl Page {
                 collapsed += 1;
                 continue;
             }
-            if let Some(first) = first_repeated(&mut candidates, &same_pattern, &memory) {
-                if first.also.len() < repeats::LISTED {
-                    first.also.push(memory.id);
-                }
-                repeated += 1;
+            let shown = repeated(&candidates, &same_pattern, &memory);
+            let new = Hit { score: Some(score), why, rank, ..Hit::of(memory) };
+            if let Some(shown) = shown {
+                fold(&mut candidates, &shown, new);
+                repeated_count += 1;
                 continue;
             }
             let sources = sources(&mut memories, &summarised)?;
-            let hit = Hit { score: Some(score), why, rank, sources, ..Hit::of(memory) };
-            candidates.push(Candidate { hit, versions, pattern: OnceCell::new() });
+            let hit = Hit { sources, ..new };
+            candidates.push(Candidate { hit, versions, same_pattern, pattern: OnceCell::new() });
         }
-        let has_room_for_more = may_have_more && repeated > 0 && candidates.len() < limit;
+        let has_room_for_more = may_have_more && repeated_count > 0 && candidates.len() < limit;
+        newest_repeat_first(&mut candidates, min_share_of_newer);
         let mut hits = match fusion {
             // The scores of reciprocal ranks do not say how well a result matches.
             Fusion::Rrf { .. } => candidates.into_iter().map(|candidate| candidate.hit).collect(),
             Fusion::Soft | Fusion::Weighted { .. } => newest_first(candidates),
         };
         hits.truncate(limit);
-        Ok(Self { hits, collapsed: collapsed + repeated, has_room_for_more })
+        Ok(Self { hits, collapsed: collapsed + repeated_count, has_room_for_more })
     }
 }
 
-/// Returns the first result that a memory repeats if as many of them are shown as may be;
-/// `same_pattern` are the ranks of those that it may repeat.
-fn first_repeated<'a>(
-    candidates: &'a mut [Candidate],
+/// Returns the positions of the results that a memory repeats if as many of them are shown as may
+/// be; `same_pattern` are the ranks of those that it may repeat.
+fn repeated(
+    candidates: &[Candidate],
     same_pattern: &[usize],
     memory: &Memory,
-) -> Option<&'a mut Hit> {
-    let pattern_of = |memory: &Memory| Pattern::of(memory.kind, &memory.content);
-    let may_repeat = |candidate: &&mut Candidate| same_pattern.contains(&candidate.hit.rank);
-    let similar: Vec<&mut Candidate> = candidates.iter_mut().filter(may_repeat).collect();
-    if similar.len() < repeats::SHOWN {
+) -> Option<[usize; repeats::SHOWN]> {
+    let similar = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| same_pattern.contains(&candidate.hit.rank));
+    if similar.clone().count() < repeats::SHOWN {
         return None;
     }
-    let pattern = pattern_of(memory)?;
-    let repeated = similar.into_iter().filter(|candidate| {
-        let shown = candidate.pattern.get_or_init(|| pattern_of(&candidate.hit.memory));
-        shown.as_ref().is_some_and(|shown| shown.is_repeated_by(&pattern))
+    let pattern = Pattern::of(memory.kind, &memory.content)?;
+    let repeated = similar.filter(|(_, candidate)| {
+        candidate.pattern().is_some_and(|shown| shown.is_repeated_by(&pattern))
     });
-    let mut repeated: Vec<&mut Candidate> = repeated.take(repeats::SHOWN).collect();
-    (repeated.len() == repeats::SHOWN).then(|| &mut repeated.swap_remove(0).hit)
+    let positions: Vec<usize> = repeated.map(|(at, _)| at).take(repeats::SHOWN).collect();
+    positions.try_into().ok()
+}
+
+/// Lists a result in `also` of the first of those that it repeats. If it is newer than all of them,
+/// it takes the place of the last one, which is listed instead.
+fn fold(candidates: &mut [Candidate], shown: &[usize; repeats::SHOWN], new: Hit) {
+    let [first, .., last] = *shown;
+    let is_newest = shown.iter().all(|at| age_key(&candidates[*at].hit) < age_key(&new));
+    let folded = if is_newest {
+        candidates[last].pattern = OnceCell::new();
+        std::mem::replace(&mut candidates[last].hit, new)
+    } else {
+        new
+    };
+    let also = &mut candidates[first].hit.also;
+    let room = repeats::LISTED.saturating_sub(also.len());
+    also.extend(std::iter::once(folded.memory.id).chain(folded.also).take(room));
+}
+
+/// Orders memories by the day of their event, then by the order of storing.
+fn age_key(hit: &Hit) -> (i32, i64) {
+    let Memory { content, metadata, created_at, seq, .. } = &hit.memory;
+    (event_date::day(content, metadata).unwrap_or_else(|| created_at.day()), *seq)
+}
+
+/// Puts the newer of two results of one pattern first if it has this share of the other's score.
+fn newest_repeat_first(candidates: &mut [Candidate], min_share: f64) {
+    for worse in 1..candidates.len() {
+        for better in 0..worse {
+            let (old, new) = (&candidates[better], &candidates[worse]);
+            let score = |candidate: &Candidate| candidate.hit.score.unwrap_or_default();
+            let is_repeat = || {
+                old.pattern().zip(new.pattern()).is_some_and(|(old, new)| old.is_repeated_by(new))
+            };
+            if new.same_pattern.contains(&old.hit.rank)
+                && score(new) >= min_share * score(old)
+                && age_key(&old.hit) < age_key(&new.hit)
+                && is_repeat()
+            {
+                candidates.swap(better, worse);
+                break;
+            }
+        }
+    }
 }
 
 /// Puts results that state a newer value before those with the older one, and marks the latter.

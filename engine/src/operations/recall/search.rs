@@ -14,7 +14,7 @@ use crate::index::{Filter, Index, Mask};
 use crate::model::encoding::QueryEncoding;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
-use crate::operations::recall::page::{FoundMemory, Page};
+use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::ranking::fusion::Fusion;
@@ -79,11 +79,16 @@ impl Reader {
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = self.conn.unchecked_transaction()?;
-        let fusion = self.fusion(context);
-        let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), limit, fusion)?;
+        let query = &text.query.text;
+        let order = PageOrder {
+            limit,
+            fusion: self.fusion(context),
+            min_share_of_newer: repeats::min_share_of_newer(query, context.now.day()),
+        };
+        let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         if page.has_room_for_more {
             found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
-            page = Page::read(&self.conn, std::mem::take(&mut found.ranked), limit, fusion)?;
+            page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         }
         let Page { mut hits, collapsed, .. } = page;
         if request.min_confidence.is_none() {
@@ -142,7 +147,8 @@ impl Reader {
             !isolation.is_outside(Some(&project.id))
                 && isolation.may_be_named(context.viewer, Some(&project.id))
         });
-        let projects = ProjectPreference::new(&text.query.text, group, &projects);
+        let projects = ProjectPreference::new(&text.query.text, group, &projects)
+            .or_project_of(project_of_named_entities(index, &mask, &text.query));
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
         let query = SearchQuery {
             parsed: &text.query,
@@ -260,6 +266,21 @@ fn unencoded(others: &Degraded, count: usize) -> Degraded {
         format!("{count} memories are not encoded yet, so the ranking is less exact; call again in a moment")
     });
     degraded
+}
+
+/// Returns the project of the entities that the query names, if they and all memories that mention
+/// them are of one project.
+fn project_of_named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Option<String> {
+    let named = named_entities(index, mask, query);
+    let mentions = |slot: usize| index.graph().memories_mentioning(index.seq(slot)).iter();
+    let mut projects = named
+        .iter()
+        .copied()
+        .chain(named.iter().flat_map(|slot| mentions(*slot)).filter_map(|seq| index.slot(*seq)))
+        .filter(|slot| mask.admits(*slot))
+        .map(|slot| index.group(slot));
+    let first = projects.next()?;
+    projects.all(|project| project == first).then(|| index.group_id(first))?
 }
 
 /// Converts slots to sequence numbers, so that the results are valid without the index.

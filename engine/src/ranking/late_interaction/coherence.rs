@@ -10,6 +10,10 @@ use crate::ranking::late_interaction::weights::FULL_COHERENCE;
 /// root of the sample size.
 const ERROR_MARGIN: f64 = 0.15;
 
+/// A cosine of neighbours counts at most this much. Otherwise three repeated log lines would make a
+/// dialogue of a small project of unrelated notes.
+const MAX_NEIGHBOUR_COSINE: f64 = 0.6;
+
 /// The memories of one project in storage order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct OrderedBlock {
@@ -24,7 +28,7 @@ pub(crate) struct OrderedBlock {
 #[derive(Debug)]
 pub(crate) struct CoherenceStats {
     vector_sum: Vec<f64>,
-    /// Sum of the cosines of neighbours.
+    /// Sum of the cosines of neighbours, each at most [`MAX_NEIGHBOUR_COSINE`].
     neighbour_cosines: f64,
     count: usize,
 }
@@ -38,14 +42,14 @@ impl CoherenceStats {
     /// Appends a vector. `neighbour_cosine` is its cosine to the previous vector; 0 for the first.
     pub(crate) fn add(&mut self, vector: &[f32], neighbour_cosine: f64) {
         self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
-        self.neighbour_cosines += neighbour_cosine;
+        self.neighbour_cosines += neighbour_cosine.min(MAX_NEIGHBOUR_COSINE);
         self.count += 1;
     }
 
     /// Removes the first vector. `neighbour_cosine` is its cosine to the next vector.
     pub(crate) fn remove(&mut self, vector: &[f32], neighbour_cosine: f64) {
         self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum -= f64::from(*value));
-        self.neighbour_cosines -= neighbour_cosine;
+        self.neighbour_cosines -= neighbour_cosine.min(MAX_NEIGHBOUR_COSINE);
         self.count -= 1;
     }
 
@@ -91,5 +95,24 @@ mod tests {
         let (ordered, random) = (coherence(&drifting), coherence(&shuffled));
         assert!((ordered - 1.0).abs() < 1e-9 && random < 1e-9, "{ordered} {random}");
         assert!(coherence(&drifting[..1]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn repeated_log_lines_make_no_dialogue_of_unrelated_notes() {
+        let unrelated = |number: usize| {
+            let mut vector = vec![0.0; 14];
+            vector[number] = 1.0;
+            vector
+        };
+        let mut notes: Vec<Vec<f32>> = (0..14).map(unrelated).collect();
+        notes.extend(vec![unrelated(13); 2]);
+        let mut stats = CoherenceStats::new(14);
+        stats.add(&notes[0], 0.0);
+        for pair in notes.windows(2) {
+            let cosine = f64::from(crate::model::encoding::dot(&pair[0], &pair[1]));
+            stats.add(&pair[1], cosine);
+        }
+        // (2 * .6 / 15 - .15 / 4) / .045 without the mean of all pairs; 1 without the limit.
+        assert!(stats.coherence() < 0.45, "{}", stats.coherence());
     }
 }

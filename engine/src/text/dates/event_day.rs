@@ -36,13 +36,13 @@ static OTHER_ROLE_AFTER: LazyLock<Regex> = LazyLock::new(|| {
     let date =
         format!(r"(?:20\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)? (?:{MONTHS})|(?:{MONTHS})[a-z]*\.? \d)");
     Regex::new(&format!(
-        r"^[\])*_]*,? ?(?:(?:is|was|as) (?:the |a |her |his |their |our |\w+'s )?(?:new |final )?(?:deadline|due|birthday|birth date|last day|expiry)|deadline|due\b|(?:to|until|till|through|[–—-]) ?{date})"
+        r"^[\])*_]*,? ?(?:(?:is|was|as) (?:the |a |her |his |their |our |\w+'s )?(?:new |final )?(?:deadline|due|birthday|birth date|last day|expiry)|deadline|due\b|(?:to|until|till|through|[–—-]|\.\.\.?) ?{date})"
     ))
     .expect("the pattern compiles")
 });
 /// The beginning of a range or a list before its last date: "3 to 7 May 2026", "3 and 7 May 2026".
 static RANGE_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\d(?:st|nd|rd|th)?(?: (?:to|and|or|until|through)|,|[ ]?[–—-])[ ]?$")
+    Regex::new(r"\d(?:st|nd|rd|th)?(?: (?:to|and|or|until|through)|,|[ ]?[–—-]|\.\.\.?)[ ]?$")
         .expect("the pattern compiles")
 });
 
@@ -210,6 +210,8 @@ mod tests {
             "Since 2026-05-03 the office is in Ghent",
             "We pin API version 2024-06-01",
             "In May 2026 we moved",
+            "Backfill: `run --range 2026-01-01...2026-01-31`",
+            "Backfill 2026-02-01..2026-02-28 again",
             "On 3 May we moved",
             "On 31 February 2026 nothing happened",
             "Port 2049 is open, 2026 too",

@@ -48,6 +48,11 @@ static NO_EVENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b")
         .expect("the pattern compiles")
 });
+/// Words before "after" of a phrase that is not an event: "who looks after the kiln".
+static NO_EVENT_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:look(?:s|ed|ing)?|named?|call(?:s|ed)?|ask(?:s|ed)?|tak(?:e|es|ing)|took|search(?:es|ed)?|seek(?:s)?) $")
+        .expect("the pattern compiles")
+});
 /// Words at which the description of the event ends.
 const END_WORDS: [&str; 12] =
     ["and", "but", "or", "who", "what", "where", "which", "why", "how", "did", "does", "do"];
@@ -75,6 +80,7 @@ impl EventReference {
         // ", since" gives a reason: "Why is it needed, since the tests run without it?"
         let gives_reason = relation == Relation::Since && found.get(1).is_some();
         if NO_EVENT.is_match(event)
+            || preposition == "after" && NO_EVENT_BEFORE.is_match(before)
             || TIMELESS.is_match(&query)
             || is_repeatable(&query, event, relation)
             || !DateReferences::parse(&query, today).is_empty()

@@ -70,16 +70,21 @@ fn score_text(result: &RecalledMemory) -> String {
     result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// Returns what follows a preview: the number of results that it stands for, the newer version, the
-/// day that the text names, and whether the memory has faded.
+/// Returns what precedes a preview, so that no narrow screen cuts it off: whether the memory has faded,
+/// the newer version, and how many similar memories it stands for.
 fn marks_text(result: &RecalledMemory) -> String {
     let similar = match result.also.len() {
         0 => String::new(),
-        count => format!(" (+{count} similar)"),
+        count => format!("(+{count} similar) "),
     };
-    let newer = |id: &MemoryId| format!(" (older than {})", memory_id::short(id.as_str()));
-    let newer = result.older_version_of.as_ref().map(newer).unwrap_or_default();
-    similar + &newer + &day_text(result) + if result.faded { " (faded)" } else { "" }
+    let faded = if result.faded { "(faded) " } else { "" };
+    format!("{faded}{}{similar}", newer_text(result))
+}
+
+/// Returns which result states a newer value as `(older than 90123456) `; empty without one.
+fn newer_text(result: &RecalledMemory) -> String {
+    let text = |id: &MemoryId| format!("(older than {}) ", memory_id::short(id.as_str()));
+    result.older_version_of.as_ref().map(text).unwrap_or_default()
 }
 
 /// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.
@@ -103,7 +108,7 @@ fn preview_table(results: &[RecalledMemory]) -> String {
         if has_other_project {
             row.push(escape_line(result.group.as_deref().unwrap_or("-")));
         }
-        row.push(escape_line(preview) + &marks_text(result));
+        row.push(marks_text(result) + &escape_line(preview) + &day_text(result));
         row
     };
     let mut heading = vec!["SCORE", "TYPE", "ID"];
@@ -124,8 +129,10 @@ fn full_texts(results: &[RecalledMemory]) -> String {
             .group
             .as_ref()
             .map_or(String::new(), |name| format!(", project {}", escape_line(name)));
+        let newer = result.older_version_of.as_ref();
+        let newer = newer.map_or(String::new(), |id| format!(", older version of {id}"));
         let heading = format!(
-            "{}  {}  {}{confidence}, {created}{}{}{project}",
+            "{}  {}  {}{confidence}, {created}{}{}{newer}{project}",
             score_text(result),
             kind(result),
             result.id,

@@ -170,6 +170,14 @@ impl Group {
         Self { id: name.0.clone(), name: name.0.clone() }
     }
 
+    /// Returns whether a text has the form of the id of a folder or of a project with a file.
+    #[must_use]
+    pub fn is_folder_id(text: &str) -> bool {
+        text.strip_prefix("g_").is_some_and(|digits| {
+            digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    }
+
     /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is
     /// that of the project's folder.
     #[must_use]

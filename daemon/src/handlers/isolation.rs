@@ -5,6 +5,8 @@
 
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
+use loci_engine::Writer;
+use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupHint;
 use loci_proto::memory::Origin;
@@ -22,8 +24,14 @@ pub(super) async fn apply(service: &Service, session: &Session) -> Result<(), Fa
     match session.hello.isolated {
         Some(wanted) if is_inside && wanted != is_isolated => {
             let caller = Caller { session, key: None };
-            service.write(caller, move |writer, call| writer.set_isolated(call, wanted)).await?;
-            tracing::info!(group = %session.group.id, isolated = wanted, "a project was isolated or opened");
+            let began = session.since();
+            let set = move |writer: &mut Writer, call: &CallContext| {
+                writer.set_isolated(call, wanted, began)
+            };
+            service.write(caller, set).await?;
+            if service.is_isolated(&session.group).await == wanted {
+                tracing::info!(group = %session.group.id, isolated = wanted, "a project was isolated or opened");
+            }
             Ok(())
         }
         _ if is_isolated && !is_inside && session.actor().origin != Origin::Person => {
@@ -36,7 +44,7 @@ pub(super) async fn apply(service: &Service, session: &Session) -> Result<(), Fa
     }
 }
 
-/// Refuses a verb that reads the whole store to an agent while a project is isolated. The command line inside an agent's session is the
+/// Refuses a verb that reads or changes the whole store to an agent while a project is isolated. The command line inside an agent's session is the
 /// agent.
 ///
 /// # Errors
@@ -45,12 +53,12 @@ pub(super) async fn check_whole_store(service: &Service, session: &Session) -> R
     if session.actor().origin == Origin::Person || !service.has_isolated_groups().await {
         return Ok(());
     }
-    let message = "reads every project, and an agent cannot read an isolated one";
+    let message = "concerns every project, and an agent has no access to an isolated one";
     Err(Failure::new(Code::Conflict, message).hint("Run it in a terminal outside the agent"))
 }
 
-/// Returns whether a verb reads memories of every project.
-pub(super) fn reads_whole_store(request: &Request) -> bool {
+/// Returns whether a verb reads or changes every project, or the names of any.
+pub(super) fn concerns_whole_store(request: &Request) -> bool {
     matches!(
         request,
         Request::History(_)
@@ -60,5 +68,10 @@ pub(super) fn reads_whole_store(request: &Request) -> bool {
             | Request::Eval(_)
             | Request::Cleanup(_)
             | Request::Maintenance(_)
+            | Request::GroupsRename(_)
+            | Request::GroupsMerge(_)
+            | Request::GroupsAlias(_)
+            | Request::Reset(_)
+            | Request::PurgeBackups(_)
     )
 }

@@ -58,7 +58,7 @@ pub async fn handle(
     let redacted = privacy::request::screen(&policy, &mut request)?;
     let redirected = enter_group(service, caller.session).await?;
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
-    if isolation::reads_whole_store(&request) {
+    if isolation::concerns_whole_store(&request) {
         isolation::check_whole_store(service, caller.session).await?;
     }
     // Looking after background work must not count as a call, which would slow that work down.
@@ -84,11 +84,11 @@ pub async fn enter_group(service: &Service, session: &Session) -> Result<Option<
     Ok(redirected)
 }
 
-/// Refuses an export to an agent while a project is isolated.
+/// Refuses what concerns every project, an export or an import for example, to an agent while a project is isolated.
 ///
 /// # Errors
 /// `conflict`.
-pub async fn check_export(service: &Service, session: &Session) -> Result<(), Failure> {
+pub async fn check_whole_store(service: &Service, session: &Session) -> Result<(), Failure> {
     isolation::check_whole_store(service, session).await
 }
 

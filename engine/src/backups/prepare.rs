@@ -133,6 +133,16 @@ impl Prepared {
         self.writer()?.erase_again(&ids, target.now)
     }
 
+    /// Isolates the projects that are isolated in the present database.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn isolate_again(&mut self, target: &Target) -> Result<()> {
+        // A damaged database is read again row by row.
+        let isolated = probe::isolated_groups(&target.database).unwrap_or_default();
+        self.writer()?.isolate_again(&isolated, target.now)
+    }
+
     /// Replaces the secrets that were replaced in the store since the backup was made; returns how
     /// many.
     ///

@@ -104,6 +104,7 @@ pub fn restore(target: &Target, backup: &Backup) -> Result<Restored> {
     let mut prepared = Prepared::new(target, Some(&backup.path))?;
     prepared.continue_acts(target)?;
     let forgotten_again = prepared.forget_again(target)?;
+    prepared.isolate_again(target)?;
     let redacted_again = prepared.redact_again(target, backup)?;
     let writer = prepared.writer()?;
     let text = format!("The backup {} was restored", backup.id());

@@ -38,8 +38,9 @@ pub(crate) fn insert(conn: &Connection, group: &str, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Marks a group as not isolated.
-pub(crate) fn delete(conn: &Connection, group: &str) -> Result<()> {
-    conn.prepare_cached("DELETE FROM isolated_groups WHERE group_id = ?1")?.execute([group])?;
+/// Marks a group as not isolated if it was isolated at this time or before.
+pub(crate) fn delete(conn: &Connection, group: &str, until: Timestamp) -> Result<()> {
+    conn.prepare_cached("DELETE FROM isolated_groups WHERE group_id = ?1 AND since <= ?2")?
+        .execute((group, until.0))?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Used before the store is opened, to decide whether the log belongs to the file. Not here: the
 //! decision (`database_files::recognition`).
 
-use crate::db::{connection, health, tombstones};
+use crate::db::{connection, health, isolated_groups, tombstones};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -57,6 +57,14 @@ pub(crate) fn with_log(path: &Path) -> Result<FileState> {
 /// `Database`.
 pub(crate) fn tombstones(path: &Path) -> Result<Vec<MemoryId>> {
     tombstones::ids(&replayed(path)?)
+}
+
+/// Returns the ids of the isolated projects of a database. Nothing is changed.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn isolated_groups(path: &Path) -> Result<Vec<String>> {
+    isolated_groups::all_of_any_schema(&replayed(path)?)
 }
 
 /// Returns the highest number of an act that a database ever had. Nothing is changed.

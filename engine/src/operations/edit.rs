@@ -208,15 +208,15 @@ fn find(change: &mut Change<'_>, visibility: &Visibility, request: &EditRequest)
     Ok(Memory { content: String::new(), ..damaged })
 }
 
-/// Returns the columns of the trust in an edited text: that of the caller who wrote it. An agent
-/// does not raise it.
+/// Returns the columns of the trust in an edited text or edited metadata: that of the caller who wrote
+/// them. An agent does not raise it.
 fn provenance_columns(
     change: &Change<'_>,
     memory: &Memory,
-    text: &str,
+    (text, metadata): (&str, &Map<String, Value>),
 ) -> Vec<(&'static str, Value)> {
     let is_person = change.call.actor.origin == Origin::Person;
-    let own = if is_person { Flags::default() } else { flags::of_text(text) };
+    let own = if is_person { Flags::default() } else { flags::of_memory(text, metadata) };
     let mut edited = Provenance::of(&change.call.actor, own);
     if !is_person {
         edited.inherit(&memory.provenance);
@@ -256,7 +256,6 @@ fn changed_columns(
                 .into());
         }
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
-        columns.extend(provenance_columns(change, memory, text));
     }
     let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
     if request.metadata.is_some() {
@@ -265,6 +264,10 @@ fn changed_columns(
     if maintain::PeriodKind::of(&memory.metadata).is_some() {
         let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
         keep_summary_fields(&memory.metadata, &mut metadata, is_rewritten);
+    }
+    if metadata != memory.metadata || columns.iter().any(|(name, _)| *name == "content") {
+        let text = request.content.as_ref().unwrap_or(&memory.content);
+        columns.extend(provenance_columns(change, memory, (text, &metadata)));
     }
     if metadata != memory.metadata {
         columns.push(("metadata", json!(Value::Object(metadata).to_string())));

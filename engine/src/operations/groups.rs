@@ -16,6 +16,7 @@ use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, Group, GroupName};
+use loci_proto::memory::Origin;
 use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
@@ -148,6 +149,11 @@ impl Writer {
                 change.record_before(row.clone())?;
                 rows::delete(change.conn, &row)?;
             } else if !group.aliases.iter().any(|existing| existing == alias) {
+                if call.actor.origin != Origin::Person && Group::is_folder_id(alias) {
+                    let message = "looks like the id of a folder, whose sessions would move here";
+                    let failure = Failure::invalid("alias", message);
+                    return Err(failure.hint("Run it in a terminal outside the agent").into());
+                }
                 check_name_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
                 change.record_created(row);

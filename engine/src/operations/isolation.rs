@@ -7,6 +7,7 @@ use crate::db::{groups, isolated_groups};
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
+use crate::model::time::Timestamp;
 use crate::transaction::change::CallContext;
 use loci_proto::group::Group;
 use std::sync::Arc;
@@ -41,18 +42,34 @@ impl Writer {
         IsolatedGroups::of(&self.shared)
     }
 
-    /// Isolates the project of the caller, or ends its isolation.
+    /// Isolates projects in a store that takes the place of another one.
     ///
     /// # Errors
     /// `Database`.
-    pub fn set_isolated(&mut self, call: &CallContext, isolated: bool) -> Result<()> {
+    pub(crate) fn isolate_again(&mut self, groups: &[String], now: Timestamp) -> Result<()> {
+        self.change(|conn, _, _| {
+            groups.iter().try_for_each(|group| isolated_groups::insert(conn, group, now))
+        })
+    }
+
+    /// Isolates the project of the caller, or ends its isolation unless the project was isolated after
+    /// `session_began`: the session has not seen the present `.loci.toml`.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn set_isolated(
+        &mut self,
+        call: &CallContext,
+        isolated: bool,
+        session_began: Timestamp,
+    ) -> Result<()> {
         self.run_idempotent(call, |change| {
             let group = &call.actor.group;
             groups::ensure(change.conn, group, call.now)?;
             if isolated {
                 isolated_groups::insert(change.conn, &group.id, call.now)
             } else {
-                isolated_groups::delete(change.conn, &group.id)
+                isolated_groups::delete(change.conn, &group.id, session_began)
             }
         })
     }

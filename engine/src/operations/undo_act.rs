@@ -8,7 +8,7 @@ use crate::db::journal::{Entry, RowChange, RowEffect};
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::db::{lexical, memories, relations};
+use crate::db::{isolated_groups, lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::model::document;
@@ -17,6 +17,7 @@ use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::{Origin, Trust};
 use loci_proto::requests::history::{ChangedText, JournalEntry};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -32,8 +33,70 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
             Failure::new(Code::Conflict, format!("act {} is already undone", entry.id)).into()
         );
     }
+    check_isolation(change, entry)?;
+    if change.call.actor.origin != Origin::Person {
+        entry.rows.iter().try_for_each(|changed| check_trust(change, entry, changed))?;
+    }
     let act_rows: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
     entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &act_rows, changed))
+}
+
+/// Refuses to an agent to take back what changes the trust in a memory, or a memory of a person.
+fn check_trust(change: &Change<'_>, entry: &Entry, changed: &RowChange) -> Result<()> {
+    let Row::Memory(_) = changed.row else { return Ok(()) };
+    let is_of_person = |image: &Image| {
+        image.get("trust").and_then(Value::as_str) == Some(Trust::Person.as_str())
+    };
+    let changes_trust = match &changed.effect {
+        RowEffect::Set { before, after } => ["trust", "flags"]
+            .iter()
+            .any(|name| before.contains_key(*name) || after.contains_key(*name)),
+        RowEffect::Deleted(before) => is_of_person(before),
+        RowEffect::Inserted(_) => false,
+    };
+    let current = rows::image(change.conn, &changed.row)?;
+    if changes_trust || current.as_ref().is_some_and(is_of_person) {
+        let failure = conflict_failure(entry, "it concerns a memory that a person stored or confirmed");
+        return Err(failure.hint("Run it in a terminal outside the agent").into());
+    }
+    Ok(())
+}
+
+/// Refuses to take back a change of projects or of a memory's project if one of them is isolated: its
+/// memories would leave it.
+fn check_isolation(change: &Change<'_>, entry: &Entry) -> Result<()> {
+    let isolated = isolated_groups::all(change.conn)?;
+    if isolated.is_empty() {
+        return Ok(());
+    }
+    let is_isolated = |group: &str| isolated.iter().any(|isolated| isolated == group);
+    let names_isolated = |image: &Image| {
+        ["source_group", "group_id", "id"]
+            .iter()
+            .any(|name| image.get(*name).and_then(Value::as_str).is_some_and(is_isolated))
+    };
+    let moves = |changed: &RowChange| match (&changed.row, &changed.effect) {
+        (Row::Group(id), _) if is_isolated(id) => true,
+        (Row::Group(_) | Row::Alias(_), RowEffect::Deleted(before)) => names_isolated(before),
+        (Row::Memory(_) | Row::Group(_) | Row::Alias(_), RowEffect::Set { before, after }) => {
+            names_isolated(before) || names_isolated(after)
+        }
+        _ => false,
+    };
+    let alias_of_isolated = |changed: &RowChange| {
+        let current = match (&changed.row, &changed.effect) {
+            (Row::Alias(_), RowEffect::Inserted(_)) => rows::image(change.conn, &changed.row)?,
+            _ => None,
+        };
+        Ok::<bool, Error>(current.as_ref().is_some_and(names_isolated))
+    };
+    for changed in &entry.rows {
+        if moves(changed) || alias_of_isolated(changed)? {
+            let failure = conflict_failure(entry, "a project of it is isolated");
+            return Err(failure.hint("End the isolation first: isolated = false in .loci.toml").into());
+        }
+    }
+    Ok(())
 }
 
 /// Restores the rows of an act that [`check_act`] has admitted, and marks it as undone.
@@ -246,13 +309,16 @@ fn changed_text(conn: &Connection, changed: &RowChange) -> Result<Option<Changed
 }
 
 fn conflict(entry: &Entry, reason: &str) -> Error {
+    let failure = conflict_failure(entry, reason);
+    failure.hint("Undo the later acts first; loci history lists them").into()
+}
+
+fn conflict_failure(entry: &Entry, reason: &str) -> Failure {
     let message = match entry.act.as_str() {
         journal::UNDO => format!("the undo of {} cannot be taken back: {reason}", acts_text(entry)),
         act => format!("act {} ({act}) cannot be undone: {reason}", entry.id),
     };
     Failure::new(Code::Conflict, message)
-        .hint("Undo the later acts first; loci history lists them")
-        .into()
 }
 
 /// Returns the numbers of the acts that an undo reverted.

@@ -21,7 +21,7 @@ fn store_with_an_isolated_group() -> TestStore {
 
 fn isolate(test_store: &mut TestStore, group: &str, isolated: bool) {
     let call = test_store.call(group, None);
-    test_store.writer.set_isolated(&call, isolated).expect("the flag is set");
+    test_store.writer.set_isolated(&call, isolated, test_store.now).expect("the flag is set");
 }
 
 /// Returns the groups whose memories a recall in this group finds, in the order of their names.

@@ -22,7 +22,7 @@ use crate::transfer::record::{
     VariantLine, VectorLine, id_number,
 };
 use loci_proto::error::Failure;
-use loci_proto::group::clean_name;
+use loci_proto::group::{Group, clean_name};
 use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::Connection;
 use serde_json::json;
@@ -51,13 +51,18 @@ impl Importer<'_, '_> {
             let name = clean_name(&line.name).into_owned();
             import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
-            // A file cannot isolate or open a project that exists here.
-            if line.isolated {
+            // A file cannot isolate or open a project that exists here, nor isolate a name that
+            // sessions outside any project use.
+            if line.isolated && Group::is_folder_id(&group) {
                 isolated_groups::insert(conn, &group, self.change.call.now)?;
             }
         }
         self.group_ids.insert(line.id.clone(), group.clone());
-        for alias in &line.aliases {
+        // Through an alias the sessions of another folder would enter an isolated project.
+        let may_add = existing.is_none()
+            || self.mode.source == Source::OwnStore
+            || !isolated_groups::all(conn)?.contains(&group);
+        for alias in line.aliases.iter().filter(|_| may_add) {
             if local_group_id(conn, alias)?.is_none() {
                 let alias = clean_name(alias).into_owned();
                 import_rows::add_alias(conn, &alias, &group)?;

@@ -56,7 +56,7 @@ async fn begin_export(admin: &AdminContext, call: VerbCall) -> Result<Body, Fail
     let service = &admin.service;
     let request: ExportRequest = arguments::parse(call.arguments)?;
     let session = admin.session(call.session);
-    handlers::check_export(service, &session).await?;
+    handlers::check_whole_store(service, &session).await?;
     service.flush_or_drop_usage().await?;
     // The export has its own connection, so that the readers stay free for calls.
     let reader = service.read(Reader::try_clone).await?;
@@ -149,6 +149,7 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
         .map_err(|e| Failure::invalid("the first line", format!("is not a request: {e}")))?;
     let request: ImportRequest = arguments::parse(call.arguments)?;
     let session = admin.session(call.session);
+    handlers::check_whole_store(&admin.service, &session).await?;
     let (file, report) = receive(admin, body, rest, request.skip_bad).await?.into_parts();
     drop(receiving);
     let service = &admin.service;

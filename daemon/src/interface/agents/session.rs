@@ -82,6 +82,12 @@ impl PreviewLog {
 }
 
 impl Session {
+    /// Returns when the session began.
+    #[must_use]
+    pub fn since(&self) -> Timestamp {
+        self.since
+    }
+
     /// Creates a session from the shim's hello; outside any project its group is `default_group`.
     #[must_use]
     pub fn new(

@@ -192,10 +192,11 @@ fn newest_repeat_first(candidates: &mut [Candidate], min_share: f64) {
 /// Puts results that state a newer value before those with the older one, and marks the latter.
 fn newest_first(candidates: Vec<Candidate>) -> Vec<Hit> {
     let texts: Vec<ResultText<'_>> = candidates.iter().map(text_of).collect();
-    let may_be_versions = |better: usize, worse: usize| {
+    let are_compared = |better: usize, worse: usize| {
         candidates[worse].versions.contains(&candidates[better].hit.rank)
+            && may_be_versions(&candidates[better].hit.memory, &candidates[worse].hit.memory)
     };
-    let VersionOrder { order, newer } = versions::newest_first(&texts, may_be_versions);
+    let VersionOrder { order, newer } = versions::newest_first(&texts, are_compared);
     let id_of_newer = |at: usize| newer[at].map(|newer| candidates[newer].hit.memory.id.clone());
     let newer_ids: Vec<Option<MemoryId>> = (0..candidates.len()).map(id_of_newer).collect();
     let mut marked: Vec<Option<Hit>> = candidates
@@ -204,6 +205,17 @@ fn newest_first(candidates: Vec<Candidate>) -> Vec<Hit> {
         .map(|(candidate, older_version_of)| Some(Hit { older_version_of, ..candidate.hit }))
         .collect();
     order.into_iter().filter_map(|at| marked[at].take()).collect()
+}
+
+/// Returns whether the memory stored later may state a newer value than the other one: it is trusted as
+/// much, as for superseding it, and its day is not earlier.
+fn may_be_versions(one: &Memory, other: &Memory) -> bool {
+    let (older, newer) = if one.seq < other.seq { (one, other) } else { (other, one) };
+    let day = |memory: &Memory| {
+        let day = event_date::day(&memory.content, &memory.metadata);
+        day.unwrap_or_else(|| memory.created_at.day())
+    };
+    newer.provenance.may_replace(&older.provenance) && day(newer) >= day(older)
 }
 
 fn text_of(candidate: &Candidate) -> ResultText<'_> {

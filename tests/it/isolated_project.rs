@@ -175,9 +175,15 @@ fn a_person_sees_everything_and_an_agent_on_the_command_line_does_not() {
     assert!(shown.contains("belongs to another project, client"), "{shown}");
     let shown = agent_prints(&home, "shop", &["inspect", short]);
     assert!(shown.contains("No memory id starts or ends with"), "{shown}");
-    for arguments in
-        [&["history"][..], &["scan"], &["export"], &["redo", "--yes"], &["undo", "--last", "--yes"]]
-    {
+    for arguments in [
+        &["history"][..],
+        &["scan"],
+        &["export"],
+        &["redo", "--yes"],
+        &["undo", "--last", "--yes"],
+        &["groups", "alias", "shop", "g_0123456789abcdef"],
+        &["reset", "--yes"],
+    ] {
         let output = loci_in(&home, "shop", true, arguments);
         assert!(!output.status.success(), "{arguments:?}: {}", printed(&output));
         assert!(printed(&output).contains("outside the agent"), "{}", printed(&output));

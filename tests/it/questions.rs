@@ -40,13 +40,14 @@ fn an_export_has_the_questions_and_an_import_finds_by_them() {
     let file = home.path("memories.jsonl");
     let file = file.to_str().expect("the path is UTF-8");
     let questions = ["--question", QUESTIONS[0], "--question", QUESTIONS[1]];
-    let added = home.loci(&[&["add", TEXT, "--type", "semantic"], &questions[..]].concat());
+    let added = home
+        .loci(&[&["add", TEXT, "--type", "semantic", "--group", "radio"], &questions[..]].concat());
     assert!(added.status.success(), "{added:?}");
     assert!(home.loci(&["export", "--output", file]).status.success());
     let other = TestHome::new();
     let imported = other.loci(&["import", file, "--json"]);
     assert!(imported.status.success(), "{imported:?}");
-    let found = other.loci(&["search", "overheating"]);
+    let found = other.loci(&["search", "overheating", "--group", "radio"]);
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     assert!(found.contains("RX-7"), "{found}");
 }

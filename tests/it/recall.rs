@@ -228,9 +228,14 @@ fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     // Each has 160 characters.
-    let text = |pot: &str| format!("{:x<160}", format!("The {pot} kettle is used for tea "));
-    let pots = ["copper", "enamel", "camping", "electric", "whistling"].map(text);
-    pots.iter().for_each(|pot| drop(agent.store("semantic", pot)));
+    let texts = [
+        "Tea is made in the copper kettle ",
+        "Nobody may put the enamel kettle for tea on the gas ",
+        "On journeys a camping kettle boils water, tea and soup ",
+        "Joan bought an electric kettle, since the tea was always cold ",
+        "A whistling kettle wakes the cat when tea is ready ",
+    ];
+    texts.iter().for_each(|text| drop(agent.store("semantic", &format!("{text:x<160}"))));
     let mut recalled =
         agent.call("recall_memory", json!({"query": "kettle tea"})).expect("it is found");
     assert_eq!(contents(&recalled).len(), 5);

@@ -85,7 +85,7 @@ fn the_list_is_filtered_by_day_and_sorted() {
         table.contains("2026-01-10*") && table.contains("* day that the text names"),
         "{table}"
     );
-    let found = printed(&home, &["search", "queue", "stopped"]);
+    let found = printed(&home, &["search", "queue", "stopped", "--full"]);
     assert!(found.contains("(day 2026-01-10, from the text)"), "{found}");
     assert_eq!(home.loci(&["list", "--sort", "size"]).status.code(), Some(2));
 }

@@ -269,6 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn a_project_that_was_isolated_since_the_backup_stays_isolated() {
+        let (mut test_store, target) = store();
+        store_note(&mut test_store, "The zebra crossing is closed");
+        let backup = back_up(&test_store, Reason::Manual);
+        let (call, now) = (test_store.call("shop", None), test_store.now);
+        test_store.writer.set_isolated(&call, true, now).expect("the project is isolated");
+        let group = crate::tests::fixture::named("shop");
+        for damaged in [false, true] {
+            let folder = closed(test_store);
+            if damaged {
+                recover::recover(&target, WithoutBackup::Refuse).expect("the store is recovered");
+            } else {
+                restore(&target, &backup).expect("the backup is restored");
+            }
+            test_store = reopened(folder, &target);
+            assert!(test_store.writer.isolated_groups().contains(&group), "{damaged}");
+        }
+    }
+
+    #[test]
     fn the_number_of_an_act_since_the_backup_names_no_other_act_after_a_restore() {
         let (mut test_store, target) = store();
         let id = store_note(&mut test_store, "The mill is red");

@@ -26,6 +26,7 @@ pub(crate) mod review;
 pub(crate) mod scan;
 pub mod stats;
 pub mod store;
+pub(crate) mod store_similar;
 pub(crate) mod store_texts;
 pub(crate) mod supersede;
 pub(crate) mod undo;

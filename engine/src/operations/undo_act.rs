@@ -44,9 +44,8 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
 /// Refuses to an agent to take back what changes the trust in a memory, or a memory of a person.
 fn check_trust(change: &Change<'_>, entry: &Entry, changed: &RowChange) -> Result<()> {
     let Row::Memory(_) = changed.row else { return Ok(()) };
-    let is_of_person = |image: &Image| {
-        image.get("trust").and_then(Value::as_str) == Some(Trust::Person.as_str())
-    };
+    let is_of_person =
+        |image: &Image| image.get("trust").and_then(Value::as_str) == Some(Trust::Person.as_str());
     let changes_trust = match &changed.effect {
         RowEffect::Set { before, after } => ["trust", "flags"]
             .iter()
@@ -56,7 +55,8 @@ fn check_trust(change: &Change<'_>, entry: &Entry, changed: &RowChange) -> Resul
     };
     let current = rows::image(change.conn, &changed.row)?;
     if changes_trust || current.as_ref().is_some_and(is_of_person) {
-        let failure = conflict_failure(entry, "it concerns a memory that a person stored or confirmed");
+        let failure =
+            conflict_failure(entry, "it concerns a memory that a person stored or confirmed");
         return Err(failure.hint("Run it in a terminal outside the agent").into());
     }
     Ok(())
@@ -93,7 +93,9 @@ fn check_isolation(change: &Change<'_>, entry: &Entry) -> Result<()> {
     for changed in &entry.rows {
         if moves(changed) || alias_of_isolated(changed)? {
             let failure = conflict_failure(entry, "a project of it is isolated");
-            return Err(failure.hint("End the isolation first: isolated = false in .loci.toml").into());
+            return Err(failure
+                .hint("End the isolation first: isolated = false in .loci.toml")
+                .into());
         }
     }
     Ok(())

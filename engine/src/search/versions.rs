@@ -64,6 +64,8 @@ pub(crate) struct ResultText<'a> {
 struct Words {
     /// The stems of its content words.
     stems: HashSet<String>,
+    /// The same, in order.
+    sequence: Vec<String>,
     says_change: bool,
 }
 
@@ -71,8 +73,11 @@ impl Words {
     fn of(content: &str) -> Self {
         let body = parts(content).body;
         let stem = |word: &str| stem::stem_plain(tokenize::unmarked(&tokenize::lower(word)));
+        let sequence: Vec<String> =
+            content_words(body).into_iter().map(|word| stem(&body[word])).collect();
         Self {
-            stems: content_words(body).into_iter().map(|word| stem(&body[word])).collect(),
+            stems: sequence.iter().cloned().collect(),
+            sequence,
             says_change: CHANGE_WORD.is_match(body),
         }
     }
@@ -150,9 +155,23 @@ impl<R: Fn(usize, usize) -> bool> Versions<'_, R> {
         let share = shared as f64 / newer.stems.len().min(older.stems.len()).max(1) as f64;
         let is_near = self.results[new].score >= MIN_SCORE_SHARE * self.results[old].score;
         shared >= MIN_SHARED_COUNT
+            && !is_of_another_subject(&newer.sequence, &older.sequence)
             && (is_near && share >= MIN_SHARED_WORDS
                 || newer.says_change && share >= MIN_SHARED_WORDS_OF_CHANGE)
     }
+}
+
+/// Returns whether two texts differ in one word alone that is no number and has the same words behind
+/// it: "Server alpha backs up at 3am" and "Server beta backs up at 3am" are about two servers.
+fn is_of_another_subject(one: &[String], other: &[String]) -> bool {
+    let differing = |(one, other): (&String, &String)| one != other;
+    let Some(first) = one.iter().zip(other).position(differing) else { return false };
+    let is_number = |word: &String| word.chars().any(|c| c.is_ascii_digit());
+    one.len() == other.len()
+        && first + 1 < one.len()
+        && one[first + 1..] == other[first + 1..]
+        && !is_number(&one[first])
+        && !is_number(&other[first])
 }
 
 #[cfg(test)]
@@ -215,6 +234,20 @@ mod tests {
         ];
         let VersionOrder { order, newer } = newest_first(&results, |_, _| true);
         assert_eq!((order, newer), (vec![0, 1], vec![None, Some(0)]));
+    }
+
+    #[test]
+    fn the_same_fact_about_another_subject_is_no_version() {
+        let results = [
+            fact(1, 2.0, "Server alpha backs up at 3am"),
+            fact(2, 1.9, "Server beta backs up at 3am"),
+        ];
+        assert_eq!(newest_first(&results, |_, _| true).newer, [None, None]);
+        let results = [
+            fact(1, 2.0, "Server alpha has 8 GB of memory"),
+            fact(2, 1.9, "Server alpha has 32 GB of memory"),
+        ];
+        assert_eq!(newest_first(&results, |_, _| true).newer, [Some(1), None]);
     }
 
     #[test]

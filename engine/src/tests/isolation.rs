@@ -203,3 +203,56 @@ fn a_result_of_another_project_names_it() {
     };
     assert_eq!((group("cellar"), group("attic")), (None, Some("b".to_owned())));
 }
+
+#[test]
+fn the_undo_and_the_redo_of_a_merge_move_no_memory_out_of_an_isolated_project() {
+    let mut test_store = TestStore::new();
+    for group in ["alpha", "beta", "shop"] {
+        let content = format!("The password rule of {group} is twelve characters");
+        test_store.store(group, json!({"content": content, "type": "semantic"}), None);
+    }
+    let mut call = test_store.call("shop", None);
+    call.actor.origin = Origin::Person;
+    let merge = parse(json!({"from": "alpha", "into": "beta"}));
+    test_store.writer.merge_groups(&call, &merge).expect("the groups are merged");
+    isolate(&mut test_store, "beta", true);
+    test_store.origin = Origin::Person;
+    let refused = test_store.undo_last().expect_err("the undo is refused");
+    assert!(refused.to_string().contains("a project of it is isolated"), "{refused}");
+    assert_eq!(seen(&test_store, "shop"), ["shop"]);
+    isolate(&mut test_store, "beta", false);
+    test_store.undo_last().expect("it is undone");
+    isolate(&mut test_store, "alpha", true);
+    let redo = test_store.writer.redo(&call, &parse(json!({}))).expect_err("it is refused");
+    assert!(redo.to_string().contains("a project of it is isolated"), "{redo}");
+    assert_eq!(seen(&test_store, "shop"), ["beta", "shop"]);
+}
+
+#[test]
+fn a_session_from_before_the_isolation_does_not_end_it() {
+    let mut test_store = store_with_an_isolated_group();
+    let call = test_store.call("client", None);
+    let before = crate::model::time::Timestamp(test_store.now.0 - 1);
+    test_store.writer.set_isolated(&call, false, before).expect("the call succeeds");
+    assert_eq!(seen(&test_store, "shop"), ["default", "shop"]);
+}
+
+#[test]
+fn a_file_gives_an_isolated_project_no_alias_and_isolates_no_name() {
+    let mut test_store = store_with_an_isolated_group();
+    let alias = "g_0123456789abcdef";
+    let lines = [
+        json!({"loci": "export", "version": 2}),
+        json!({"kind": "group", "id": "client", "name": "x", "created_at": 1, "aliases": [alias]}),
+        json!({"kind": "group", "id": "work", "name": "work", "created_at": 1, "isolated": true}),
+    ];
+    let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut call = test_store.call("shop", None);
+    call.actor.origin = Origin::Person;
+    let imported =
+        test_store.writer.import(&call, &parse(json!({})), &mut std::io::Cursor::new(file));
+    imported.expect("the file is imported");
+    assert_eq!(seen(&test_store, alias), ["default", "shop"], "another project");
+    assert_eq!(seen(&test_store, "work"), ["default", "shop"]);
+    assert!(!test_store.writer.isolated_groups().contains(&named("work")));
+}

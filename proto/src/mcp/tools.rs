@@ -66,7 +66,7 @@ fn build() -> Vec<Tool> {
     vec![
         tool::<StoreRequest>(
             "store_memory",
-            "Store a memory for later sessions. Duplicates are merged.",
+            "Store a memory. Duplicates are merged.",
             Effect::Add,
         ),
         tool::<RecallRequest>(

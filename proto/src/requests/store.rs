@@ -37,7 +37,7 @@ pub struct StoreRequest {
     /// By type: event_date; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Short questions that it answers, in other words; at most 5.
+    /// Up to 5 questions it answers.
     #[serde(default)]
     pub questions: Option<Vec<String>>,
     /// Id of the memory to replace.

@@ -108,7 +108,7 @@ fn preview_table(results: &[RecalledMemory]) -> String {
         if has_other_project {
             row.push(escape_line(result.group.as_deref().unwrap_or("-")));
         }
-        row.push(marks_text(result) + &escape_line(preview) + &day_text(result));
+        row.push(marks_text(result) + &escape_line(preview));
         row
     };
     let mut heading = vec!["SCORE", "TYPE", "ID"];

@@ -1,0 +1,170 @@
+//! Finds the stored memories that a new text resembles: the same fact, another value of it, similar
+//! words.
+//!
+//! Not here: what a store does with them (`store`), deciding whether two texts state the same fact
+//! (`duplicate`).
+
+use crate::db::memories;
+use crate::duplicate;
+use crate::duplicate::Equivalence;
+use crate::duplicate::content_hash::hash;
+use crate::error::Result;
+use crate::index::Index;
+use crate::model::content;
+use crate::model::document;
+use crate::model::encoding::Embedding;
+use crate::model::memory::Memory;
+use crate::model::visibility::{Audience, Visibility};
+use crate::operations::inspect::to_preview;
+use crate::operations::store::StoreWork;
+use crate::search;
+use crate::transaction::change_set::IndexUpdate;
+use loci_proto::group::Group;
+use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::requests::relate::MemoryPreview;
+
+/// Maximum similar memories that a reply names.
+const MAX_SIMILAR: usize = 5;
+/// Cosine above which a memory may state another value of the same fact.
+pub(crate) const MIN_COSINE_OF_OTHER_VALUE: f64 = 0.6;
+/// Maximum memories below the threshold whose words are compared.
+const MAX_BELOW_THRESHOLD: usize = 16;
+
+/// Stored memories that are similar to the new text.
+#[derive(Default)]
+pub(super) struct SimilarMemories {
+    /// The memory that states the same fact.
+    pub(super) same: Option<Memory>,
+    /// True if `same` has an equal text and is more trusted: nothing is changed then.
+    pub(super) is_known_better: bool,
+    /// Memories that state another fact in similar words, and those that state another value of it.
+    pub(super) similar: Vec<MemoryPreview>,
+}
+
+impl<'a> StoreWork<'a, '_> {
+    /// Finds the same fact and similar memories among the active memories of the same type and
+    /// audience. Only memories that are trusted alike are the same; a similar one that is trusted
+    /// more is a conflict.
+    pub(super) fn similar(
+        &mut self,
+        group: &Group,
+        replaced: Option<&Memory>,
+    ) -> Result<SimilarMemories> {
+        let audience = Audience::new(self.scope, Some(&group.id));
+        let visibility = Visibility::of_group(&group.id, self.isolation.clone());
+        let now = self.change.call.now;
+        let kind = self.request.kind;
+        let eligible = |m: &Memory| {
+            m.kind == kind
+                && m.audience().is_same(audience)
+                && visibility.admits(m.audience())
+                && m.expires_at.is_none_or(|at| at > now)
+                && replaced.is_none_or(|old| old.seq != m.seq)
+        };
+        if let Some(found) = self.equal_text(eligible)? {
+            return Ok(found);
+        }
+        let mut found = SimilarMemories::default();
+        let threshold = self.change.shared.settings().dedup_threshold;
+        let mut trusted_more = None;
+        for (seq, cosine) in self.nearest(group, threshold) {
+            let is_above = f64::from(cosine) > threshold;
+            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(eligible) else {
+                continue;
+            };
+            let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
+            let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
+                .filter(|_| same_subject);
+            let may_be_same = f64::from(cosine) > min_cosine_of_same(threshold);
+            let is_same = equivalence.is_some_and(|equivalence| {
+                is_above || (may_be_same && equivalence == Equivalence::InWords)
+            });
+            if is_same && memory.provenance.is_equal_to(&self.provenance) {
+                found.same = Some(memory);
+                found.similar.clear();
+                return Ok(found);
+            }
+            let is_other_value = kind != MemoryType::Episodic
+                && duplicate::other_value(&memory.content, &self.request.content);
+            let is_similar = is_above || is_other_value;
+            if is_similar && found.similar.len() < MAX_SIMILAR {
+                found.similar.push(to_preview(&memory));
+            }
+            if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
+                trusted_more.get_or_insert(memory);
+            }
+        }
+        if let Some(memory) = trusted_more {
+            self.set_conflict(memory);
+            self.scope = Scope::Group;
+        }
+        Ok(found)
+    }
+
+    /// Finds a memory with an equal text: one that is trusted alike, else one that is trusted more,
+    /// to which the text adds nothing.
+    fn equal_text(&self, eligible: impl Fn(&Memory) -> bool) -> Result<Option<SimilarMemories>> {
+        let mut equal = memories::by_hash(self.change.conn, &hash(&self.request.content))?;
+        equal.retain(eligible);
+        let alike = equal.iter().position(|m| m.provenance.is_equal_to(&self.provenance));
+        let better = || equal.iter().position(|m| !self.provenance.may_replace(&m.provenance));
+        let (at, is_known_better) = match alike {
+            Some(at) => (at, false),
+            None => match better().filter(|_| self.request.supersedes.is_none()) {
+                Some(at) => (at, true),
+                None => return Ok(None),
+            },
+        };
+        let same = Some(equal.swap_remove(at));
+        Ok(Some(SimilarMemories { same, is_known_better, similar: Vec::new() }))
+    }
+
+    /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
+    /// and at most [`MAX_BELOW_THRESHOLD`] that may state the same fact in the same words, or
+    /// another value of it. Empty if the new
+    /// text has several chunks: such texts are the same fact only if they are equal.
+    fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+        let index = self.change.shared.index();
+        let Some(vector) = self.vector_of_text(&index) else { return Vec::new() };
+        let visibility = Visibility::of_group(&group.id, self.isolation.clone());
+        let filter = crate::index::Filter {
+            kind: Some(self.request.kind),
+            scope: Some(self.scope),
+            ..self.change.shared.filter(&visibility, self.change.call.now)
+        };
+        let min_cosine = min_cosine_of_same(threshold).min(MIN_COSINE_OF_OTHER_VALUE);
+        let nearest =
+            search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
+        let mut candidates: Vec<(i64, f32)> = nearest
+            .filter(|(slot, _)| index.text_chunk_count(*slot) == 1)
+            .map(|(slot, cosine)| (index.seq(slot), cosine))
+            .collect();
+        // Memories stored earlier in the same group commit are not in the index yet. The caller
+        // checks their rows.
+        for (seq, other) in self.change.touched.earlier.iter().flat_map(IndexUpdate::text_vectors) {
+            let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
+            candidates.extend((f64::from(cosine) > min_cosine).then_some((seq, cosine)));
+        }
+        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let above = candidates.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
+        candidates.truncate(above + MAX_BELOW_THRESHOLD);
+        candidates
+    }
+
+    /// Returns the vector of the new text by the model of the index; `None` if it has several chunks,
+    /// or was not encoded.
+    pub(super) fn vector_of_text(&self, index: &Index) -> Option<&'a Embedding> {
+        let encoding = self.encodings.by(&index.vector_set().model)?;
+        let questions = document::questions(&self.request.metadata);
+        match document::text_vectors(&encoding.vectors, &questions) {
+            [vector] => Some(vector),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the cosine above which a memory with the same words may state the same fact: its distance
+/// from 1 is twice that of the threshold.
+fn min_cosine_of_same(threshold: f64) -> f64 {
+    1.0 - 2.0 * (1.0 - threshold)
+}

@@ -64,11 +64,7 @@ enum Effect {
 
 fn build() -> Vec<Tool> {
     vec![
-        tool::<StoreRequest>(
-            "store_memory",
-            "Store a memory. Duplicates are merged.",
-            Effect::Add,
-        ),
+        tool::<StoreRequest>("store_memory", "Store a memory. Duplicates are merged.", Effect::Add),
         tool::<RecallRequest>(
             "recall_memory",
             "Search memories by meaning and words, or get them in full by ids.",

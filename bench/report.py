@@ -60,7 +60,7 @@ def burst(figures, sessions, stores):
 
 def quality(recall, duplicates):
     """Formats recall quality and the duplicate gate."""
-    measures = ("R@5", "R@10", "nDCG@10", "MRR@10")
+    measures = ("R@1", "R@5", "R@10", "nDCG@10", "MRR@10")
     rows = [[name, recall[name]["stored"], *[recall[name]["ALL"][m] for m in measures]] for name in recall]
     gate = f"Duplicates detected: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
     text = """\

@@ -85,7 +85,8 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
         print_line(if done_steps.is_empty() {
             "Nothing is due".to_owned()
         } else {
-            format!("{count} steps done; undo one with loci undo ACT")
+            let steps = counted(count, "step", "steps");
+            format!("{steps} done; loci history lists them, loci undo ACT takes one back")
         })?;
     }
     Ok(Exit::Ok.into())
@@ -151,6 +152,10 @@ fn texts_below(step: &StepReport) -> String {
     lines.concat()
 }
 
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 fn plan_text(plan: &MaintenancePlan) -> String {
     if plan.steps.is_empty() {
         return "Nothing is due".to_owned();
@@ -159,8 +164,10 @@ fn plan_text(plan: &MaintenancePlan) -> String {
         plan.steps.iter().map(|step| step_text(step, Tense::Planned)).collect();
     let summaries = plan.steps.len() - plan.promoted;
     lines.push(format!(
-        "{} episodes into {summaries} summaries, {} facts",
-        plan.compacted, plan.promoted
+        "{} into {}, {}",
+        counted(plan.compacted, "episode", "episodes"),
+        counted(summaries, "summary", "summaries"),
+        counted(plan.promoted, "fact", "facts")
     ));
     lines.join("\n")
 }

@@ -37,7 +37,7 @@ const MIN_NAME_CHARS: usize = 3;
 /// A query that asks how something is done, or tells to do it.
 static ASKS_HOW: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\bhow (?:do|does|to|can|could|should)\b|\bhow (?:is|are)\b.*\b(?:\w+ed|run|built|done|made|put|set|sent|kept|written|rolled)\b|\b(?:steps?|checklist|procedure|runbook|guide|instructions)\b|\bwhat (?:must|has to|have to|needs? to|should|do|does)\b.*\b(?:do|done|happen)\b|^(?:please )?(?:deploy|release|run|test|rotate|roll ?back|onboard|set ?up|put|build|install|restore|publish|migrate|start|restart|update)\b",
+        r"(?i)\bhow (?:do|does|to|can|could|should)\b|\bhow (?:is|are)\b.*\b(?:\w+ed|run|built|done|made|put|set|sent|kept|brought|taken|given|written|chosen|begun|got|gotten)\b|\b(?:steps?|checklist|procedure|runbook|guide|instructions)\b|\bwhat (?:must|has to|have to|needs? to|should|do|does)\b.*\b(?:do|done|happen)\b|^(?:please )?(?:deploy|release|run|test|rotate|roll ?back|onboard|set ?up|put|build|install|restore|publish|migrate|start|restart|update)\b",
     )
     .expect("the pattern compiles")
 });
@@ -86,7 +86,7 @@ impl ProjectPreference {
     /// project itself.
     pub(crate) fn or_project_of(self, named_entities: Option<String>) -> Self {
         match named_entities {
-            Some(project) if !self.is_named => {
+            Some(project) if !self.is_named && self.preferred != [project.as_str()] => {
                 Self { preferred: vec![project], is_named: true, ..self }
             }
             _ => self,

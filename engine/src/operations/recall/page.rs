@@ -208,14 +208,13 @@ fn newest_first(candidates: Vec<Candidate>) -> Vec<Hit> {
 }
 
 /// Returns whether the memory stored later may state a newer value than the other one: it is trusted as
-/// much, as for superseding it, and its day is not earlier.
+/// much, as for superseding it, and of two days it has the later one.
 fn may_be_versions(one: &Memory, other: &Memory) -> bool {
     let (older, newer) = if one.seq < other.seq { (one, other) } else { (other, one) };
-    let day = |memory: &Memory| {
-        let day = event_date::day(&memory.content, &memory.metadata);
-        day.unwrap_or_else(|| memory.created_at.day())
-    };
-    newer.provenance.may_replace(&older.provenance) && day(newer) >= day(older)
+    let day = |memory: &Memory| event_date::day(&memory.content, &memory.metadata);
+    // The day of storing says nothing about a memory that has a day of its own.
+    let is_earlier = day(newer).zip(day(older)).is_some_and(|(newer, older)| newer < older);
+    newer.provenance.may_replace(&older.provenance) && !is_earlier
 }
 
 fn text_of(candidate: &Candidate) -> ResultText<'_> {

@@ -3,7 +3,7 @@
 //! Each rule takes both texts and returns true if they are two facts; one-directional rules are
 //! applied in both directions. Not here: rules about the word order (`word_order`).
 
-use crate::duplicate::forms::{bases, is_irregular};
+use crate::duplicate::forms::{bases, is_irregular, is_irregular_plural, meanings};
 use crate::duplicate::lexicon::{FunctionWord, UNCHANGED_PAST};
 use crate::duplicate::pairing::PairedText;
 use crate::duplicate::word::{ScannedWord, WordClass};
@@ -68,8 +68,8 @@ pub(crate) fn replaced(a: &PairedText, b: &PairedText) -> bool {
         .any(|&kind| a.has_unpaired(kind) && b.has_unpaired(kind))
 }
 
-/// Returns true if a function word replaces another of its class. Prepositions vary too much for
-/// this rule: see [`replaced_in_position`].
+/// Returns true if a function word replaces another of its class, or if `all` or `many` replaces
+/// `one`. Prepositions vary too much for this rule: see [`replaced_in_position`].
 pub(crate) fn function_word_changed(a: &PairedText, b: &PairedText) -> bool {
     [
         FunctionWord::Conjunction,
@@ -81,6 +81,13 @@ pub(crate) fn function_word_changed(a: &PairedText, b: &PairedText) -> bool {
     .iter()
     .any(|&class| {
         a.has_unpaired(WordClass::Function(class)) && b.has_unpaired(WordClass::Function(class))
+    }) || either(a, b, |side, other| {
+        // `one of the replicas`, `all replicas`; but `one person` may be `some person`.
+        let is_more_than_one = |word: &ScannedWord| {
+            word.class == WordClass::Function(FunctionWord::Quantifier) && word.text != "some"
+        };
+        side.has_unpaired(WordClass::One)
+            && other.unpaired().any(|at| is_more_than_one(&other.words[at]))
     })
 }
 
@@ -109,13 +116,19 @@ pub(crate) fn replaced_in_position(a: &PairedText, b: &PairedText) -> bool {
 }
 
 /// Returns true if two words have exchanged their prepositions or modals: `for Mia on Friday`, `for
-/// Friday on Mia`; `must call, may write`.
+/// Friday on Mia`; `must call, may write`. Also if one of them is the origin in one text and the
+/// destination in the other: `into the cache on a disk`, `into the disk from a cache`.
 pub(crate) fn prepositions_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let replaced: Vec<(&str, &str)> = (0..a.words.len())
         .filter_map(|i| Some((a.governor(i)?, b.governor(a.counterparts[i]?)?)))
         .filter(|(in_a, in_b)| in_a != in_b)
         .collect();
+    let is_direction = |word: &str| matches!(word, "from" | "to" | "in");
+    let is_reversed = |&(in_a, in_b): &(&str, &str)| {
+        in_a == "from" && is_direction(in_b) || in_b == "from" && is_direction(in_a)
+    };
     replaced.iter().any(|&(in_a, in_b)| replaced.contains(&(in_b, in_a)))
+        || replaced.iter().any(is_reversed)
 }
 
 /// Returns true if a negation, or `only`, applies to another word.
@@ -147,8 +160,12 @@ pub(crate) fn person_changed(a: &PairedText, b: &PairedText) -> bool {
 /// Returns true if a verb is in the past in only one text, or if its action is completed in one and
 /// in progress in the other.
 pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
-    if super::passive::agent(a, b).or_else(|| super::passive::agent(b, a)).is_some() {
-        return false;
+    let has_agent =
+        |side: &PairedText, other: &PairedText| super::passive::agent(side, other).is_some();
+    match (has_agent(a, b), has_agent(b, a)) {
+        (true, _) => return is_past_passive_of(a, b),
+        (_, true) => return is_past_passive_of(b, a),
+        _ => {}
     }
     either(a, b, |past, present| {
         (0..past.words.len()).any(|i| match past.counterparts[i] {
@@ -160,6 +177,23 @@ pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
+/// Returns true if a passive is in the past and the active text in the present: `it was sold by
+/// Ann`, `Ann sells it`.
+fn is_past_passive_of(passive: &PairedText, active: &PairedText) -> bool {
+    let is_past = |word: &ScannedWord| {
+        word.class == WordClass::Function(FunctionWord::Tense) && word.text == "then"
+    };
+    let is_present_verb = |(j, word): (usize, &ScannedWord)| {
+        word.may_be_a_verb()
+            && word.written.ends_with('s')
+            && active.counterparts[j]
+                .is_some_and(|i| passive.is_passive(i) && passive.words[i].written != word.written)
+    };
+    passive.words.iter().any(is_past)
+        && !active.words.iter().any(is_past)
+        && active.words.iter().enumerate().any(is_present_verb)
+}
+
 /// Returns true for a past form and a present form: `lived` and `lives`, `was blocked` and `is
 /// blocking`, `we used` and `we use`.
 fn is_past_of(past: &PairedText, i: usize, present: &PairedText, j: usize) -> bool {
@@ -169,12 +203,20 @@ fn is_past_of(past: &PairedText, i: usize, present: &PairedText, j: usize) -> bo
         && (past_form.ends_with("ed")
             || is_irregular(past_form) && !past_form.ends_with('s')
             || UNCHANGED_PAST.contains(past_form));
-    if !looks_past
-        || !bases(present_form).iter().any(|base| {
-            bases(past_form)[1..].contains(base)
-                || UNCHANGED_PAST.contains(base) && base == past_form
-        })
-    {
+    if !looks_past {
+        return false;
+    }
+    // Also the past of a synonym: `bought` and `purchases`.
+    let past_bases: Vec<String> = bases(past_form)[1..].to_vec();
+    let is_same_verb = bases(present_form).iter().any(|base| {
+        past_bases.contains(base) || UNCHANGED_PAST.contains(base) && base == past_form
+    });
+    let is_synonym = || {
+        let past = meanings(&past_bases);
+        !is_irregular_plural(past_form)
+            && meanings(&bases(present_form)).iter().any(|one| past.contains(one))
+    };
+    if !is_same_verb && !is_synonym() {
         return false;
     }
     let follows_pronoun =

@@ -42,7 +42,7 @@ impl FunctionWord {
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident: $list:ident = $file:literal;)*) => {
         $($(#[$doc])* pub(crate) static $name: LazyLock<$list> =
-            LazyLock::new(|| $list(lines(include_str!($file)).collect()));)*
+            LazyLock::new(|| $list(lines(include_str!($file), " ").collect()));)*
     };
 }
 
@@ -67,21 +67,32 @@ lists! {
     FUNCTION_WORDS: WordMap = "data/function_words.txt";
     /// Adjectives of countries and continents.
     COUNTRIES: WordMap = "data/countries.txt";
-    /// Irregular forms and their base form.
+    /// Irregular forms of verbs and their base form.
     IRREGULAR: WordMap = "data/irregular.txt";
+    /// Irregular plurals and their singular.
+    IRREGULAR_PLURALS: WordMap = "data/irregular_plurals.txt";
     /// Verbs whose past tense equals the base form.
     UNCHANGED_PAST: WordSet = "data/unchanged_past.txt";
     /// Words, each with a more general word.
     HYPERNYMS: WordMap = "data/hypernyms.txt";
-    /// Words of equal meaning.
+    /// Words of equal or nearly equal meaning.
     SYNONYMS: WordMap = "data/synonyms.txt";
-    /// Abbreviations in capitals that are not names.
-    ABBREVIATIONS: WordSet = "data/abbreviations.txt";
+    /// Words that can replace each other in every note.
+    EQUAL_WORDS: WordMap = "data/equal_words.txt";
+    /// British spellings and the American ones.
+    SPELLINGS: WordMap = "data/spellings.txt";
+    /// Abbreviations and the words that they stand for.
+    ABBREVIATIONS: WordMap = "data/abbreviations.txt";
+    /// Words with a negating prefix, and the word that they negate.
+    OPPOSITES: WordMap = "data/opposites.txt";
 }
 
-/// Returns a file's entries: the key, and the rest of the line.
-fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    text.lines().skip(1).map(|line| line.split_once(' ').unwrap_or((line, "")))
+/// Returns a file's entries: the key, and the rest of the line after the separator.
+pub(crate) fn lines(
+    text: &'static str,
+    separator: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().skip(1).map(move |line| line.split_once(separator).unwrap_or((line, "")))
 }
 
 /// A sorted list of words.
@@ -120,7 +131,7 @@ mod tests {
 
     #[test]
     fn every_list_is_sorted_without_duplicates_and_complete() {
-        for set in [&FILLERS, &PARTITIVES, &NEGATIONS, &UNCHANGED_PAST, &ABBREVIATIONS] {
+        for set in [&FILLERS, &PARTITIVES, &NEGATIONS, &UNCHANGED_PAST] {
             assert!(set.0.is_sorted_by(|a, b| a.0 < b.0), "{:?}", set.0);
             assert!(set.0.iter().all(|(word, rest)| !word.is_empty() && rest.is_empty()));
         }
@@ -133,8 +144,13 @@ mod tests {
             &FUNCTION_WORDS,
             &COUNTRIES,
             &IRREGULAR,
+            &IRREGULAR_PLURALS,
             &HYPERNYMS,
             &SYNONYMS,
+            &EQUAL_WORDS,
+            &SPELLINGS,
+            &ABBREVIATIONS,
+            &OPPOSITES,
         ] {
             assert!(map.0.is_sorted_by(|a, b| a.0 < b.0), "{:?}", map.0);
             assert!(map.0.iter().all(|(word, value)| !word.is_empty() && !value.is_empty()));

@@ -10,6 +10,7 @@
 //! Not here: vectors and thresholds (`operations::store` calls this only for similar vectors), and
 //! any knowledge of the subject of the notes.
 
+mod agreement;
 mod changes;
 pub mod content_hash;
 mod context_rules;
@@ -18,6 +19,7 @@ mod lexicon;
 mod other_value;
 mod pairing;
 mod passive;
+mod phrases;
 mod possessives;
 mod scan;
 #[cfg(test)]
@@ -46,7 +48,7 @@ struct Rule {
 
 /// The differences by which two texts state different facts, in the order of the checks.
 #[rustfmt::skip]
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 18] = [
     Rule { difference: "a value or significant word is in one text only", has_difference: changes::added },
     Rule { difference: "another value", has_difference: changes::replaced },
     Rule { difference: "another function word of the same class", has_difference: changes::function_word_changed },
@@ -61,6 +63,8 @@ const RULES: [Rule; 16] = [
     Rule { difference: "neighbours exchanged", has_difference: word_order::neighbours_exchanged },
     Rule { difference: "another clause after the conjunction", has_difference: word_order::clause_changed },
     Rule { difference: "another owner", has_difference: possessives::possessors_exchanged },
+    Rule { difference: "another owner of the same thing", has_difference: possessives::owner_changed },
+    Rule { difference: "owner and thing exchanged", has_difference: possessives::owner_and_thing_exchanged },
     Rule { difference: "owning something and being it", has_difference: possessives::possessive_or_copula },
     Rule { difference: "numbers exchanged", has_difference: word_order::numbers_exchanged },
 ];
@@ -118,9 +122,14 @@ pub fn same_fact(a: &str, b: &str) -> bool {
 /// How closely two texts of the same fact agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Equivalence {
-    /// The same words or forms of them, and no other words: `Anna reads the book`, `the book is
-    /// read by Anna`. A low cosine of such a pair only reflects the word order.
+    /// The same words, forms of them, or other spellings and names of the same things and acts, and
+    /// no other words: `Anna reads the book`, `the book is read by Anna`. A low cosine of
+    /// such a pair only reflects the word order.
     InWords,
+    /// The same words or near synonyms of them, or a linking word more in one text: `Anna speaks in
+    /// the film`, `Anna talks in the movie`; `oil for cooking`, `cooking oil`. This lowers the cosine
+    /// as much as another fact may.
+    InSimilarWords,
     /// Other words, or words that only one text has. Only a high cosine shows that the texts mean
     /// the same.
     InMeaning,
@@ -198,7 +207,6 @@ fn judge(a: &str, b: &str) -> Result<Equivalence, &'static str> {
     let (a, b) = pairing::pair(a, b);
     match RULES.iter().find(|rule| (rule.has_difference)(&a, &b)) {
         Some(rule) => Err(rule.difference),
-        None if pairing::have_same_words(&a, &b) => Ok(Equivalence::InWords),
-        None => Ok(Equivalence::InMeaning),
+        None => Ok(agreement::agreement(&a, &b)),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: rules about unpaired words (`changes`) and about the word order (`word_order`).
 
-use crate::duplicate::forms::{WordForms, bases};
+use crate::duplicate::forms::WordForms;
 use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 use std::cmp::Ordering;
@@ -124,25 +124,6 @@ pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, Pai
     (a, b)
 }
 
-/// Returns true if every word has a counterpart that is equal or a form of it; tense words and the
-/// `by` of a passive are ignored. Synonyms do not count.
-pub(crate) fn have_same_words(a: &PairedText, b: &PairedText) -> bool {
-    let counts = |word: &ScannedWord| match word.class {
-        WordClass::Function(FunctionWord::Tense) => false,
-        WordClass::Function(FunctionWord::Preposition) => word.text != "by",
-        _ => true,
-    };
-    let is_form = |x: &str, y: &str| x == y || bases(x).iter().any(|base| bases(y).contains(base));
-    let all_paired = |side: &PairedText| !side.unpaired().any(|at| counts(&side.words[at]));
-    let are_forms = || {
-        a.words
-            .iter()
-            .zip(&a.counterparts)
-            .all(|(x, counterpart)| counterpart.is_none_or(|j| is_form(&x.text, &b.words[j].text)))
-    };
-    all_paired(a) && all_paired(b) && are_forms()
-}
-
 /// Returns the indices of the content words without a counterpart.
 fn unpaired_content(side: &PairedText) -> Vec<usize> {
     side.unpaired().filter(|&i| side.words[i].class == WordClass::Content).collect()
@@ -191,10 +172,10 @@ fn unpaired_by_key(side: &PairedText, by_next: bool) -> Vec<usize> {
 }
 
 /// Pairs two neighbouring words of one text with one word of the other: `key board` and `keyboard`,
-/// `on a stage` and `onstage`.
+/// `on a stage` and `onstage`, `set-up` and `setup`.
 fn pair_split_words(split: &mut PairedText, joined: &mut PairedText) {
     let right = unpaired_content(joined);
-    for at in unpaired_content(split) {
+    for at in split.unpaired().collect::<Vec<_>>() {
         let Some(before) = (0..at).rev().find(|&i| split.words[i].class != WordClass::Filler)
         else {
             continue;

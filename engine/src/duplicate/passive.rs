@@ -7,7 +7,8 @@ use crate::duplicate::pairing::PairedText;
 use crate::duplicate::word::{ScannedWord, WordClass};
 
 /// Returns the agent of a passive whose verb is active, or has another form, in the other text: the
-/// word after `by`, or after `in` or `with` as in `covered in`.
+/// word after `by`, or after `in` or `with` as in `covered in`, if the other text does not
+/// have the preposition too.
 pub(crate) fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
     // With `same_form`, a verb of the same form that is active in the other text; else a verb of
     // another form.
@@ -30,6 +31,7 @@ pub(crate) fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
     let in_or_with_after = |verb: usize| {
         (verb + 1..side.words.len())
             .take(1)
+            .filter(|&i| side.counterparts[i].is_none())
             .find(|&i| is_preposition(i, "in") || is_preposition(i, "with"))
     };
     let verb = |same_form: bool| (0..side.words.len()).find(|&i| is_passive_verb(i, same_form));

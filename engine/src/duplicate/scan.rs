@@ -6,9 +6,10 @@
 use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
 use crate::duplicate::forms::{bases, is_irregular};
 use crate::duplicate::lexicon::{
-    ABBREVIATIONS, COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, PARTITIVES, SIGNIFICANT,
-    UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, function_word,
+    ABBREVIATIONS, COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, OPPOSITES, PARTITIVES,
+    SIGNIFICANT, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, function_word,
 };
+use crate::duplicate::phrases;
 use crate::duplicate::token::{
     NumberLength, core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
 };
@@ -23,8 +24,9 @@ pub(crate) fn words(text: &str) -> Vec<ScannedWord> {
         follows_directly: false,
         compound: None,
         written: None,
+        is_abbreviation: false,
     };
-    for (at, token) in text.split_whitespace().enumerate() {
+    for (at, token) in phrases::tokens(text).iter().enumerate() {
         scan.token(at, token);
     }
     reclassify_letter_a(&mut scan.words);
@@ -42,6 +44,8 @@ struct Scan {
     compound: Option<usize>,
     /// Its original spelling, if `text` is another word.
     written: Option<String>,
+    /// It is an abbreviation, so its capitals do not make it a name.
+    is_abbreviation: bool,
 }
 
 impl Scan {
@@ -90,6 +94,7 @@ impl Scan {
     /// Scans a path, address or identifier, which is one value.
     fn code(&mut self, core: &str) {
         let lower = core.to_lowercase();
+        let lower = ABBREVIATIONS.get(&lower).map_or(lower, str::to_owned);
         self.is_capitalised = true;
         if let Some(unit) = UNITS.get(&lower) {
             self.push(unit, WordClass::Unit);
@@ -207,7 +212,13 @@ impl Scan {
 
     /// Adds a word in lower case with its class from the word lists.
     fn word(&mut self, word: &str) {
-        if let Some(unit) = self.unit(word) {
+        let expanded = ABBREVIATIONS.get(word);
+        self.is_abbreviation = expanded.is_some();
+        let word = expanded.unwrap_or(word);
+        if let Some(positive) = OPPOSITES.get(word) {
+            self.push("not", WordClass::Negation);
+            self.push(positive, WordClass::Content);
+        } else if let Some(unit) = self.unit(word) {
             self.push(unit, WordClass::Unit);
         } else if matches!(word, "one" | "first") {
             self.push("1", WordClass::One);
@@ -221,6 +232,7 @@ impl Scan {
             if word == "to" {
                 self.reclassify_before_to();
             }
+            self.written = Some(word.to_owned());
             self.push(entry, WordClass::Function(class));
             self.set_role(match word {
                 "my" | "your" | "his" | "her" | "our" | "their" => WordRole::Possessive,
@@ -266,12 +278,14 @@ impl Scan {
     }
 
     /// Returns true if a listed function word is one in its context: not `using` after an
-    /// auxiliary, nor `few` without `a`.
+    /// auxiliary, nor `few` without `a`, nor `round` after another function word.
     fn is_function_word_here(&self, word: &str) -> bool {
         let last = self.words.last();
         match word {
             "using" => !last.is_some_and(ScannedWord::is_auxiliary),
             "few" => last.is_some_and(|last| last.text == "a"),
+            // Not a preposition in `at round tables`, `the table is round`.
+            "round" => last.is_some_and(|last| !last.is_function_word()),
             _ => true,
         }
     }
@@ -312,7 +326,7 @@ impl Scan {
         let is_capitalised =
             self.is_capitalised && matches!(class, WordClass::Content | WordClass::Filler);
         let (text, role) = (text.into(), WordRole::Other);
-        let is_name = is_capitalised && !self.starts_sentence && !ABBREVIATIONS.contains(&text);
+        let is_name = is_capitalised && !self.starts_sentence && !self.is_abbreviation;
         let written = self.written.take().unwrap_or_else(|| text.clone());
         self.words.push(ScannedWord {
             text,
@@ -325,6 +339,7 @@ impl Scan {
             compound: self.compound,
         });
         (self.starts_sentence, self.is_capitalised, self.follows_directly) = (false, false, true);
+        self.is_abbreviation = false;
     }
 }
 

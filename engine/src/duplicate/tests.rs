@@ -309,7 +309,7 @@ fn the_same_words_in_another_voice_or_order_are_equivalent_in_words() {
     );
     assert_eq!(
         equivalence_of("A man slices bread", "A man is cutting bread"),
-        Some(Equivalence::InMeaning),
+        Some(Equivalence::InSimilarWords),
         "a synonym"
     );
     assert_eq!(
@@ -329,8 +329,18 @@ fn the_same_words_in_another_voice_or_order_are_equivalent_in_words() {
     );
     assert_eq!(
         equivalence_of("The gate on the hill", "The hill gate"),
+        Some(Equivalence::InSimilarWords),
+        "a linking word on one side only"
+    );
+    assert_eq!(
+        equivalence_of("The flight from Rome", "The Rome flight"),
         Some(Equivalence::InMeaning),
-        "a preposition on one side only"
+        "a direction on one side only"
+    );
+    assert_eq!(
+        equivalence_of("A woman with glasses and a hat", "A woman with a hat over glasses"),
+        Some(Equivalence::InMeaning),
+        "a linking word in each"
     );
     assert_eq!(
         equivalence_of("Anna reviews the migrations", "Anna is reviewed by the migrations"),
@@ -346,4 +356,165 @@ fn a_passive_of_a_significant_verb_keeps_its_roles_and_tense() {
     assert_different("The bridge is built", "The bridge is being built");
     assert_different("Anna moved to Oslo", "Anna is moving to Oslo");
     assert_different("Sara quit the band", "Sara is quitting the band");
+}
+
+#[test]
+fn british_and_american_spellings_state_the_same_fact() {
+    assert_same("Anna organises the retro", "The retro is organized by Anna");
+    assert_same("The labelled data lives in S3", "The labeled data lives in S3");
+    assert_same("The licence of the library is MIT", "The library's license is MIT");
+    assert_same("The e-mail server is down", "The email server is down");
+    assert_same("The set-up of the lab is done", "The setup of the lab is done");
+    assert_different("Anna organises the retro", "Anna organized the retro");
+    assert_different("The set-up is done", "The set-up is not done");
+}
+
+#[test]
+fn abbreviations_state_the_same_fact_as_their_words() {
+    assert_same("Every pull request needs two approvals", "Every PR requires 2 approvals");
+    assert_same("The cluster runs on k8s", "The cluster runs on Kubernetes");
+    assert_same("Turn on two-factor authentication", "Switch on 2FA");
+    assert_same("Our CTO is Maria Lopez", "Maria Lopez is our chief technology officer");
+    assert_different("Open a pull request", "Open a merge request");
+    assert_different("CI runs on each PR", "CD runs on each PR");
+    assert_different("Our CTO is Maria", "Maria is our chief executive officer");
+    assert_different("Our CTO is Maria", "Maria was our chief technology officer");
+    assert_different("The JS client is done", "The TS client is done");
+    assert_different("Check the params", "Check the perms");
+    assert_different("The dev database is down", "The prod DB is down");
+}
+
+#[test]
+fn phrases_state_the_same_fact_as_one_word() {
+    assert_same("Backups run every day at 3 am", "Daily backups run at 3am");
+    assert_same("Due to the outage, we moved", "We moved because of the outage");
+    assert_same("The invoice has to be paid in 30 days", "The invoice must be paid in 30 days");
+    assert_same("Tom is unable to read Dutch", "Tom cannot read Dutch");
+    assert_same("The printer is next to the door", "The printer is beside the door");
+    assert_same("Prior to a deploy, run the tests", "Before a deploy, run the tests");
+    assert_same("Turn off the alarm", "Switch off the alarm");
+    assert_different("Turn on the alarm", "Turn off the alarm");
+    assert_different("Backups run every day", "Backups run every week");
+    assert_different("Backups run every two weeks", "Backups run every two months");
+    assert_different("Due to the outage we moved", "Despite the outage we moved");
+    assert_different("You don't have to restart the server", "You must not restart the server");
+    assert_different("You don't have to restart the server", "You have to restart the server");
+    assert_different("You need not restart the server", "You need to restart the server");
+    assert_different("You never have to restart the server", "You must never restart the server");
+    assert_different("Nobody has to restart the server", "Nobody must restart the server");
+    assert_different("It is anything but stable", "It is stable");
+    assert_different("Tom was able to read Dutch", "Tom is able to read Dutch");
+    assert_different("Tom is able to read Dutch", "Tom is unable to read Dutch");
+    assert_different("The printer is next to the door", "The printer is behind the door");
+    assert_different("The printer is on top of the box", "The printer is in the box");
+    assert_different("Run the tests prior to the deploy", "Run the tests after the deploy");
+    assert_different("At times the build is red", "At all times the build is red");
+    assert_different("In addition to Redis we use Kafka", "Instead of Redis we use Kafka");
+    assert_different("The user logs in at 9", "The user logs out at 9");
+}
+
+#[test]
+fn quantities_are_equal_only_if_the_number_is() {
+    assert_same("A couple of tests are flaky", "Two tests are flaky");
+    assert_same("There are half a dozen servers", "There are 6 servers");
+    assert_same("A lot of requests time out", "Many requests time out");
+    assert_same("One man is leading the race", "A man is leading the race");
+    assert_different("A couple of tests are flaky", "Three tests are flaky");
+    assert_different("A couple of tests are flaky", "A few tests are flaky");
+    assert_different("There are half a dozen servers", "There are a dozen servers");
+    assert_different("Many requests time out", "Some of the requests time out");
+    assert_different("The majority of the users are admins", "All of the users are admins");
+    assert_different("One replica is down", "Two replicas are down");
+    assert_different("One of the replicas is down", "All of the replicas are down");
+    assert_different("Some tests fail", "All tests fail");
+    assert_different("All but two tests pass", "All two tests pass");
+}
+
+#[test]
+fn comparisons_are_equal_only_in_one_direction() {
+    assert_same("User prefers tabs over spaces", "User prefers tabs to spaces");
+    assert_same("User prefers tabs over spaces", "User prefers tabs rather than spaces");
+    assert_same("Use tabs, not spaces", "Use tabs instead of spaces");
+    assert_different("User prefers tabs over spaces", "User prefers spaces to tabs");
+    assert_different("User prefers tabs to spaces", "User prefers spaces rather than tabs");
+    assert_different("Use tabs, not spaces", "Use spaces instead of tabs");
+    assert_different("Use ripgrep rather than grep", "Use grep rather than ripgrep");
+    assert_different("The user prefers to use tabs", "The user prefers not to use tabs");
+}
+
+#[test]
+fn a_negating_prefix_is_a_negation() {
+    assert_same("The service is unavailable", "The service is not available");
+    assert_same("The config is invalid", "The configuration is not valid");
+    assert_same("User dislikes long meetings", "The user doesn't like long meetings");
+    assert_different("The service is unavailable", "The service is available");
+    assert_different("Not all replicas are available", "All replicas are unavailable");
+    assert_different("The change is untested but signed", "The change is tested but unsigned");
+    assert_different("User dislikes long meetings", "User likes long meetings");
+}
+
+#[test]
+fn discourse_words_and_but_carry_no_fact_but_except_does() {
+    assert_same("Yes, the user owns a car", "The user owns a car");
+    assert_same("However, the user owns a car", "The user owns an automobile");
+    assert_same("The build is slow but stable", "The build is slow and stable");
+    assert_different("The build is slow but stable", "The build is slow or stable");
+    assert_different("The build is slow but not stable", "The build is stable but not slow");
+    assert_different("Everyone but Anna has access", "Everyone and Anna has access");
+    assert_different("Everyone but Anna has access", "Everyone has access");
+    assert_different("Nothing but tests run in CI", "Nothing runs in CI");
+    assert_different("Yes, deploy on Friday", "No deploy on Friday");
+    assert_different("The job is typically slow", "The job is slow");
+    assert_different("Apparently the disk is full", "The disk is full");
+}
+
+#[test]
+fn an_owner_may_be_named_with_of_but_must_stay_the_same() {
+    assert_same("The owner of the repository is Mia", "The repository's owner is Mia");
+    assert_same("The Jenkins job's owner is Kai", "Kai is the owner of the Jenkins job");
+    assert_same("The on-call engineer is Priya", "Priya is the engineer on call");
+    assert_different("The owner of the team is Mia", "The owner's team is Mia");
+    assert_different("The manager of Anna is Bob", "Anna is the manager of Bob");
+    assert_different("The manager of Anna is Bob", "Bob's manager is Anna");
+    assert_different("Anna is Ben's instructor", "Ben is Anna's teacher");
+    assert_different("Ben's copy of Anna's report", "Anna's copy of Ben's report");
+    assert_different("The couch is beside the bed", "The bed is in front of the sofa");
+}
+
+#[test]
+fn other_names_keep_roles_and_tense() {
+    assert_same("Anna bought a couch", "A sofa was purchased by Anna");
+    assert_same("Mia is a lawyer", "Mia is an attorney");
+    assert_same("The flag was torn by Ben", "Ben tore the flag");
+    assert_same("Releases are tagged with the date", "We tag releases with the date");
+    assert_same("The truck driver is from Porto", "The man driving the truck is from Porto");
+    assert_different("Anna bought a couch", "Anna purchases a sofa");
+    assert_different("Anna fixed the bug", "Anna repairs the bug");
+    assert_different("The book was sold by Ann", "Ann sells the book");
+    assert_different("The lawyer hired the doctor", "The physician hired the attorney");
+    assert_different("The truck hit the car", "The automobile hit the lorry");
+    assert_different("The truck driver is Ben", "The truck driver is Tom");
+    assert_different("The router is down", "The routes are down");
+    assert_different("The meeting with Ben is on Monday", "The meeting for Ben is on Monday");
+    assert_different("The fix is essentially done", "The fix is not done");
+}
+
+#[test]
+fn directions_and_shapes_make_another_fact() {
+    assert_different("Write into the cache on a disk", "Write into the disk from a cache");
+    assert_different("Copy from the cache to the disk", "Copy from the disk to the cache");
+    assert_different("We sit at round tables", "We sit at square tables");
+}
+
+#[test]
+fn synonyms_are_less_close_than_other_names() {
+    let of = equivalence;
+    assert_eq!(of("A man sat on a sofa", "A man sat on a couch"), Some(Equivalence::InWords));
+    assert_eq!(
+        of("A lady spoke in the film", "A woman talked in the movie"),
+        Some(Equivalence::InSimilarWords)
+    );
+    assert_eq!(of("One man is singing", "A man is singing"), Some(Equivalence::InWords));
+    assert_eq!(of("Some men are singing", "Men are singing"), Some(Equivalence::InWords));
+    assert_eq!(of("Some men are singing", "The men are singing"), Some(Equivalence::InMeaning));
 }

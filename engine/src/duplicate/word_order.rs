@@ -9,6 +9,7 @@ use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::pairing::PairedText;
 use crate::duplicate::passive::{agent, roles_kept};
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
+use std::ops::Range;
 
 /// Returns true if subject and object are exchanged.
 pub(crate) fn roles_exchanged(a: &PairedText, b: &PairedText) -> bool {
@@ -17,19 +18,27 @@ pub(crate) fn roles_exchanged(a: &PairedText, b: &PairedText) -> bool {
         (None, Some(agent)) => roles_kept(b, agent),
         _ => None,
     };
-    kept.map_or_else(|| has_reversed_triple(&ordered_positions(a, b)), |kept| !kept)
+    kept.map_or_else(|| has_reversed_parts(a, b), |kept| !kept)
 }
 
-/// Returns, for the paired words of the first text whose order matters, the positions of their
-/// counterparts in the second text.
-fn ordered_positions(a: &PairedText, b: &PairedText) -> Vec<usize> {
-    let is_flip = a
-        .words
-        .iter()
-        .enumerate()
-        .any(|(i, word)| word.role == WordRole::Copula && is_flipped(a, b, i));
+/// Returns true if the order is reversed. If all words before and after `is` are exchanged, the
+/// order counts only within the two parts: `the job's owner is Kai`, `Kai is the owner of the job`.
+fn has_reversed_parts(a: &PairedText, b: &PairedText) -> bool {
+    let copula =
+        (0..a.words.len()).find(|&i| a.words[i].role == WordRole::Copula && is_flipped(a, b, i));
+    match copula {
+        Some(copula) => [0..copula, copula + 1..a.words.len()]
+            .into_iter()
+            .any(|part| has_reversed_triple(&ordered_positions(a, b, part))),
+        None => has_reversed_triple(&ordered_positions(a, b, 0..a.words.len())),
+    }
+}
+
+/// Returns, for the paired words of a part of the first text whose order matters, the positions of
+/// their counterparts in the second text.
+fn ordered_positions(a: &PairedText, b: &PairedText, part: Range<usize>) -> Vec<usize> {
     let has_order = |word: &ScannedWord| match word.class {
-        WordClass::Function(FunctionWord::Tense) => word.role == WordRole::Copula && !is_flip,
+        WordClass::Function(FunctionWord::Tense) => word.role == WordRole::Copula,
         // `…, said Ann` and `Ann said …` state the same fact.
         _ => {
             word.is_order_sensitive()
@@ -39,7 +48,7 @@ fn ordered_positions(a: &PairedText, b: &PairedText) -> Vec<usize> {
     let both_have_order = |i: &usize| {
         has_order(&a.words[*i]) && a.counterparts[*i].is_some_and(|j| has_order(&b.words[j]))
     };
-    (0..a.words.len()).filter(both_have_order).filter_map(|i| a.counterparts[i]).collect()
+    part.filter(both_have_order).filter_map(|i| a.counterparts[i]).collect()
 }
 
 /// Returns true if all words before and after `is` are exchanged, as in `Noor is the nurse`, `the
@@ -63,17 +72,30 @@ fn is_flipped(a: &PairedText, b: &PairedText, at: usize) -> bool {
         });
         article || bare_noun
     };
-    a.counterparts.iter().enumerate().all(is_exchanged)
-        && !(has_indefinite_noun(a, at) && has_indefinite_noun(b, at_b))
+    // `the cup is near the jug` does not name one thing twice.
+    let has_preposition = |side: &PairedText, at: usize| {
+        side.words
+            .get(at + 1)
+            .is_some_and(|word| word.class == WordClass::Function(FunctionWord::Preposition))
+    };
+    let is_relation = has_preposition(a, at) || has_preposition(b, at_b);
+    let are_indefinite = has_indefinite_noun(a, at) && has_indefinite_noun(b, at_b);
+    !is_relation && !are_indefinite && a.counterparts.iter().enumerate().all(is_exchanged)
 }
 
 /// Returns true if two neighbouring words are exchanged around `of` or a possessive, around or
 /// after `who` (`who Ann hired`, `who hired Ann`), or if they are adjacent names (`tell Ann Bob
 /// left`, `tell Bob Ann left`).
 pub(crate) fn neighbours_exchanged(a: &PairedText, b: &PairedText) -> bool {
-    let is_genitive = |side: &PairedText, x: usize, y: usize| {
-        side.words[x].role == WordRole::Possessive
-            || (x + 1..y).any(|i| matches!(side.words[i].text.as_str(), "of" | "at" | "as"))
+    let is_owner = |side: &PairedText, x: usize| side.words[x].role == WordRole::Possessive;
+    let has_between = |side: &PairedText, x: usize, y: usize, words: &[&str]| {
+        (x + 1..y).any(|i| words.contains(&side.words[i].text.as_str()))
+    };
+    let is_genitive =
+        |side: &PairedText, x, y| is_owner(side, x) || has_between(side, x, y, &["of", "at", "as"]);
+    // `the owner of the job` and `the job's owner` name one owner.
+    let is_same_genitive = |side: &PairedText, x, other: &PairedText, z, w| {
+        is_owner(side, x) && !is_owner(other, z) && has_between(other, z, w, &["of"])
     };
     let is_relative_pronoun = |side: &PairedText, at: usize| {
         matches!(side.words[at].text.as_str(), "who" | "whom" | "which" | "that")
@@ -107,7 +129,10 @@ pub(crate) fn neighbours_exchanged(a: &PairedText, b: &PairedText) -> bool {
             b.next_order_sensitive(y_in_b).is_some_and(|next| a.counterparts[x] == Some(next));
         let next_in_b = b.next_order_sensitive(y_in_b).unwrap_or(y_in_b);
         let patterns = [
-            is_genitive(a, x, y) && is_genitive(b, y_in_b, next_in_b),
+            is_genitive(a, x, y)
+                && is_genitive(b, y_in_b, next_in_b)
+                && !is_same_genitive(a, x, b, y_in_b, next_in_b)
+                && !is_same_genitive(b, y_in_b, a, x, y),
             follows_relative_pronoun(a, x) && follows_relative_pronoun(b, y_in_b),
             spans_clause_start(a, x, y) && spans_clause_start(b, y_in_b, next_in_b),
             are_adjacent_names(a, x, y) && are_adjacent_names(b, y_in_b, next_in_b),

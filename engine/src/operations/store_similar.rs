@@ -75,10 +75,8 @@ impl<'a> StoreWork<'a, '_> {
             let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
             let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
                 .filter(|_| same_subject);
-            let may_be_same = f64::from(cosine) > min_cosine_of_same(threshold);
-            let is_same = equivalence.is_some_and(|equivalence| {
-                is_above || (may_be_same && equivalence == Equivalence::InWords)
-            });
+            let is_same =
+                equivalence.is_some_and(|e| f64::from(cosine) > min_cosine_of(e, threshold));
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
@@ -132,7 +130,8 @@ impl<'a> StoreWork<'a, '_> {
             scope: Some(self.scope),
             ..self.change.shared.filter(&visibility, self.change.call.now)
         };
-        let min_cosine = min_cosine_of_same(threshold).min(MIN_COSINE_OF_OTHER_VALUE);
+        let min_cosine =
+            min_cosine_of(Equivalence::InWords, threshold).min(MIN_COSINE_OF_OTHER_VALUE);
         let nearest =
             search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
         let mut candidates: Vec<(i64, f32)> = nearest
@@ -163,8 +162,13 @@ impl<'a> StoreWork<'a, '_> {
     }
 }
 
-/// Returns the cosine above which a memory with the same words may state the same fact: its distance
-/// from 1 is twice that of the threshold.
-fn min_cosine_of_same(threshold: f64) -> f64 {
-    1.0 - 2.0 * (1.0 - threshold)
+/// Returns the cosine above which a memory may state the same fact. Its distance from 1 is twice that
+/// of the threshold for the same words, and one and a half times for similar words.
+fn min_cosine_of(equivalence: Equivalence, threshold: f64) -> f64 {
+    let factor = match equivalence {
+        Equivalence::InWords => 2.0,
+        Equivalence::InSimilarWords => 1.5,
+        Equivalence::InMeaning => 1.0,
+    };
+    1.0 - factor * (1.0 - threshold)
 }

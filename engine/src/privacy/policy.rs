@@ -122,13 +122,13 @@ impl Policy {
     /// # Errors
     /// `secret_detected` with kinds and positions, or `too_large`; both without the field.
     pub fn screen(&self, text: &str) -> Result<Screened, Failure> {
-        self.screen_with(&uncovered(text, secrets::find), secrets::find)
+        self.screen_with(&self.uncovered(text, secrets::find), secrets::find)
     }
 
     /// As [`Policy::screen`], for the value of a field whose name may say that it is a secret.
     pub(crate) fn screen_value(&self, name: &str, value: &str) -> Result<Screened, Failure> {
         let find = |text: &str| secrets::find_in_field(name, text);
-        self.screen_with(&uncovered(value, find), find)
+        self.screen_with(&self.uncovered(value, find), find)
     }
 
     /// Returns the secrets of a text, whatever the mode.
@@ -174,6 +174,16 @@ impl Policy {
             detected.iter().map(|one| (one.kind.to_owned(), one.range.start, one.range.end)),
         );
         (!detected.is_empty()).then_some(map.text)
+    }
+
+    /// Removes hidden characters from a text in which they split a secret, also one that only a dropped
+    /// tag joins: they are removed before the text is stored, or before it is given out.
+    fn uncovered<'a>(&self, text: &'a str, find: impl Fn(&str) -> Vec<Finding>) -> Cow<'a, str> {
+        let clean = sanitize::text(text);
+        let has_secret = |clean: &str| {
+            !find(clean).is_empty() || !find(&plain(clean, self.strip_html).map.text).is_empty()
+        };
+        if clean == text || !has_secret(&clean) { Cow::Borrowed(text) } else { clean }
     }
 
     fn screen_with(
@@ -350,11 +360,4 @@ fn refusal(found: &[Detected]) -> Failure {
     }
     Failure::new(Code::SecretDetected, format!("holds a secret: {}", listed.join(", ")))
         .hint("Store where it is kept, not its value; the user can set privacy.secrets in config.toml to redact or allow")
-}
-
-/// Removes hidden characters from a text in which they split a secret: they are removed before the
-/// text is stored, or before it is given out.
-fn uncovered(text: &str, find: impl Fn(&str) -> Vec<Finding>) -> Cow<'_, str> {
-    let clean = sanitize::text(text);
-    if clean == text || find(&clean).is_empty() { Cow::Borrowed(text) } else { clean }
 }

@@ -66,9 +66,9 @@ fn texts_with_the_same_words_are_merged_at_a_lower_cosine_than_others() {
     test_store.store("a", fact("A man slices bread"), Some(&axis(4)));
     assert!(
         !test_store
-            .store("a", fact("A man cuts bread"), Some(&between_axes(4, 5, 0.91)))
+            .store("a", fact("A man cuts bread"), Some(&between_axes(4, 5, 0.87)))
             .deduplicated,
-        "a synonym"
+        "a near synonym, below 0.88"
     );
     assert!(
         test_store

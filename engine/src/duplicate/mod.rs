@@ -28,6 +28,7 @@ mod token;
 mod word;
 mod word_order;
 
+pub use agreement::Equivalence;
 pub use other_value::other_value;
 use pairing::PairedText;
 use std::borrow::Cow;
@@ -117,22 +118,6 @@ fn without_full_stop(text: &str) -> &str {
 #[must_use]
 pub fn same_fact(a: &str, b: &str) -> bool {
     equivalence(a, b).is_some()
-}
-
-/// How closely two texts of the same fact agree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Equivalence {
-    /// The same words, forms of them, or other spellings and names of the same things and acts, and
-    /// no other words: `Anna reads the book`, `the book is read by Anna`. A low cosine of
-    /// such a pair only reflects the word order.
-    InWords,
-    /// The same words or near synonyms of them, or a linking word more in one text: `Anna speaks in
-    /// the film`, `Anna talks in the movie`; `oil for cooking`, `cooking oil`. This lowers the cosine
-    /// as much as another fact may.
-    InSimilarWords,
-    /// Other words, or words that only one text has. Only a high cosine shows that the texts mean
-    /// the same.
-    InMeaning,
 }
 
 /// Returns how closely two texts agree if they state the same fact.

@@ -76,9 +76,9 @@ fn check_isolation(change: &Change<'_>, entry: &Entry) -> Result<()> {
             .any(|name| image.get(*name).and_then(Value::as_str).is_some_and(is_isolated))
     };
     let moves = |changed: &RowChange| match (&changed.row, &changed.effect) {
-        (Row::Group(id), _) if is_isolated(id) => true,
+        (Row::Group(id), RowEffect::Inserted(_)) => is_isolated(id),
         (Row::Group(_) | Row::Alias(_), RowEffect::Deleted(before)) => names_isolated(before),
-        (Row::Memory(_) | Row::Group(_) | Row::Alias(_), RowEffect::Set { before, after }) => {
+        (Row::Memory(_) | Row::Alias(_), RowEffect::Set { before, after }) => {
             names_isolated(before) || names_isolated(after)
         }
         _ => false,

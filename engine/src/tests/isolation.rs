@@ -246,7 +246,8 @@ fn a_file_gives_an_isolated_project_no_alias_and_isolates_no_name() {
         json!({"kind": "group", "id": "client", "name": "x", "created_at": 1, "aliases": [alias]}),
         json!({"kind": "group", "id": "work", "name": "work", "created_at": 1, "isolated": true}),
     ];
-    let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let end = json!({"kind": "end", "lines": lines.len()});
+    let file: String = lines.iter().chain([&end]).map(|line| format!("{line}\n")).collect();
     let mut call = test_store.call("shop", None);
     call.actor.origin = Origin::Person;
     let imported =

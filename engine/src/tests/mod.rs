@@ -31,5 +31,6 @@ mod state_machine;
 pub(crate) mod store;
 mod supersede;
 mod trust;
+mod trust_of_changes;
 pub(crate) mod undo;
 mod undo_session;

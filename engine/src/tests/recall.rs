@@ -375,6 +375,4 @@ fn the_latest_of_repeated_log_lines_comes_first_if_the_query_asks_for_it() {
         let found = test_store.found("a", json!({"query": query}), None);
         assert_eq!(found[0], lines[2], "{query}: {found:?}");
     }
-    let found = test_store.found("a", json!({"query": "scrub of 8 November 2026"}), None);
-    assert!(found.contains(&lines[1].to_owned()), "{found:?}");
 }

@@ -1,0 +1,54 @@
+//! What a less trusted caller cannot bring about by later changes: versions, undo, redo, edited
+//! metadata.
+
+use crate::model::encoding::TextEncodings;
+use crate::tests::fixture::{TestStore, parse};
+use crate::tests::trust::{POISON, confirm, details, store_as};
+use loci_proto::memory::{Origin, Trust};
+use serde_json::json;
+
+#[test]
+fn a_less_trusted_or_an_earlier_memory_is_no_newer_version() {
+    let mut test_store = TestStore::new();
+    let fact = |text: &str| json!({"content": text, "type": "semantic"});
+    store_as(&mut test_store, Origin::Person, fact("The build server runs on port 8080"));
+    store_as(&mut test_store, Origin::Agent, fact("The build server runs on port 6667 now"));
+    let recalled = test_store.recall("a", json!({"query": "build server port"}), None).reply;
+    assert_eq!(recalled.results.len(), 2);
+    assert!(recalled.results.iter().all(|result| result.older_version_of.is_none()));
+    store_as(&mut test_store, Origin::Person, fact("The build server runs on port 9090 now"));
+    let recalled = test_store.recall("a", json!({"query": "build server port"}), None).reply;
+    assert_eq!(
+        recalled.results[0].content.as_deref(),
+        Some("The build server runs on port 9090 now")
+    );
+}
+
+#[test]
+fn an_agent_takes_back_no_decision_of_a_person() {
+    let mut test_store = TestStore::new();
+    let flagged = json!({"content": POISON, "type": "semantic"});
+    let id = store_as(&mut test_store, Origin::Agent, flagged).id;
+    confirm(&mut test_store, json!({"memory_id": id})).expect("it is confirmed");
+    let refused = test_store.undo_last().expect_err("an agent is refused");
+    assert!(refused.to_string().contains("a person stored or confirmed"), "{refused}");
+    test_store.origin = Origin::Person;
+    test_store.undo_last().expect("a person takes it back");
+    test_store.origin = Origin::Agent;
+    let call = test_store.call("a", None);
+    let refused = test_store.writer.redo(&call, &parse(json!({}))).expect_err("it is refused");
+    assert!(refused.to_string().contains("a person stored or confirmed"), "{refused}");
+    assert_eq!(details(&test_store, &id).provenance.trust, Trust::Agent);
+}
+
+#[test]
+fn metadata_that_an_agent_edits_is_checked_like_a_text() {
+    let mut test_store = TestStore::new();
+    let fact = json!({"content": "The build server is called heron", "type": "semantic"});
+    let id = store_as(&mut test_store, Origin::Agent, fact).id;
+    let edit = json!({"memory_id": id, "metadata": {"questions": [POISON]}});
+    let call = test_store.call("a", None);
+    let edited = test_store.writer.edit(&call, &parse(edit), &TextEncodings::default());
+    edited.expect("it is edited");
+    assert!(!details(&test_store, &id).provenance.flags.is_empty());
+}

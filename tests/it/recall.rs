@@ -235,7 +235,9 @@ fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
         "Joan bought an electric kettle, since the tea was always cold ",
         "A whistling kettle wakes the cat when tea is ready ",
     ];
-    texts.iter().for_each(|text| drop(agent.store("semantic", &format!("{text:x<160}"))));
+    for text in texts {
+        agent.store("semantic", &format!("{text:x<160}"));
+    }
     let mut recalled =
         agent.call("recall_memory", json!({"query": "kettle tea"})).expect("it is found");
     assert_eq!(contents(&recalled).len(), 5);

@@ -247,7 +247,8 @@ fn a_file_gives_an_isolated_project_no_alias_and_isolates_no_name() {
         json!({"kind": "group", "id": "work", "name": "work", "created_at": 1, "isolated": true}),
     ];
     let end = json!({"kind": "end", "lines": lines.len()});
-    let file: String = lines.iter().chain([&end]).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = lines.iter().chain([&end]).map(ToString::to_string).collect();
+    let file = lines.join("\n") + "\n";
     let mut call = test_store.call("shop", None);
     call.actor.origin = Origin::Person;
     let imported =

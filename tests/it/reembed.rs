@@ -88,7 +88,8 @@ fn wait_for_model(home: &TestHome, is_expected: impl Fn(&str) -> bool) -> String
     let mut id = String::new();
     wait_until("the model is in use", || {
         let status = home.status();
-        status["model"]["id"].as_str().expect("a JSON string").clone_into(&mut id);
+        // A daemon that has just started does not know the id of its model yet.
+        status["model"]["id"].as_str().unwrap_or_default().clone_into(&mut id);
         is_expected(&id)
             && status.get("re_embedding").is_none()
             && status["model"]["state"] == "ready"
@@ -141,9 +142,36 @@ fn fresh_answers(folder: &Path, count: usize) -> Vec<Answer> {
     answers
 }
 
+/// Changes to the model of a folder while a session asks; returns whether the earlier vectors answered at first. If not, changes back and
+/// deletes the vectors, so that the change can be made again.
+fn change_model(
+    home: &TestHome,
+    agent: &mut Agent,
+    folder: &Path,
+    answered: [&[Answer]; 2],
+) -> bool {
+    use_custom(home, folder);
+    // The next call starts the daemon again. Calls come first, so few memories are encoded at a time.
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let (mut served_first, mut changed, start) = (false, 0, Instant::now());
+    while changed < QUESTIONS.len() {
+        assert!(start.elapsed() < Duration::from_mins(1), "the model is not changed in time");
+        let now = count_changed(&answers(agent), answered[0], answered[1]);
+        assert!(now >= changed, "no answer goes back to the earlier vectors");
+        (served_first, changed) = (served_first || now == 0, now);
+    }
+    if !served_first {
+        use_pinned(home);
+        restart(home);
+        wait_for_model(home, |id| id == PINNED);
+        assert_eq!(reembed(home, &["--drop-kept"])["kept"], json!([]));
+    }
+    served_first
+}
+
 #[test]
 fn recalls_equal_those_before_until_the_change_and_then_those_of_a_fresh_store() {
-    const COUNT: usize = 70;
+    const COUNT: usize = 100;
     let home = TestHome::new();
     let folder = home.path("tiny");
     TinyModel { has_token_types: true, ..TinyModel::new(1) }.write(&folder);
@@ -153,17 +181,9 @@ fn recalls_equal_those_before_until_the_change_and_then_those_of_a_fresh_store()
 
     let after = fresh_answers(&folder, COUNT);
     assert!(before.iter().zip(&after).all(|(before, after)| before != after));
-    use_custom(&home, &folder);
-    // The next call starts the daemon again. Calls come first, so few memories are encoded at a time.
-    assert!(home.loci(&["ctl", "stop"]).status.success());
-    let (mut seen_before, mut changed, start) = (0, 0, Instant::now());
-    while changed < QUESTIONS.len() {
-        assert!(start.elapsed() < Duration::from_mins(1), "the model is not changed in time");
-        let now = count_changed(&answers(&mut agent), &before, &after);
-        assert!(now >= changed, "no answer goes back to the earlier vectors");
-        (seen_before, changed) = (seen_before + usize::from(now == 0), now);
-    }
-    assert!(seen_before > 0, "the earlier vectors served first");
+    // On a busy machine the change can be complete before the earlier model is loaded, and so before the first answer.
+    let served_first = (0..10).any(|_| change_model(&home, &mut agent, &folder, [&before, &after]));
+    assert!(served_first, "the earlier vectors served first");
     assert_eq!(answers(&mut agent), after);
     let id = wait_for_model(&home, is_custom);
     assert!(export(&home) == exported, "the export is equal byte for byte");
@@ -193,7 +213,10 @@ fn store_and_recall(agent: &mut Agent, number: usize, is_done: &AtomicBool) -> u
         let arguments = json!({"query": "Which room has a projector?", "max_results": 3});
         let reply = agent.call("recall_memory", arguments).expect("the call succeeds");
         let found = reply["results"].as_array().expect("a JSON array");
-        assert!(reply.get("degraded").is_none() && !found.is_empty(), "{reply}");
+        // A memory that was stored at the moment of the change is encoded a moment later, and the reply says so.
+        let degraded = reply.get("degraded").unwrap_or(&Value::Null);
+        assert!(*degraded == Value::Null || *degraded == json!(["vectors"]), "{reply}");
+        assert!(!found.is_empty(), "{reply}");
     }
     stored
 }

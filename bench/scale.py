@@ -35,7 +35,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     options = parser.parse_args()
-    build = ["cargo", "build", "--release", "--locked", "-p", "loci-tests", "--example", "scale"]
+    optimised = ["--config", "profile.release.package.loci-tests.opt-level=3"]
+    build = ["cargo", "build", "--release", "--locked", *optimised, "-p", "loci-tests", "--example", "scale"]
     subprocess.run(build, cwd=REPOSITORY, check=True)
     tables = [_table_lines(size) for size in options.sizes]
     lines = tables[0][:2] + [line for table in tables for line in table[2:]]

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Number of best results among which the best match is sought: boosts may put another one first.
 const RESULTS: usize = 12;
 /// Fit below which results are called weak: 5 % of the right answers of the notes have less.
-const MIN_FIT: f64 = 0.166;
+const MIN_FIT: f64 = 0.16;
 
 /// Effective number of query terms above which more of them count no more.
 const MAX_TERMS: f64 = 8.0;

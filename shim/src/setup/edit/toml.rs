@@ -248,7 +248,7 @@ fn remove_inside(text: &str, target: &Target) -> Result<String, EditError> {
             }
             Place::Element => {
                 let array = table.get_mut(key)?.as_array_mut()?;
-                let at = array.iter().rposition(|item| value_to_json(item) == target.value)?;
+                let at = array.iter().position(|item| value_to_json(item) == target.value)?;
                 array.remove(at);
             }
         }

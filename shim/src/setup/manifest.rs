@@ -135,14 +135,15 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes the manifest, with mode 0600 because parts of configurations may be in it; deletes an empty one.
+    /// Writes the manifest, with mode 0600 because parts of configurations may be in it; deletes an empty one, and the
+    /// data folder if nothing else is in it.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, home: &Path) -> Result<(), Problem> {
         let path = home.join(FILE);
         if self.files.is_empty() {
-            return files::delete(&path, &[]);
+            return files::delete(&path, &[home.to_path_buf()]);
         }
         crate::spawn::folders::create(home)?;
         let text = serde_json::to_string_pretty(self).map_err(std::io::Error::from)?;

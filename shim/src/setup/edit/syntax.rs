@@ -175,7 +175,17 @@ pub fn parse(text: &str, comments: bool) -> Result<Syntax, EditError> {
         };
         (range.start..range.end, kind)
     });
-    Ok(Syntax { root: result.value.map(node), tokens: tokens.collect() })
+    let tokens: Vec<_> = tokens.collect();
+    // The parser lets comments through when they are collected as tokens.
+    let is_comment = |kind| matches!(kind, TokenKind::LineComment | TokenKind::BlockComment);
+    if let Some((span, _)) = tokens.iter().find(|(_, kind)| !comments && is_comment(*kind)) {
+        let before = &text[..span.start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let reason = "comments are not allowed".to_owned();
+        return Err(EditError::Syntax { line, column, reason });
+    }
+    Ok(Syntax { root: result.value.map(node), tokens })
 }
 
 fn node(value: ast::Value<'_>) -> Node {

@@ -116,7 +116,7 @@ fn is_within(part: &str, text: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { cases: 2000, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
     fn an_entry_in_any_json_comes_and_goes_without_a_trace(text in configuration(), mark in any::<bool>()) {
@@ -144,9 +144,9 @@ proptest! {
     #[test]
     fn an_entry_in_any_toml_comes_and_goes_without_a_trace(
         lines in prop::collection::vec(prop::sample::select(vec![
-            "# a [comment]", "", "key = 1 # kept", "[mcp_servers.other]", "[projects.\"/x y\"]", "  [indented]",
-            "text = \"\"\"", "[[list]]", "[mcp_servers]", "a.b = [1, # x\n  2]",
-        ]), 0..8),
+            "# a [comment]", "# b", "", "", "key = 1 # kept", "[mcp_servers.other]", "[projects.\"/x y\"]", "  [indented]",
+            "text = \"\"\"\n[x]\n\"\"\"", "[[list]]", "[mcp_servers]", "a.b = [1, # x\n  2]",
+        ]), 0..6),
         crlf in any::<bool>(),
         last in any::<bool>(),
     ) {
@@ -221,7 +221,7 @@ fn a_value_is_replaced_and_put_back_as_it_was_written() {
 fn toml_inside_another_table_is_edited_and_other_lines_keep_their_bytes() {
     let text = "# first\r\nmcp_servers = { a = { command = \"x\" } } # second\nlast = 1";
     let (edited, back) = there_and_back(text, Format::Toml, &[toml_server()]);
-    assert!(edited.starts_with("# first\r\nmcp_servers = { a = { command = \"x\" }, loci = "), "{edited}");
+    assert!(edited.starts_with("# first\r\nmcp_servers = { a = { command = \"x\" } , loci = "), "{edited}");
     assert!(edited.ends_with("# second\nlast = 1") || edited.ends_with("# second\r\nlast = 1"), "{edited}");
     let value = |text: &str| parse(text, Format::Toml).expect("it is valid");
     assert_eq!(value(&back), value(text));

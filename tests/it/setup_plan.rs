@@ -35,7 +35,8 @@ fn without_a_name_the_installed_clients_are_found_and_the_plan_is_asked_once() {
     let diff = run(&home, &["setup", "--dry-run"]);
     assert!(diff.contains("--- /dev/null\n+++ ") && diff.contains("+[mcp_servers.loci]"), "{diff}");
     assert_eq!(tree(&home), before);
-    let home = home.with("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+    let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    let home = home.with("PATH", path);
     let (code, screen) = home.at_terminal(&["setup", "codex"], "[y/N]", "n");
     assert_eq!(code, Some(1), "{screen}");
     assert_eq!(tree(&home), before);
@@ -160,9 +161,9 @@ fn a_project_gets_files_of_its_own() {
 #[test]
 fn variables_move_the_configuration() {
     let home = empty();
-    let home = home.with("CODEX_HOME", home.path("elsewhere/codex"));
-    let home = home.with("CLAUDE_CONFIG_DIR", home.path("elsewhere/claude"));
-    let home = home.with("XDG_CONFIG_HOME", home.path("xdg"));
+    let [codex, claude, xdg] = ["elsewhere/codex", "elsewhere/claude", "xdg"].map(|name| home.path(name));
+    let home = home.with("CODEX_HOME", codex).with("CLAUDE_CONFIG_DIR", claude);
+    let home = home.with("XDG_CONFIG_HOME", xdg);
     for (client, file) in [
         ("codex", "elsewhere/codex/config.toml"),
         ("claude", "elsewhere/claude/.claude.json"),

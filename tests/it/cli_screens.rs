@@ -374,10 +374,10 @@ fn setup_prints_these_screens() {
     let program = crate::home::binaries().join("loci").to_string_lossy().into_owned();
     let screen = |arguments: &[&str]| {
         let screen = scene.screen(arguments).replace(&program, "LOCI");
-        screen.lines().filter(|line| !line.starts_with("Warning: LOCI is in a folder")).fold(
-            String::new(),
-            |text, line| text + line + "\n",
-        )
+        screen
+            .lines()
+            .filter(|line| !line.starts_with("Warning: LOCI is in a folder"))
+            .fold(String::new(), |text, line| text + line + "\n")
     };
     let screens = [
         screen(&["setup", "claude"]),

@@ -197,11 +197,15 @@ fn each_client_is_set_up_once_and_its_files_come_back_byte_for_byte() {
         assert!(server.to_string().contains("\"mcp\""), "{server}");
         for (path, text) in case.files {
             let edited = read(&home.path(path));
-            let lines: Vec<&str> = edited.lines().map(|line| line.trim_end_matches([',', '\r'])).collect();
+            let lines: Vec<&str> =
+                edited.lines().map(|line| line.trim_end_matches([',', '\r'])).collect();
             for comment in text.lines().filter(|line| line.contains("//") || line.contains('#')) {
                 let comment = comment.trim_end_matches([',', '\r']);
                 let ends = comment.split("//").last().unwrap_or(comment);
-                assert!(lines.iter().any(|line| line.ends_with(ends)), "{client} lost {comment:?}: {edited}");
+                assert!(
+                    lines.iter().any(|line| line.ends_with(ends)),
+                    "{client} lost {comment:?}: {edited}"
+                );
             }
         }
         let again = run(&home, &["setup", client, "--yes"]);
@@ -302,7 +306,7 @@ fn an_entry_that_was_edited_or_moved_stays_unless_forced() {
 #[test]
 fn a_broken_file_is_refused_with_line_and_column_and_left_alone() {
     let broken = [
-        (".claude.json", "{\n  \"a\": 1\n  \"b\": 2\n}", "claude", "line 3, column 3"),
+        (".claude.json", "{\n  \"a\": 1\n  \"b\": 2\n}", "claude", "line 2, column 9"),
         (".claude/settings.json", "{ // no comments here\n}", "claude", "line 1, column 3"),
         (".codex/config.toml", "a = 1\n[mcp_servers\n", "codex", "line 2"),
         (".config/zed/settings.json", "{\n  \"a\": [1, 2\n", "zed", "line 2"),

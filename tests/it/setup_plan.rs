@@ -48,15 +48,20 @@ fn without_a_name_the_installed_clients_are_found_and_the_plan_is_asked_once() {
 #[test]
 fn the_plan_is_printed_as_json_and_the_configuration_to_copy() {
     let home = home_of(case("claude"));
-    let plan: Value = serde_json::from_str(&run(&home, &["setup", "claude", "--json", "--dry-run"]))
-        .expect("valid JSON");
+    let plan: Value =
+        serde_json::from_str(&run(&home, &["setup", "claude", "--json", "--dry-run"]))
+            .expect("valid JSON");
     assert_eq!(plan["written"], false);
     assert_eq!(plan["clients"], json!(["claude"]));
     assert_eq!(plan["changes"][0]["action"], "change");
     let plan: Value = serde_json::from_str(&run(&home, &["setup", "claude", "--json", "--yes"]))
         .expect("valid JSON");
-    assert_eq!((&plan["written"], plan["changes"].as_array().map(Vec::len)), (&json!(true), Some(2)));
-    let generic: Value = serde_json::from_str(&run(&home, &["setup", "--print"])).expect("valid JSON");
+    assert_eq!(
+        (&plan["written"], plan["changes"].as_array().map(Vec::len)),
+        (&json!(true), Some(2))
+    );
+    let generic: Value =
+        serde_json::from_str(&run(&home, &["setup", "--print"])).expect("valid JSON");
     assert_eq!(generic["mcpServers"]["loci"]["args"], json!(["mcp"]));
     let codex = run(&home, &["setup", "codex", "--print"]);
     assert!(codex.contains("config.toml\n[mcp_servers.loci]\ncommand = \"/"), "{codex}");
@@ -69,11 +74,15 @@ fn hooks_have_absolute_commands_without_a_version_and_optional_ones_are_asked_fo
     let settings = home.path(".claude/settings.json");
     let commands = |event: &str| -> Vec<String> {
         let groups = value(&settings)["hooks"][event].as_array().cloned().unwrap_or_default();
-        let command = |group: &Value| group["hooks"][0]["command"].as_str().unwrap_or_default().to_owned();
+        let command =
+            |group: &Value| group["hooks"][0]["command"].as_str().unwrap_or_default().to_owned();
         groups.iter().map(command).collect()
     };
     let start = commands("SessionStart");
-    assert!(start[0].starts_with('/') && start[0].ends_with("loci hook claude session-start"), "{start:?}");
+    assert!(
+        start[0].starts_with('/') && start[0].ends_with("loci hook claude session-start"),
+        "{start:?}"
+    );
     assert!(!start[0].contains(env!("CARGO_PKG_VERSION")));
     assert_eq!(value(&settings)["hooks"]["UserPromptSubmit"][0]["hooks"][0]["timeout"], 2);
     assert_eq!(commands("Stop"), ["say done"], "the hook of the user stays, and stop is optional");
@@ -110,7 +119,10 @@ fn vs_code_has_hooks_of_its_own_only_while_claude_has_none() {
     let own = home.path(".copilot/hooks/loci-vscode.json");
     assert!(read(&own).contains("loci hook vscode session-start"));
     let screen = run(&home, &["setup", "claude", "--yes"]);
-    assert!(screen.contains("VS Code (vscode)\n  delete ~/.copilot/hooks/loci-vscode.json"), "{screen}");
+    assert!(
+        screen.contains("VS Code (vscode)\n  delete ~/.copilot/hooks/loci-vscode.json"),
+        "{screen}"
+    );
     assert!(!own.exists());
     let screen = run(&home, &["setup", "vscode", "--yes"]);
     assert!(screen.contains("gets none of its own") && !own.exists(), "{screen}");
@@ -123,9 +135,10 @@ fn vs_code_has_hooks_of_its_own_only_while_claude_has_none() {
 
 #[test]
 fn opencode_gets_the_plugin_of_its_version() {
-    for (version, import, other) in
-        [("1.18.33", "export const LociPlugin", "Plugin.define"), ("v2.0.18", "Plugin.define", "LociPlugin")]
-    {
+    for (version, import, other) in [
+        ("1.18.33", "export const LociPlugin", "Plugin.define"),
+        ("v2.0.18", "Plugin.define", "LociPlugin"),
+    ] {
         let home = home_of(case("opencode"));
         program(&home, "opencode", version);
         run(&home, &["setup", "opencode", "--yes"]);
@@ -161,7 +174,8 @@ fn a_project_gets_files_of_its_own() {
 #[test]
 fn variables_move_the_configuration() {
     let home = empty();
-    let [codex, claude, xdg] = ["elsewhere/codex", "elsewhere/claude", "xdg"].map(|name| home.path(name));
+    let [codex, claude, xdg] =
+        ["elsewhere/codex", "elsewhere/claude", "xdg"].map(|name| home.path(name));
     let home = home.with("CODEX_HOME", codex).with("CLAUDE_CONFIG_DIR", claude);
     let home = home.with("XDG_CONFIG_HOME", xdg);
     for (client, file) in [
@@ -200,14 +214,25 @@ fn doctor_checks_each_configured_client_and_writes_again_what_is_missing() {
     changed["hooks"].as_object_mut().expect("an object").remove("SessionStart");
     put(&settings, &changed.to_string());
     let found = findings(&home, &[], "claude");
-    assert!(found.iter().any(|(verdict, text)| verdict == "fail" && text.contains("hooks.SessionStart")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|(verdict, text)| verdict == "fail" && text.contains("hooks.SessionStart")),
+        "{found:?}"
+    );
     let found = findings(&home, &["--fix"], "claude");
     assert_eq!((found.len(), found[0].0.as_str()), (1, "ok"), "{found:?}");
 
-    put(&home.path(".claude.json"), "{\"mcpServers\": {\"loci\": {\"command\": \"/gone/loci\", \"args\": [\"mcp\"]}}}");
+    put(
+        &home.path(".claude.json"),
+        "{\"mcpServers\": {\"loci\": {\"command\": \"/gone/loci\", \"args\": [\"mcp\"]}}}",
+    );
     let found = findings(&home, &[], "claude");
     assert!(found.iter().any(|(_, text)| text.contains("/gone/loci cannot be run")), "{found:?}");
-    assert!(found.iter().any(|(_, text)| text.starts_with("starts different programs")), "{found:?}");
+    assert!(
+        found.iter().any(|(_, text)| text.starts_with("starts different programs")),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -88,9 +88,7 @@ pub fn server_command(entry: &Json) -> Option<(String, Vec<String>)> {
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let texts = |value: &Json| value.as_array().map(|v| v.iter().filter_map(text).collect());
     match &entry["command"] {
-        Json::String(program) => {
-            Some((program.clone(), texts(&entry["args"]).unwrap_or_default()))
-        }
+        Json::String(program) => Some((program.clone(), texts(&entry["args"]).unwrap_or_default())),
         command @ Json::Array(_) => {
             let words: Vec<String> = texts(command)?;
             let (program, arguments) = words.split_first()?;

@@ -30,12 +30,12 @@ pub fn draft(manifest: &Manifest, owner: Owner, wanted: &WantedFile) -> Result<O
     let before = files::read(&wanted.path)?;
     let record = manifest.file(&wanted.path).filter(|_| before.is_some());
     match &wanted.content {
-        Content::Whole(text) => whole(owner, &wanted.path, before, record, text),
+        Content::Whole(text) => Ok(whole(owner, &wanted.path, before, record, text)),
         Content::Entries(format, entries) => {
             let mut draft = Draft::new(owner, *format, before.as_deref(), record);
-            let edited = draft.remove_unwanted(entries).and_then(|()| {
-                entries.iter().try_for_each(|wanted| draft.bring_in(wanted))
-            });
+            let edited = draft
+                .remove_unwanted(entries)
+                .and_then(|()| entries.iter().try_for_each(|wanted| draft.bring_in(wanted)));
             edited.map_err(|error| refuse(&wanted.path, *format, &error))?;
             if let Some(found) = draft.other_server {
                 let message =
@@ -64,7 +64,12 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(owner: Owner, format: Format, before: Option<&str>, record: Option<&WrittenFile>) -> Self {
+    fn new(
+        owner: Owner,
+        format: Format,
+        before: Option<&str>,
+        record: Option<&WrittenFile>,
+    ) -> Self {
         Self {
             owner,
             format,
@@ -94,9 +99,7 @@ impl Draft {
                 continue;
             }
             self.text = match &known.previous {
-                Some(previous) => {
-                    edit::put_back(&self.text, self.format, &known.target, previous)?
-                }
+                Some(previous) => edit::put_back(&self.text, self.format, &known.target, previous)?,
                 None => edit::remove(&self.text, self.format, &known.target, &self.ledger)?,
             };
             self.words.push(format!("remove {}", known.target));
@@ -137,7 +140,8 @@ impl Draft {
                 let is_ours = known.as_ref().is_some_and(|known| known.target.value == found);
                 let is_edited = known.is_some() && !is_ours;
                 if is_edited && !self.owner.force {
-                    let note = format!("{target} was changed by hand and stays; --force replaces it");
+                    let note =
+                        format!("{target} was changed by hand and stays; --force replaces it");
                     self.notes.push(note);
                     self.written.extend(known);
                 } else if is_ours || self.owner.force || wanted.part != Part::Server {
@@ -260,23 +264,26 @@ fn whole(
     before: Option<String>,
     record: Option<&WrittenFile>,
     text: &str,
-) -> Result<Outcome, Problem> {
-    let is_ours = record.is_some_and(|record| before.as_deref().map(files::hash) == Some(record.hash.clone()));
+) -> Outcome {
+    let is_ours = record
+        .is_some_and(|record| before.as_deref().map(files::hash) == Some(record.hash.clone()));
     match &before {
-        Some(before) if before == text => return Ok(Outcome::default()),
+        Some(before) if before == text => return Outcome::default(),
         Some(_) if !is_ours && !owner.force => {
             let shown = path.display();
             let note = match record {
                 Some(_) => format!("{shown} was changed by hand and stays; --force replaces it"),
                 None => format!("{shown} is not of loci and stays; --force replaces it"),
             };
-            return Ok(Outcome { change: None, notes: vec![note] });
+            return Outcome { change: None, notes: vec![note] };
         }
         _ => {}
     }
     let target = Target { path: Vec::new(), place: Place::Key, value: Json::Null };
     let original = match record {
-        Some(record) => before.as_deref().and_then(|text| record.original(text)).unwrap_or_default(),
+        Some(record) => {
+            before.as_deref().and_then(|text| record.original(text)).unwrap_or_default()
+        }
         None => before.clone().unwrap_or_default(),
     };
     let Owner { client, scope, .. } = owner;
@@ -295,5 +302,5 @@ fn whole(
     let words = vec!["write the plugin that runs the hooks of loci".to_owned()];
     let (path, after) = (path.to_path_buf(), Some(text.to_owned()));
     let change = Change { client, scope, path, before, after, words, record };
-    Ok(Outcome { change: Some(change), notes: Vec::new() })
+    Outcome { change: Some(change), notes: Vec::new() }
 }

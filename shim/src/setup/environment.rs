@@ -3,7 +3,6 @@
 //! Not here: which client keeps its configuration where.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +111,7 @@ pub fn is_executable(path: &Path) -> bool {
 /// The path of the process is unknown.
 pub fn own_path(environment: &Environment) -> std::io::Result<PathBuf> {
     let file = std::env::current_exe()?;
-    let typed = std::env::args_os().next().unwrap_or_else(OsString::new);
+    let typed = std::env::args_os().next().unwrap_or_default();
     Ok(stable_path(environment, &file, Path::new(&typed)))
 }
 

@@ -37,7 +37,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     let bytes = fs::read(path).map_err(|error| cannot_read(&error))?;
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = String::from_utf8_lossy(&error.as_bytes()[..valid]).matches('\n').count() + 1;
         cannot_read(&format!("line {line} is not UTF-8"))
     })
 }

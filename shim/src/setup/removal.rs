@@ -18,7 +18,10 @@ pub fn remove(record: &WrittenFile, force: bool) -> Result<Outcome, Problem> {
     let shown = record.path.display();
     let Some(text) = &before else {
         let notes = vec![format!("{shown} does not exist any more")];
-        return Ok(Outcome { change: Some(change(record, None, None, Vec::new(), Vec::new())), notes });
+        return Ok(Outcome {
+            change: Some(change(record, None, None, Vec::new(), Vec::new())),
+            notes,
+        });
     };
     if let Some(original) = record.original(text) {
         let after = (record.existed || !is_blank(&original)).then_some(original);

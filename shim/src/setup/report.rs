@@ -33,7 +33,8 @@ pub fn text(plan: &Plan, home: &Path, style: Style) -> String {
         }
         let problems: Vec<_> = plan.problems.iter().filter(|(of, _)| *of == client).collect();
         for (_, problem) in &problems {
-            let _ = writeln!(text, "  {} {}", style.bold("Error:"), escape_line(&problem.message()));
+            let _ =
+                writeln!(text, "  {} {}", style.bold("Error:"), escape_line(&problem.message()));
             if let Some(hint) = problem.next_step() {
                 let _ = writeln!(text, "  {} {}", style.bold("Hint:"), escape_line(hint));
             }
@@ -75,9 +76,7 @@ pub fn json(plan: &Plan, written: bool) -> Json {
         })
     };
     let note = |(client, note): &(Client, String)| json!({"client": client, "note": note});
-    let problem = |(client, problem): &(Client, Problem)| {
-        json!({"client": client, "message": problem.message(), "hint": problem.next_step()})
-    };
+    let problem = |(client, problem): &(Client, Problem)| json!({"client": client, "message": problem.message(), "hint": problem.next_step()});
     json!({
         "clients": plan.clients,
         "changes": plan.changes.iter().map(change).collect::<Vec<_>>(),
@@ -94,8 +93,8 @@ pub fn json(plan: &Plan, written: bool) -> Json {
 pub fn configuration(client: Client, context: &Context<'_>) -> Result<String, Problem> {
     let mut text = String::new();
     for file in clients::wanted(client, context)?.files {
-        let content = match file.content {
-            Content::Whole(content) => content,
+        let written = match file.content {
+            Content::Whole(whole) => whole,
             Content::Entries(format, entries) => {
                 let mut ledger = Ledger::default();
                 let inserted = entries.iter().try_fold(String::new(), |text, wanted| {
@@ -104,8 +103,8 @@ pub fn configuration(client: Client, context: &Context<'_>) -> Result<String, Pr
                 inserted.map_err(|error| Problem::new(error.to_string()))?
             }
         };
-        if !content.is_empty() {
-            let _ = write!(text, "{}\n{content}\n", file.path.display());
+        if !written.is_empty() {
+            let _ = write!(text, "{}\n{written}\n", file.path.display());
         }
     }
     Ok(text)

@@ -60,7 +60,8 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     settings.extend(event::entries(context, Client::Claude, format, &HOOKS));
     let environment = context.environment;
     let servers = context.choose(servers(environment), ".mcp.json");
-    let file = context.choose(folder(environment).join("settings.json"), ".claude/settings.local.json");
+    let file =
+        context.choose(folder(environment).join("settings.json"), ".claude/settings.local.json");
     let mut notes = Vec::new();
     if context.scope == Scope::Project {
         notes.push("Claude Code asks once whether to trust .mcp.json of this project".to_owned());

@@ -32,7 +32,8 @@ pub fn wanted(context: &Context<'_>) -> Result<Wanted, Problem> {
     let server = WantedEntry::server(Entry::key(&["mcpServers", "loci"], server));
     let path = folder(context.environment).join("claude_desktop_config.json");
     let notes = vec![
-        "Quit Claude Desktop and start it again; it asks before a tool runs for the first time".to_owned(),
+        "Quit Claude Desktop and start it again; it asks before a tool runs for the first time"
+            .to_owned(),
     ];
     Ok(Wanted { files: vec![WantedFile::entries(path, Format::Json, vec![server])], notes })
 }

@@ -65,7 +65,7 @@ fn document(path: &Path) -> Option<serde_json::Value> {
     edit::parse(&std::fs::read_to_string(path).ok()?, Format::Jsonc).ok()
 }
 
-/// Without rules of the user's own, OpenCode runs every tool of a server without asking.
+/// Without rules of the user's own, `OpenCode` runs every tool of a server without asking.
 fn has_permissions(path: &Path) -> bool {
     document(path).is_some_and(|document| document["permission"].is_object())
 }

@@ -40,11 +40,15 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let mut notes =
         vec!["VS Code asks before a tool of loci runs; choose Always Allow there".to_owned()];
     if context.vscode_has_hooks {
-        notes.push("VS Code runs the hooks of Claude Code or Copilot CLI, so it gets none of its own".to_owned());
+        notes.push(
+            "VS Code runs the hooks of Claude Code or Copilot CLI, so it gets none of its own"
+                .to_owned(),
+        );
     }
-    let hooks = match context.vscode_has_hooks {
-        true => Vec::new(),
-        false => event::entries(context, Client::Vscode, HookFormat::TypedCommands, &HOOKS),
+    let hooks = if context.vscode_has_hooks {
+        Vec::new()
+    } else {
+        event::entries(context, Client::Vscode, HookFormat::TypedCommands, &HOOKS)
     };
     let user = environment.folder("COPILOT_HOME", ".copilot").join("hooks/loci-vscode.json");
     let path = match context.scope {

@@ -43,12 +43,14 @@ pub struct Entry {
 
 impl Entry {
     /// Creates the value of a key.
+    #[must_use]
     pub fn key(path: &[&str], value: Value) -> Self {
         let path = path.iter().map(|name| (*name).to_owned()).collect();
         Self { path, place: Place::Key, value }
     }
 
     /// Creates an element of an array.
+    #[must_use]
     pub fn element(path: &[&str], value: Value) -> Self {
         Self { place: Place::Element, ..Self::key(path, value) }
     }
@@ -116,7 +118,9 @@ impl Ledger {
 /// Returns the JSON pointer of a path.
 #[must_use]
 pub fn pointer(path: &[String]) -> String {
-    path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
+    path.iter().fold(String::new(), |pointer, name| {
+        pointer + "/" + &name.replace('~', "~0").replace('/', "~1")
+    })
 }
 
 /// Why a text was not edited.

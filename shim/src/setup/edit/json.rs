@@ -2,10 +2,10 @@
 //!
 //! Not here: parsing (`syntax`).
 
+use super::entry::{EditError, Entry, Format, Ledger, Place, Target, pointer};
 use super::layout::{Layout, is_first_on_line, line_indent};
 use super::syntax::{self, Kind, Node, Syntax, TokenKind};
 use super::value::{Value, quoted};
-use super::entry::{EditError, Entry, Format, Ledger, Place, Target, pointer};
 use serde_json::Value as Json;
 use std::ops::Range;
 
@@ -146,9 +146,10 @@ fn append(text: &str, syntax: &Syntax, container: &Node, item: &Item) -> Splices
             return vec![(at..at, item.to_line(layout.spaced))];
         }
         let indent = format!("{base}{}", layout.unit);
-        let end = match text[at..inner.end].contains('\n') {
-            true => String::new(),
-            false => format!("{}{base}", layout.newline),
+        let end = if text[at..inner.end].contains('\n') {
+            String::new()
+        } else {
+            format!("{}{base}", layout.newline)
         };
         let lines = item.to_lines(&indent, &layout);
         return vec![(at..at, format!("{}{indent}{lines}{end}", layout.newline))];
@@ -157,9 +158,10 @@ fn append(text: &str, syntax: &Syntax, container: &Node, item: &Item) -> Splices
     let after = comma.as_ref().map_or(last.end, |comma| comma.end);
     let at = syntax.after_comments(text, after, inner.end);
     let new = if has_lines {
-        let indent = match is_first_on_line(text, last.start) {
-            true => line_indent(text, last.start).to_owned(),
-            false => format!("{base}{}", layout.unit),
+        let indent = if is_first_on_line(text, last.start) {
+            line_indent(text, last.start).to_owned()
+        } else {
+            format!("{base}{}", layout.unit)
         };
         format!("{}{indent}{}", layout.newline, item.to_lines(&indent, &layout))
     } else {
@@ -182,12 +184,11 @@ pub fn replace(text: &str, format: Format, entry: &Entry) -> Result<(String, Str
     };
     let layout = Layout::of(text);
     let has_lines = text[node.span.clone()].contains('\n');
-    let value = match has_lines {
-        true => {
-            let indent = line_indent(text, node.span.start);
-            entry.value.to_lines(indent, &layout.unit, layout.newline)
-        }
-        false => entry.value.to_line(layout.spaced),
+    let value = if has_lines {
+        let indent = line_indent(text, node.span.start);
+        entry.value.to_lines(indent, &layout.unit, layout.newline)
+    } else {
+        entry.value.to_line(layout.spaced)
     };
     let previous = text[node.span.clone()].to_owned();
     Ok((apply(text, vec![(node.span.clone(), value)]), previous))

@@ -21,7 +21,10 @@ use serde_json::Value as Json;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Runs `edit` on the text without its byte order mark.
-fn without_mark<T>(text: &str, edit: impl FnOnce(&str) -> Result<T, EditError>) -> Result<T, EditError> {
+fn without_mark<T>(
+    text: &str,
+    edit: impl FnOnce(&str) -> Result<T, EditError>,
+) -> Result<T, EditError> {
     edit(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
 }
 
@@ -55,11 +58,10 @@ pub fn look(text: &str, format: Format, target: &Target) -> Result<Found, EditEr
     let document = parse(text, format)?;
     let parent = target.path.iter().try_fold(&document, |value, name| value.get(name));
     Ok(match (parent, target.place) {
-        (None, _) => Found::Absent,
         (Some(value), Place::Key) if *value == target.value => Found::Same,
         (Some(value), Place::Key) => Found::Different(value.clone()),
         (Some(Json::Array(items)), Place::Element) if items.contains(&target.value) => Found::Same,
-        (Some(_), Place::Element) => Found::Absent,
+        (None, _) | (Some(_), Place::Element) => Found::Absent,
     })
 }
 
@@ -148,9 +150,7 @@ fn find(value: &Json, target: &Target, path: &mut Vec<String>) -> bool {
         path.push(key.clone());
         let is_here = match target.place {
             Place::Key => target.path.last() == Some(key) && *member == target.value,
-            Place::Element => {
-                member.as_array().is_some_and(|items| items.contains(&target.value))
-            }
+            Place::Element => member.as_array().is_some_and(|items| items.contains(&target.value)),
         };
         if (is_here && *path != target.path) || find(member, target, path) {
             return true;

@@ -203,7 +203,10 @@ fn a_broken_text_is_refused_with_line_and_column() {
 fn a_value_is_replaced_and_put_back_as_it_was_written() {
     let text = "{\n  \"mcpServers\": { \"loci\": { \"command\" : \"loci\" } } // mine\n}";
     let (edited, previous) = replace(text, Format::Jsonc, &server()).expect("it is replaced");
-    assert!(edited.contains("\"loci\": {\"command\": \"/opt/loci\", \"args\": [\"mcp\"]}"), "{edited}");
+    assert!(
+        edited.contains("\"loci\": {\"command\": \"/opt/loci\", \"args\": [\"mcp\"]}"),
+        "{edited}"
+    );
     let back = put_back(&edited, Format::Jsonc, &server().target(), &previous);
     assert_eq!(back.expect("it is put back"), text);
     let text = "a = 1\n\n[mcp_servers.loci] # mine\ncommand = 'loci'\n\n[mcp_servers.loci.env]\nX = '1'\n\n[z]\n";
@@ -221,8 +224,14 @@ fn a_value_is_replaced_and_put_back_as_it_was_written() {
 fn toml_inside_another_table_is_edited_and_other_lines_keep_their_bytes() {
     let text = "# first\r\nmcp_servers = { a = { command = \"x\" } } # second\nlast = 1";
     let (edited, back) = there_and_back(text, Format::Toml, &[toml_server()]);
-    assert!(edited.starts_with("# first\r\nmcp_servers = { a = { command = \"x\" } , loci = "), "{edited}");
-    assert!(edited.ends_with("# second\nlast = 1") || edited.ends_with("# second\r\nlast = 1"), "{edited}");
+    assert!(
+        edited.starts_with("# first\r\nmcp_servers = { a = { command = \"x\" } , loci = "),
+        "{edited}"
+    );
+    assert!(
+        edited.ends_with("# second\nlast = 1") || edited.ends_with("# second\r\nlast = 1"),
+        "{edited}"
+    );
     let value = |text: &str| parse(text, Format::Toml).expect("it is valid");
     assert_eq!(value(&back), value(text));
 }

@@ -1,11 +1,12 @@
 //! Edits of TOML texts. A table with a header is appended and cut as lines; what is written inside another table is edited with
 //! `toml_edit`, and the lines that did not change keep their line endings.
 
-use super::layout::Layout;
 use super::entry::{EditError, Entry, Ledger, Place, Target, pointer};
+use super::layout::Layout;
 use super::value::Value;
 use serde_json::Value as Json;
 use similar::{ChangeTag, TextDiff};
+use std::fmt::Write as _;
 use std::ops::Range;
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike};
 
@@ -98,13 +99,16 @@ fn block(path: &[String], members: &[(String, Value)], newline: &str) -> String 
     let mut block = format!("[{}]{newline}", keys.join("."));
     for (key, value) in members {
         let key = toml_edit::Key::new(key);
-        block.push_str(&format!("{key} = {}{newline}", to_toml(value).to_string().trim()));
+        let _ = write!(block, "{key} = {}{newline}", to_toml(value).to_string().trim());
     }
     block
 }
 
 /// Edits with `toml_edit`. Lines that it leaves as they are keep their bytes.
-fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Result<String, EditError> {
+fn edit(
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut) -> Option<()>,
+) -> Result<String, EditError> {
     let mut document = document(text)?.into_mut();
     if change(&mut document).is_none() {
         return Ok(text.to_owned());
@@ -128,7 +132,10 @@ fn insert_inside(text: &str, entry: &Entry) -> Result<String, EditError> {
         let (key, parents) = entry.path.split_last()?;
         let mut table: &mut dyn TableLike = document.as_table_mut();
         for name in parents {
-            table = table.entry(name).or_insert_with(|| Item::Table(Table::new())).as_table_like_mut()?;
+            table = table
+                .entry(name)
+                .or_insert_with(|| Item::Table(Table::new()))
+                .as_table_like_mut()?;
         }
         match entry.place {
             Place::Key => {
@@ -157,7 +164,7 @@ fn blocks(text: &str, path: &[String]) -> Result<Vec<Range<usize>>, EditError> {
 }
 
 fn collect_blocks(text: &str, table: &Table, found: &mut Vec<Range<usize>>) {
-    for (_, item) in table.iter() {
+    for (_, item) in table {
         if let Item::Table(inner) = item {
             collect_blocks(text, inner, found);
         }
@@ -198,7 +205,10 @@ fn cut(text: &str, places: &[Range<usize>], new: &str) -> String {
 pub fn replace(text: &str, entry: &Entry) -> Result<(String, String), EditError> {
     let places = blocks(text, &entry.path)?;
     let Value::Table(members) = &entry.value else {
-        return Err(EditError::Shape { path: entry.path.join("."), expected: "a value to replace" });
+        return Err(EditError::Shape {
+            path: entry.path.join("."),
+            expected: "a value to replace",
+        });
     };
     if places.is_empty() {
         let path = entry.path.join(".");
@@ -222,9 +232,9 @@ pub fn remove(text: &str, target: &Target, ledger: &Ledger) -> Result<String, Ed
     let before = &text[..first.start];
     let lead = ledger.gap(&target.path).unwrap_or_default();
     let rest = &text[first.end..];
-    if lead.len() <= 2 && before.ends_with(&format!("\n{lead}")) && is_separate(rest) {
-        first.start -= lead.len();
-    } else if lead.len() > 1 && rest.is_empty() && before.ends_with(lead) {
+    let is_blank_line = lead.len() <= 2 && before.ends_with(&format!("\n{lead}"));
+    let is_end = lead.len() > 1 && rest.is_empty() && before.ends_with(lead);
+    if (is_blank_line && is_separate(rest)) || is_end {
         first.start -= lead.len();
     }
     Ok(cut(text, &places, ""))

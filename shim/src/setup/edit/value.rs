@@ -21,11 +21,13 @@ pub enum Value {
 
 impl Value {
     /// Creates a table.
+    #[must_use]
     pub fn table<const N: usize>(members: [(&str, Value); N]) -> Self {
         Self::Table(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
     /// Creates an array of strings.
+    #[must_use]
     pub fn texts(texts: &[&str]) -> Self {
         Self::List(texts.iter().map(|text| (*text).into()).collect())
     }

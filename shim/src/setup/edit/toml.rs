@@ -114,7 +114,11 @@ fn edit(
         return Ok(text.to_owned());
     }
     let newline = Layout::of(text).newline;
-    let (before, after) = (text.replace('\r', ""), document.to_string());
+    let (before, mut after) = (text.replace('\r', ""), document.to_string());
+    // `toml_edit` ends every line.
+    if !text.ends_with('\n') && after.ends_with('\n') {
+        after.pop();
+    }
     let originals: Vec<&str> = text.split_inclusive('\n').collect();
     let mut edited = String::with_capacity(text.len());
     for line in TextDiff::from_lines(&before, &after).iter_all_changes() {

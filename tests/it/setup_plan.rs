@@ -42,7 +42,7 @@ fn without_a_name_the_installed_clients_are_found_and_the_plan_is_asked_once() {
     assert_eq!(tree(&home), before);
     let (code, screen) = home.at_terminal(&["setup", "codex"], "[y/N]", "y");
     assert_eq!(code, Some(0), "{screen}");
-    assert!(screen.matches("[y/N]").count() == 1 && screen.contains("2 files written"), "{screen}");
+    assert!(screen.matches("[y/N]").count() == 1 && screen.contains("2 files changed"), "{screen}");
 }
 
 #[test]
@@ -252,4 +252,7 @@ fn doctor_finds_another_version_a_missing_permission_and_the_plugin_beside_hooks
     put(&settings, &changed.to_string());
     let found = findings(&home, &[], "claude");
     assert!(found.iter().any(|(_, text)| text.contains("plugin loci and the hooks")), "{found:?}");
+    let screen = run(&home, &["setup", "claude", "--yes"]);
+    assert!(screen.contains("The plugin loci runs the hooks"), "{screen}");
+    assert!(!read(&settings).contains("loci hook"), "{}", read(&settings));
 }

@@ -171,8 +171,8 @@ fn write(
     }
     match count {
         0 => {}
-        1 => print_line("1 file written")?,
-        count => print_line(format!("{count} files written"))?,
+        1 => print_line("1 file changed")?,
+        count => print_line(format!("{count} files changed"))?,
     }
     if is_codex {
         tell_trust(environment)?;

@@ -5,7 +5,7 @@
 use super::change::{hook_commands, server_command, starts_loci};
 use super::client::{Client, Content, Context, Part, Scope, WantedFile, Wishes};
 use super::clients;
-use super::edit::{self, Found, Place};
+use super::edit::{self, EntryKind, Found};
 use super::environment::{Environment, is_executable};
 use super::files;
 use super::manifest::{Manifest, WrittenFile};
@@ -99,14 +99,15 @@ fn check_client(checked: &Checked<'_>, client: Client) -> Vec<Finding> {
 
 /// Returns the files that setup would write for a client.
 fn wanted_files(checked: &Checked<'_>, client: Client, scope: Scope) -> Vec<WantedFile> {
+    // OpenCode's plugin is checked by the record: asking for the version would take too long here.
+    let wishes = Wishes { no_hooks: client == Client::Opencode, ..Wishes::default() };
     let context = Context {
         environment: checked.environment,
         loci: checked.loci,
         scope,
-        wishes: &Wishes::default(),
+        wishes: &wishes,
         vscode_has_hooks: plan::vscode_has_hooks(&[], false, checked.environment, checked.manifest),
     };
-    // OpenCode's plugin is checked by the record; asking for its version takes too long here.
     clients::wanted(client, &context).map(|wanted| wanted.files).unwrap_or_default()
 }
 
@@ -172,7 +173,7 @@ fn look_at(file: &WantedFile, client: Client, scope: Scope, state: &mut State) {
             Part::Server if starts_loci(found) => {
                 state.programs.extend(server_command(found).map(|(program, _)| program));
             }
-            Part::Permission if entry.place == Place::Element => {
+            Part::Permission if entry.kind == EntryKind::Element => {
                 let value = entry.value.to_json();
                 let rules = found.as_array().into_iter().flatten();
                 let allows = |rule: &Json| *rule == value || is_rule_for_loci(rule);

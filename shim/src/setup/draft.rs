@@ -4,7 +4,7 @@
 
 use super::change::{Change, Outcome, hook_commands, is_blank, refuse, starts_loci};
 use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile};
-use super::edit::{self, EditError, Entry, Format, Found, Ledger, Place, Target};
+use super::edit::{self, EditError, Entry, EntryKind, Format, Found, Ledger, Target};
 use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};
 use crate::output::Problem;
@@ -93,7 +93,7 @@ impl Draft {
             let is_wanted = wanted.iter().any(|wanted| {
                 let target = wanted.entry.target();
                 target == known.target
-                    || (target.place == Place::Key && target.path == known.target.path)
+                    || (target.kind == EntryKind::Key && target.path == known.target.path)
             });
             if is_wanted || self.look(&known.target)? != Found::Same {
                 continue;
@@ -111,7 +111,7 @@ impl Draft {
         let target = wanted.entry.target();
         let at_path = |known: &&WrittenEntry| {
             known.target.path == target.path
-                && (target.place == Place::Key || known.target == target)
+                && (target.kind == EntryKind::Key || known.target == target)
         };
         let known = self.known.iter().find(at_path).cloned();
         let previous = known.as_ref().and_then(|known| known.previous.clone());
@@ -173,7 +173,7 @@ impl Draft {
 
     /// Removes a hook of the same event that starts another `loci`, so that no hook runs twice.
     fn remove_other_hook(&mut self, wanted: &WantedEntry) -> Result<(), EditError> {
-        let Entry { path, place: Place::Element, value } = &wanted.entry else { return Ok(()) };
+        let Entry { path, kind: EntryKind::Element, value } = &wanted.entry else { return Ok(()) };
         let event = |command: &str| command.split_once(" hook ").map(|(_, event)| event.to_owned());
         let events: Vec<String> =
             hook_commands(&value.to_json()).iter().filter_map(|command| event(command)).collect();
@@ -185,7 +185,7 @@ impl Draft {
                 && commands.iter().filter_map(|command| event(command)).eq(events.iter().cloned())
         });
         for other in others.cloned().collect::<Vec<_>>() {
-            let target = Target { path: path.clone(), place: Place::Element, value: other };
+            let target = Target { path: path.clone(), kind: EntryKind::Element, value: other };
             self.text = edit::remove(&self.text, self.format, &target, &self.ledger)?;
             self.words.push(format!("remove the hook of another loci from {target}"));
         }
@@ -279,7 +279,7 @@ fn whole(
         }
         _ => {}
     }
-    let target = Target { path: Vec::new(), place: Place::Key, value: Json::Null };
+    let target = Target { path: Vec::new(), kind: EntryKind::Key, value: Json::Null };
     let original = match record {
         Some(record) => {
             before.as_deref().and_then(|text| record.original(text)).unwrap_or_default()

@@ -16,6 +16,7 @@ pub mod edit;
 pub mod environment;
 pub mod event;
 mod files;
+mod hooks;
 pub mod manifest;
 pub mod plan;
 mod program;

@@ -3,9 +3,10 @@
 //! Hooks are written as command lines, not as `command` with `args`: VS Code reads the same file and knows only command lines.
 
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
-use crate::setup::edit::{Entry, Format, Value};
+use crate::setup::edit::{self, Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 /// The permission for every tool of the server `loci`.
@@ -41,6 +42,15 @@ pub fn is_installed(environment: &Environment) -> bool {
         || servers(environment).is_file()
 }
 
+/// Whether the plugin of loci is on, which has the same hooks.
+fn has_plugin(environment: &Environment) -> bool {
+    let text = std::fs::read_to_string(folder(environment).join("settings.json"));
+    let document = edit::parse(&text.unwrap_or_default(), Format::Json).unwrap_or_default();
+    document["enabledPlugins"].as_object().is_some_and(|plugins| {
+        plugins.iter().any(|(name, on)| name.starts_with("loci@") && *on == true)
+    })
+}
+
 /// What it wants.
 #[must_use]
 pub fn wanted(context: &Context<'_>) -> Wanted {
@@ -56,13 +66,17 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         let entry = Entry::element(&["permissions", "allow"], PERMISSION.into());
         settings.push(WantedEntry::permission(entry));
     }
-    let format = HookFormat::Groups { tools: "Edit|MultiEdit|Write|NotebookEdit|Bash" };
-    settings.extend(event::entries(context, Client::Claude, format, &HOOKS));
     let environment = context.environment;
+    let mut notes = Vec::new();
+    if has_plugin(environment) {
+        notes.push("The plugin loci runs the hooks, so setup writes none".to_owned());
+    } else {
+        let format = HookFormat::Groups { tools: "Edit|MultiEdit|Write|NotebookEdit|Bash" };
+        settings.extend(hooks::entries(context, Client::Claude, format, &HOOKS));
+    }
     let servers = context.choose(servers(environment), ".mcp.json");
     let file =
         context.choose(folder(environment).join("settings.json"), ".claude/settings.local.json");
-    let mut notes = Vec::new();
     if context.scope == Scope::Project {
         notes.push("Claude Code asks once whether to trust .mcp.json of this project".to_owned());
     }

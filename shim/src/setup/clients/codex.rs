@@ -4,7 +4,8 @@
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 const HOOKS: [Hook; 7] = [
@@ -44,7 +45,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let entry = Entry::key(&["mcp_servers", "loci"], Value::Table(server));
     let server = WantedEntry { words, ..WantedEntry::server(entry) };
     let format = HookFormat::Groups { tools: "apply_patch|Bash" };
-    let hooks = event::entries(context, Client::Codex, format, &HOOKS);
+    let hooks = hooks::entries(context, Client::Codex, format, &HOOKS);
     let folder = context.choose(folder(context.environment), ".codex");
     let mut notes = Vec::new();
     if !hooks.is_empty() {

@@ -5,7 +5,8 @@ use crate::setup::client::Part;
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 const HOOKS: [Hook; 1] = [Hook { name: "sessionStart", event: Event::SessionStart }];
@@ -32,7 +33,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         ("args", Value::texts(&["mcp"])),
     ]);
     let server = WantedEntry::server(Entry::key(&["mcpServers", "loci"], server));
-    let mut hooks = event::entries(context, Client::Copilot, HookFormat::Shells, &HOOKS);
+    let mut hooks = hooks::entries(context, Client::Copilot, HookFormat::Shells, &HOOKS);
     if !hooks.is_empty() {
         let entry = Entry::key(&["version"], Value::Number(1));
         let words = "name the version of the format".to_owned();

@@ -4,7 +4,8 @@
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::Path;
 
 const HOOKS: [Hook; 5] = [
@@ -31,7 +32,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         ("args", Value::texts(&["mcp"])),
     ]);
     let server = WantedEntry::server(Entry::key(&["mcpServers", "loci"], server));
-    let mut hooks = event::entries(context, Client::Cursor, HookFormat::Commands, &HOOKS);
+    let mut hooks = hooks::entries(context, Client::Cursor, HookFormat::Commands, &HOOKS);
     let folder = context.choose(context.environment.home.join(".cursor"), ".cursor");
     let mut files = vec![WantedFile::entries(folder.join("mcp.json"), Format::Jsonc, vec![server])];
     let mut notes = Vec::new();

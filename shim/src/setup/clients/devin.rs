@@ -3,7 +3,8 @@
 use crate::setup::client::{Client, Context, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::{Environment, System};
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 const HOOKS: [Hook; 5] = [
@@ -42,7 +43,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         entries.push(WantedEntry::permission(entry));
     }
     let format = HookFormat::Groups { tools: "edit|exec" };
-    entries.extend(event::entries(context, Client::Devin, format, &HOOKS));
+    entries.extend(hooks::entries(context, Client::Devin, format, &HOOKS));
     let path = context.choose(folder(context.environment), ".devin");
     // In a project, hooks are in a file of their own: the events are its top level.
     let file = WantedFile::entries(path.join("config.json"), Format::Jsonc, entries);

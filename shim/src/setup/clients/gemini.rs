@@ -3,7 +3,8 @@
 use crate::setup::client::{Client, Context, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 const HOOKS: [Hook; 5] = [
@@ -39,7 +40,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let entry = Entry::key(&["mcpServers", "loci"], Value::Table(server));
     let mut entries = vec![WantedEntry { words, ..WantedEntry::server(entry) }];
     let format = HookFormat::NamedGroups { tools: "write_file|replace|run_shell_command" };
-    entries.extend(event::entries(context, Client::Gemini, format, &HOOKS));
+    entries.extend(hooks::entries(context, Client::Gemini, format, &HOOKS));
     let path = context.choose(folder(context.environment), ".gemini").join("settings.json");
     Wanted { files: vec![WantedFile::entries(path, Format::Jsonc, entries)], notes: Vec::new() }
 }

@@ -4,7 +4,8 @@
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
-use crate::setup::event::{self, Event, Hook, HookFormat};
+use crate::setup::event::Event;
+use crate::setup::hooks::{self, Hook, HookFormat};
 use std::path::PathBuf;
 
 // Its prompt hook cannot add a text to the conversation.
@@ -48,7 +49,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let hooks = if context.vscode_has_hooks {
         Vec::new()
     } else {
-        event::entries(context, Client::Vscode, HookFormat::TypedCommands, &HOOKS)
+        hooks::entries(context, Client::Vscode, HookFormat::TypedCommands, &HOOKS)
     };
     let user = environment.folder("COPILOT_HOME", ".copilot").join("hooks/loci-vscode.json");
     let path = match context.scope {

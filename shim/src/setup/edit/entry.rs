@@ -23,7 +23,7 @@ pub enum Format {
 /// Where an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum EntryKind {
     /// The value of the key at the path.
     Key,
     /// An element of the array at the path.
@@ -36,7 +36,7 @@ pub struct Entry {
     /// The names that lead to it.
     pub path: Vec<String>,
     /// Whether it is a key or an element.
-    pub place: Place,
+    pub kind: EntryKind,
     /// Its value.
     pub value: Value,
 }
@@ -46,19 +46,19 @@ impl Entry {
     #[must_use]
     pub fn key(path: &[&str], value: Value) -> Self {
         let path = path.iter().map(|name| (*name).to_owned()).collect();
-        Self { path, place: Place::Key, value }
+        Self { path, kind: EntryKind::Key, value }
     }
 
     /// Creates an element of an array.
     #[must_use]
     pub fn element(path: &[&str], value: Value) -> Self {
-        Self { place: Place::Element, ..Self::key(path, value) }
+        Self { kind: EntryKind::Element, ..Self::key(path, value) }
     }
 
     /// Returns how the entry is found again.
     #[must_use]
     pub fn target(&self) -> Target {
-        Target { path: self.path.clone(), place: self.place, value: self.value.to_json() }
+        Target { path: self.path.clone(), kind: self.kind, value: self.value.to_json() }
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Target {
     /// The names that lead to it.
     pub path: Vec<String>,
     /// Whether it is a key or an element.
-    pub place: Place,
+    pub kind: EntryKind,
     /// Its value.
     pub value: Json,
 }

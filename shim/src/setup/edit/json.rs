@@ -2,7 +2,7 @@
 //!
 //! Not here: parsing (`syntax`).
 
-use super::entry::{EditError, Entry, Format, Ledger, Place, Target, pointer};
+use super::entry::{EditError, Entry, EntryKind, Format, Ledger, Target, pointer};
 use super::layout::{Layout, is_first_on_line, line_indent};
 use super::syntax::{self, Kind, Node, Syntax, TokenKind};
 use super::value::{Value, quoted};
@@ -43,9 +43,9 @@ pub fn insert(
     ledger: &mut Ledger,
 ) -> Result<String, EditError> {
     let syntax = syntax_of(text, format)?;
-    let (parents, key) = match entry.place {
-        Place::Key => entry.path.split_at(entry.path.len() - 1),
-        Place::Element => (entry.path.as_slice(), [].as_slice()),
+    let (parents, key) = match entry.kind {
+        EntryKind::Key => entry.path.split_at(entry.path.len() - 1),
+        EntryKind::Element => (entry.path.as_slice(), [].as_slice()),
     };
     let Some(root) = &syntax.root else {
         return Ok(start_document(text, entry, ledger));
@@ -94,16 +94,16 @@ impl Item {
 
 /// Puts the value into the objects that are missing on the path.
 fn nested(missing: &[&String], entry: &Entry) -> Value {
-    let innermost = match entry.place {
-        Place::Key => entry.value.clone(),
-        Place::Element => Value::List(vec![entry.value.clone()]),
+    let innermost = match entry.kind {
+        EntryKind::Key => entry.value.clone(),
+        EntryKind::Element => Value::List(vec![entry.value.clone()]),
     };
     missing.iter().rev().fold(innermost, |value, name| Value::Table(vec![((*name).clone(), value)]))
 }
 
 /// Refuses a value on the path that is not what the entry needs there.
 fn check_shape(node: &Node, entry: &Entry, depth: usize, last: usize) -> Result<(), EditError> {
-    let is_array = entry.place == Place::Element && depth == last;
+    let is_array = entry.kind == EntryKind::Element && depth == last;
     let fits = match node.kind {
         Kind::Array(_) => is_array,
         Kind::Object(_) => !is_array,
@@ -121,7 +121,7 @@ fn check_shape(node: &Node, entry: &Entry, depth: usize, last: usize) -> Result<
 fn start_document(text: &str, entry: &Entry, ledger: &mut Ledger) -> String {
     let layout = Layout::of(text);
     ledger.gaps.insert(String::new(), text.to_owned());
-    let parents = entry.path.len() - usize::from(entry.place == Place::Key);
+    let parents = entry.path.len() - usize::from(entry.kind == EntryKind::Key);
     for depth in 0..=parents {
         ledger.created.insert(pointer(&entry.path[..depth]));
     }
@@ -217,16 +217,16 @@ pub fn remove(
 ) -> Result<String, EditError> {
     let syntax = syntax_of(text, format)?;
     let Some(root) = &syntax.root else { return Ok(text.to_owned()) };
-    let parent = match target.place {
-        Place::Key => &target.path[..target.path.len() - 1],
-        Place::Element => target.path.as_slice(),
+    let parent = match target.kind {
+        EntryKind::Key => &target.path[..target.path.len() - 1],
+        EntryKind::Element => target.path.as_slice(),
     };
     let Some(container) = root.at(parent) else { return Ok(text.to_owned()) };
-    let position = match (&container.kind, target.place) {
-        (Kind::Array(items), Place::Element) => {
+    let position = match (&container.kind, target.kind) {
+        (Kind::Array(items), EntryKind::Element) => {
             items.iter().rposition(|item| item.to_json() == target.value)
         }
-        (Kind::Object(members), Place::Key) => {
+        (Kind::Object(members), EntryKind::Key) => {
             members.iter().rposition(|member| Some(&member.key) == target.path.last())
         }
         _ => None,

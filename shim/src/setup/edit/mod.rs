@@ -12,7 +12,7 @@ mod tests;
 mod toml;
 mod value;
 
-pub use entry::{EditError, Entry, Format, Found, Ledger, Place, Target};
+pub use entry::{EditError, Entry, EntryKind, Format, Found, Ledger, Target};
 pub use value::Value;
 
 use serde_json::Value as Json;
@@ -57,11 +57,13 @@ pub fn parse(text: &str, format: Format) -> Result<Json, EditError> {
 pub fn look(text: &str, format: Format, target: &Target) -> Result<Found, EditError> {
     let document = parse(text, format)?;
     let parent = target.path.iter().try_fold(&document, |value, name| value.get(name));
-    Ok(match (parent, target.place) {
-        (Some(value), Place::Key) if *value == target.value => Found::Same,
-        (Some(value), Place::Key) => Found::Different(value.clone()),
-        (Some(Json::Array(items)), Place::Element) if items.contains(&target.value) => Found::Same,
-        (None, _) | (Some(_), Place::Element) => Found::Absent,
+    Ok(match (parent, target.kind) {
+        (Some(value), EntryKind::Key) if *value == target.value => Found::Same,
+        (Some(value), EntryKind::Key) => Found::Different(value.clone()),
+        (Some(Json::Array(items)), EntryKind::Element) if items.contains(&target.value) => {
+            Found::Same
+        }
+        (None, _) | (Some(_), EntryKind::Element) => Found::Absent,
     })
 }
 
@@ -148,9 +150,11 @@ fn find(value: &Json, target: &Target, path: &mut Vec<String>) -> bool {
     let Json::Object(members) = value else { return false };
     for (key, member) in members {
         path.push(key.clone());
-        let is_here = match target.place {
-            Place::Key => target.path.last() == Some(key) && *member == target.value,
-            Place::Element => member.as_array().is_some_and(|items| items.contains(&target.value)),
+        let is_here = match target.kind {
+            EntryKind::Key => target.path.last() == Some(key) && *member == target.value,
+            EntryKind::Element => {
+                member.as_array().is_some_and(|items| items.contains(&target.value))
+            }
         };
         if (is_here && *path != target.path) || find(member, target, path) {
             return true;

@@ -1,7 +1,7 @@
 //! Edits of TOML texts. A table with a header is appended and cut as lines; what is written inside another table is edited with
 //! `toml_edit`, and the lines that did not change keep their line endings.
 
-use super::entry::{EditError, Entry, Ledger, Place, Target, pointer};
+use super::entry::{EditError, Entry, EntryKind, Ledger, Target, pointer};
 use super::layout::Layout;
 use super::value::Value;
 use serde_json::Value as Json;
@@ -79,7 +79,7 @@ pub fn insert(text: &str, entry: &Entry, ledger: &mut Ledger) -> Result<String, 
         }
     }
     let Value::Table(members) = &entry.value else { return insert_inside(text, entry) };
-    if parent.is_some_and(Item::is_inline_table) || entry.place == Place::Element {
+    if parent.is_some_and(Item::is_inline_table) || entry.kind == EntryKind::Element {
         return insert_inside(text, entry);
     }
     let newline = Layout::of(text).newline;
@@ -141,11 +141,11 @@ fn insert_inside(text: &str, entry: &Entry) -> Result<String, EditError> {
                 .or_insert_with(|| Item::Table(Table::new()))
                 .as_table_like_mut()?;
         }
-        match entry.place {
-            Place::Key => {
+        match entry.kind {
+            EntryKind::Key => {
                 table.insert(key, Item::Value(to_toml(&entry.value)));
             }
-            Place::Element => {
+            EntryKind::Element => {
                 let empty = || Item::Value(toml_edit::Array::new().into());
                 let array = table.entry(key).or_insert_with(empty).as_array_mut()?;
                 array.push(to_toml(&entry.value));
@@ -256,11 +256,11 @@ fn remove_inside(text: &str, target: &Target) -> Result<String, EditError> {
         for name in parents {
             table = table.get_mut(name)?.as_table_like_mut()?;
         }
-        match target.place {
-            Place::Key => {
+        match target.kind {
+            EntryKind::Key => {
                 table.remove(key)?;
             }
-            Place::Element => {
+            EntryKind::Element => {
                 let array = table.get_mut(key)?.as_array_mut()?;
                 let at = array.iter().position(|item| value_to_json(item) == target.value)?;
                 array.remove(at);

@@ -373,9 +373,8 @@ fn a_link_stays_a_link_and_a_file_keeps_its_mode() {
 fn the_entry_of_each_client_is_as_its_own_command_writes_it() {
     let expected = |client: &str, program: &str| match client {
         "claude" => json!({"type": "stdio", "command": program, "args": ["mcp"], "env": {}}),
-        "codex" => json!({"command": program, "args": ["mcp"]}),
         "copilot" => json!({"tools": ["*"], "type": "local", "command": program, "args": ["mcp"]}),
-        "gemini" => json!({"command": program, "args": ["mcp"]}),
+        "codex" | "gemini" => json!({"command": program, "args": ["mcp"]}),
         _ => panic!("{client} has no command"),
     };
     for client in ["claude", "codex", "copilot", "gemini"] {

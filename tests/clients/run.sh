@@ -13,6 +13,7 @@ root=$(cd "$here/../.." && pwd)
 loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
 claude_code=2.1.330
+codex_version=0.169.0
 node=24.19.0
 passed=0 failed=0
 
@@ -69,6 +70,20 @@ install_claude_code() {
     echo "$folder/node_modules/$package/claude"
 }
 
+# Installs the npm package of Codex; prints the path of the program.
+install_codex() {
+    local folder=$clients/codex-$codex_version
+    if [ ! -e "$folder/installed" ]; then
+        echo "Installing @openai/codex $codex_version with npm" >&2
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error \
+            "@openai/codex@$codex_version" >&2
+        touch "$folder/installed"
+    fi
+    find "$folder/node_modules/@openai" -path '*/vendor/*/bin/codex' -type f
+}
+
 # run_case NAME COMMAND…: runs one client and prints the verdict.
 run_case() {
     local name=$1 start=$SECONDS
@@ -90,6 +105,7 @@ install_sdk mcp-2.3.0
 find_npm
 install_packages
 claude=$(install_claude_code)
+codex=$(install_codex)
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
@@ -102,6 +118,8 @@ run_case "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "
 run_case "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
 run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
 run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
+run_case "Claude Code $claude_code, set up and removed" python3 "$here/setup_claude.py" "$loci" "$claude"
+run_case "Codex $codex_version, set up and removed" python3 "$here/setup_codex.py" "$loci" "$codex"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

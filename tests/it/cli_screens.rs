@@ -369,6 +369,30 @@ fn completions_man_pages_and_help_cover_all_commands() {
 }
 
 #[test]
+fn setup_prints_these_screens() {
+    let scene = Scene { _agent: None, home: TestHome::without_model(), ids: Vec::new() };
+    let program = crate::home::binaries().join("loci").to_string_lossy().into_owned();
+    let screen = |arguments: &[&str]| {
+        let screen = scene.screen(arguments).replace(&program, "LOCI");
+        screen
+            .lines()
+            .filter(|line| !line.starts_with("Warning: LOCI is in a folder"))
+            .fold(String::new(), |text, line| text + line + "\n")
+    };
+    let screens = [
+        screen(&["setup", "claude"]),
+        screen(&["setup", "codex", "--dry-run", "--no-hooks"]),
+        screen(&["setup", "cursor", "--yes"]),
+        screen(&["setup", "cursor", "--remove", "--yes"]),
+        screen(&["setup", "claude-desktop", "--print"]),
+        screen(&["setup", "claude", "--remove", "--yes"]),
+    ];
+    // The warning about the folder is the only text of these streams.
+    let text = screens.join("\n").replace("[stderr]\n[0]", "[0]");
+    insta::assert_snapshot!("setup", text);
+}
+
+#[test]
 fn store_administration_commands_print_these_screens() {
     let scene = Scene::new();
     for (name, typed) in [

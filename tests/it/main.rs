@@ -66,6 +66,8 @@ mod sessions;
 mod settings;
 mod settings_bad;
 mod settings_live;
+mod setup;
+mod setup_plan;
 mod shim_exit;
 mod signals;
 mod silence;

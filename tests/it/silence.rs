@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 53] = [
+const COMMANDS: [&str; 54] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -38,6 +38,7 @@ const COMMANDS: [&str; 53] = [
     "scan",
     "eval",
     "doctor",
+    "setup claude --yes",
     "backup create",
     "backup list",
     "backup verify",

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod daemon;
 pub mod memories;
+pub mod setup;
 pub mod store_admin;
 pub(crate) mod values;
 pub mod versions;
@@ -14,6 +15,7 @@ use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
     Undo,
 };
+use setup::Setup;
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
 use versions::{Review, Supersede};
@@ -114,6 +116,11 @@ pub enum Command {
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
     Mcp,
+    /// Set up clients to use loci: shows what changes in their configuration, and asks.
+    #[command(
+        after_help = "Example: every client that is installed\n  loci setup\n\nExample: preview\n  loci setup claude --dry-run\n\nExample: take it out again\n  loci setup claude --remove"
+    )]
+    Setup(Setup),
     /// Control the daemon that all sessions share.
     #[command(subcommand, after_help = "Example: list connected agents\n  loci ctl status")]
     Ctl(Ctl),

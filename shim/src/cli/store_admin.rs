@@ -66,7 +66,7 @@ pub struct Doctor {
     /// Remove the lasting notices, which you have read.
     #[arg(long)]
     pub dismiss: bool,
-    /// Build again what is derived from the memories, keep damaged pages as they are, then check.
+    /// Build again what is derived from the memories, keep damaged pages as they are, write missing entries of clients again, then check.
     #[arg(long, conflicts_with = "dismiss")]
     pub fix: bool,
     /// Also read every row, vector, sign code and backup.

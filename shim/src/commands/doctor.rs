@@ -1,4 +1,4 @@
-//! `loci doctor`: checks daemon, sockets, database, model and disk. The daemon checks the database; if the daemon cannot be
+//! `loci doctor`: checks daemon, sockets, database, model, disk and the clients' configuration. The daemon checks the database; if the daemon cannot be
 //! started, the command checks the files itself, without opening the database.
 
 use crate::cli::store_admin::Doctor;
@@ -6,6 +6,10 @@ use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
 use crate::commands::ctl::status;
 use crate::output::{Problem, Style, confirm, escape_line, print_line};
+use crate::setup::check::{Checked, check};
+use crate::setup::environment::{Environment, own_path};
+use crate::setup::manifest::Manifest;
+use crate::setup::repair::repair;
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
@@ -14,7 +18,7 @@ use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding, Verdict}
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::process::Command;
 
@@ -44,6 +48,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
     findings.push(check_disk(&client.paths.home));
+    check_clients(&client.paths.home, args.fix, &mut findings);
     let reply = DoctorReply { findings, dismissed: None };
     if args.json {
         print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
@@ -253,6 +258,38 @@ fn check_disk(home: &Path) -> Finding {
             }
         }
     }
+}
+
+/// Checks the configuration of clients. With `fix`, entries that are missing are written again first.
+fn check_clients(home: &Path, fix: bool, findings: &mut Vec<Finding>) {
+    let Some(environment) = Environment::of_process() else { return };
+    let Ok(loci) = own_path(&environment) else { return };
+    if fix {
+        match repair(home, &environment, &loci) {
+            Ok((changed, problems)) => {
+                let done = |path: &PathBuf| {
+                    Finding::ok("clients", format!("{} was written again", path.display()))
+                };
+                findings.extend(changed.iter().map(done));
+                findings.extend(problems.iter().map(client_problem));
+            }
+            Err(problem) => findings.push(client_problem(&problem)),
+        }
+    }
+    match Manifest::read(home) {
+        Ok(manifest) => findings.extend(check(&Checked {
+            environment: &environment,
+            manifest: &manifest,
+            loci: &loci,
+            last_delivery: &|_| None,
+        })),
+        Err(problem) => findings.push(client_problem(&problem)),
+    }
+}
+
+fn client_problem(problem: &Problem) -> Finding {
+    let next_step = problem.next_step().unwrap_or("Run loci setup").to_owned();
+    Finding::fail("clients", problem.message(), next_step)
 }
 
 /// Converts a block count, whose integer type differs between systems.

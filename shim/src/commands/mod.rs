@@ -35,6 +35,7 @@ mod restore;
 mod review;
 mod scan;
 mod search;
+mod setup;
 mod stats;
 mod supersede;
 mod transfer;
@@ -65,6 +66,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Backup(command) => return backup::run(command).await,
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,
+        Command::Setup(args) => return setup::run(&args),
         Command::Doctor(args) => return doctor::run(args).await,
         Command::Eval(args) => return eval::run(args).await,
         Command::Config(command) => return config::run(&command).await,

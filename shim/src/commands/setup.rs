@@ -1,0 +1,201 @@
+//! `loci setup`: writes loci into the configuration of clients after showing what changes, or takes it out again.
+//!
+//! Not here: what a client wants and how files are edited (`setup`).
+
+use crate::cli::setup::Setup;
+use crate::output::{Consent, Problem, Style, confirm, print_line, print_note};
+use crate::setup::apply::apply;
+use crate::setup::client::{Client, Context, Scope, Wishes};
+use crate::setup::environment::{self, Environment};
+use crate::setup::manifest::Manifest;
+use crate::setup::plan::{self, Plan};
+use crate::setup::{report, trust};
+use loci_proto::error::Exit;
+use loci_proto::paths::{self, Paths};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Plans, shows, asks and writes.
+///
+/// # Errors
+/// No client is installed, the user does not confirm, or a file cannot be written.
+pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
+    let paths = Paths::of_process()?;
+    paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
+    let environment = Environment::of_process().ok_or_else(|| {
+        Problem::new("The home folder is unknown").hint("Set HOME to your home folder")
+    })?;
+    let loci = environment::own_path(&environment)?;
+    if args.print {
+        return print(args, &environment, &loci);
+    }
+    let mut manifest = Manifest::read(&paths.home)?;
+    let mut plan = if args.remove {
+        plan::take_down(&manifest, args.client, args.scope, args.force)
+    } else {
+        set_up(args, &environment, &loci, &manifest)?
+    };
+    if args.client.is_some() && !plan.problems.is_empty() {
+        return Err(plan.problems.remove(0).1);
+    }
+    if args.dry_run {
+        return dry_run(args, &plan);
+    }
+    show(args, &plan, &environment)?;
+    let is_changed = plan.changes.iter().any(|change| change.action() != "record");
+    if is_changed {
+        warn_about(&loci);
+        confirm(question(args), Consent::from(args.yes))?;
+    }
+    write(args, plan, &mut manifest, &paths.home, &environment)
+}
+
+fn set_up(
+    args: &Setup,
+    environment: &Environment,
+    loci: &Path,
+    manifest: &Manifest,
+) -> Result<Plan, Problem> {
+    let clients = match args.client {
+        Some(client) => vec![client],
+        None => plan::installed(environment),
+    };
+    if clients.is_empty() {
+        let problem = Problem::new("No client that loci knows is installed for this user");
+        return Err(problem.hint("Name one, for example loci setup claude; or loci setup --print"));
+    }
+    let wishes = wishes(args);
+    let has_hooks = plan::vscode_has_hooks(&clients, args.no_hooks, environment, manifest);
+    let context = context(args, environment, loci, &wishes, has_hooks);
+    Ok(plan::set_up(&clients, &context, manifest))
+}
+
+fn wishes(args: &Setup) -> Wishes {
+    Wishes {
+        no_hooks: args.no_hooks,
+        no_permission: args.no_permission,
+        with: args.with.clone(),
+        force: args.force,
+    }
+}
+
+fn context<'a>(
+    args: &Setup,
+    environment: &'a Environment,
+    loci: &'a Path,
+    wishes: &'a Wishes,
+    vscode_has_hooks: bool,
+) -> Context<'a> {
+    let scope = args.scope.unwrap_or(Scope::User);
+    Context { environment, loci, scope, wishes, vscode_has_hooks }
+}
+
+/// Prints what would be put into the configuration.
+fn print(args: &Setup, environment: &Environment, loci: &Path) -> Result<ExitCode, Problem> {
+    let text = match args.client {
+        None => report::generic(loci),
+        Some(client) => {
+            let wishes = wishes(args);
+            report::configuration(client, &context(args, environment, loci, &wishes, false))?
+        }
+    };
+    print_line(text.trim_end())?;
+    Ok(Exit::Ok.into())
+}
+
+fn dry_run(args: &Setup, plan: &Plan) -> Result<ExitCode, Problem> {
+    if args.json {
+        print_line(report::json(plan, false).to_string())?;
+    } else {
+        let diff = report::diff(plan);
+        print_line(if diff.is_empty() { "Nothing would change" } else { diff.trim_end() })?;
+        plan.notes.iter().for_each(|(client, note)| print_note(&format!("{client}:"), note));
+    }
+    Ok(exit_code(plan))
+}
+
+fn show(args: &Setup, plan: &Plan, environment: &Environment) -> Result<(), Problem> {
+    if args.json {
+        return Ok(());
+    }
+    let text = report::text(plan, &environment.home, Style::of(&io::stdout()));
+    if text.is_empty() {
+        return print_line("loci setup has written nothing, so there is nothing to remove");
+    }
+    print_line(text.trim_end())
+}
+
+fn question(args: &Setup) -> &'static str {
+    if args.remove { "Remove this?" } else { "Write this?" }
+}
+
+/// Warns about a program that will not stay where it is, and about a store that other programs do not find.
+fn warn_about(loci: &Path) {
+    if environment::is_build(loci) {
+        let note = format!(
+            "{} is in a folder in which cargo builds, and cargo clean removes it. Install loci, then run loci setup again",
+            loci.display()
+        );
+        print_note("Warning:", &note);
+    }
+    for name in ["LOCI_HOME", "LOCI_DB"] {
+        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+            let note = format!(
+                "{name} is set here. A client that is started elsewhere does not see it and uses ~/.loci"
+            );
+            print_note("Warning:", &note);
+        }
+    }
+}
+
+/// Makes the changes, then says what the user still has to do.
+fn write(
+    args: &Setup,
+    plan: Plan,
+    manifest: &mut Manifest,
+    home: &Path,
+    environment: &Environment,
+) -> Result<ExitCode, Problem> {
+    let code = exit_code(&plan);
+    let document = args.json.then(|| report::json(&plan, true));
+    let is_codex = plan.clients.contains(&Client::Codex) && !args.remove;
+    let mut count = 0;
+    for change in plan.changes {
+        count += usize::from(change.action() != "record");
+        apply(change, manifest, home)?;
+    }
+    if let Some(document) = document {
+        print_line(document.to_string())?;
+        return Ok(code);
+    }
+    match count {
+        0 => {}
+        1 => print_line("1 file changed")?,
+        count => print_line(format!("{count} files changed"))?,
+    }
+    if is_codex {
+        tell_trust(environment)?;
+    }
+    if count > 0 && !args.remove {
+        print_line("Restart the clients, then check with loci doctor")?;
+    }
+    Ok(code)
+}
+
+/// Asks Codex which hooks it runs.
+fn tell_trust(environment: &Environment) -> Result<(), Problem> {
+    let Some(hooks) = trust::hooks(environment) else { return Ok(()) };
+    let waiting = hooks.iter().filter(|hook| !hook.runs).count();
+    if waiting == 0 {
+        return print_line(format!("Codex runs all {} hooks of loci", hooks.len()));
+    }
+    print_line(format!(
+        "Codex does not run {waiting} of {} hooks of loci yet: type /hooks in Codex and approve them",
+        hooks.len()
+    ))
+}
+
+fn exit_code(plan: &Plan) -> ExitCode {
+    if plan.problems.is_empty() { Exit::Ok.into() } else { Exit::Failed.into() }
+}

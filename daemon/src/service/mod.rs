@@ -15,12 +15,14 @@ pub mod maintenance_run;
 pub mod models;
 pub mod open_sockets;
 pub mod pools;
+pub mod project;
 pub mod reembedding;
 pub mod repeat_limiter;
 pub mod scheduler;
 pub mod status;
 pub mod storage_health;
 pub mod store_state;
+pub mod switches;
 #[cfg(test)]
 pub(crate) mod test_fixture;
 pub mod usage;

@@ -113,7 +113,11 @@ pub enum Command {
     #[command(
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
-    Mcp,
+    Mcp {
+        /// Neither read nor write nor record anything in this session; LOCI_INCOGNITO=1 does the same.
+        #[arg(long)]
+        incognito: bool,
+    },
     /// Control the daemon that all sessions share.
     #[command(subcommand, after_help = "Example: list connected agents\n  loci ctl status")]
     Ctl(Ctl),

@@ -22,7 +22,7 @@ use rmcp::model::{
     ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,6 +136,7 @@ impl ServerHandler for McpHandler {
                 sanitize::reply(&mut value);
                 success(self.with_notice(value), &tool)
             }
+            Err(failure) if failure.code == Code::Off => off(&failure),
             Err(failure) => failed(&failure),
         }))
     }
@@ -265,6 +266,12 @@ fn deadline_exceeded() -> Failure {
 fn failed(failure: &Failure) -> CallToolResult {
     let text = failure.to_string();
     CallToolResult::error(vec![ContentBlock::text(sanitize::text(&text).into_owned())])
+}
+
+/// Returns the result of a call where loci is off. No error: there is nothing that the model could correct.
+fn off(failure: &Failure) -> CallToolResult {
+    let reason = sanitize::text(&failure.message).into_owned();
+    CallToolResult::structured(json!({"off": true, "reason": reason, "next_step": failure.hint}))
 }
 
 /// Returns the argument that makes a tool's reply smaller.

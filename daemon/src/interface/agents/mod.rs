@@ -6,6 +6,7 @@ pub mod listen;
 pub mod mcp;
 pub(crate) mod prompts;
 pub(crate) mod resources;
+pub mod recognised;
 pub mod session;
 pub mod shown;
 pub mod transport;

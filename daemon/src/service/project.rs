@@ -7,7 +7,7 @@ use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_engine::operations::folders::{AlikeFolder, FolderState, SeenFolder};
 use loci_proto::error::Failure;
-use loci_proto::group::{Group, GroupHint};
+use loci_proto::group::GroupHint;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -64,14 +64,6 @@ pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns every folder.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<FolderRow>> {
-    let sql = format!("SELECT {COLUMNS} FROM folders ORDER BY id");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([], read)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 /// Writes a folder, as it is now.
 pub(crate) fn put(conn: &Connection, folder: &FolderRow, now: Timestamp) -> Result<()> {
     let FolderRow { id, path, part, identity, trace } = folder;

@@ -269,6 +269,7 @@ pub(crate) mod tests {
                 let query = SearchQuery {
                     parsed: &parsed,
                     projects: &ProjectPreference::default(),
+                    branch: None,
                     answering: &[],
                     encoding: encoding.as_ref(),
                     fusion: Fusion::default(),

@@ -198,6 +198,16 @@ impl Index {
         self.attributes.group_id(number)
     }
 
+    /// Returns whether a memory was ever stored on a branch.
+    pub(crate) fn has_branches(&self) -> bool {
+        self.attributes.has_branches()
+    }
+
+    /// Returns the branch on which a memory was stored.
+    pub(crate) fn branch(&self, slot: usize) -> Option<&str> {
+        self.attributes.branch(slot)
+    }
+
     /// Returns the number of the group with this id; `None` if it has no memories.
     pub(crate) fn group_number(&self, id: &str) -> Option<u32> {
         self.attributes.group(id)

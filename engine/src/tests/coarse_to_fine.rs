@@ -120,6 +120,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
         &SearchQuery {
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
+            branch: None,
             answering: &[],
             encoding: Some(encoding),
             fusion: Fusion::Soft,
@@ -261,6 +262,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
             let query = SearchQuery {
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
+                branch: None,
                 answering: &[],
                 encoding: Some(&encoding),
                 fusion: Fusion::Soft,

@@ -141,7 +141,7 @@ pub enum Command {
     /// Make, list, verify and restore backups.
     #[command(subcommand, after_help = "Example\n  loci backup list")]
     Backup(Backup),
-    /// List, rename, merge and alias projects.
+    /// List, rename, merge and alias projects, and switch loci off or on in them.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
     /// Find secrets in everything that is stored; never prints a value.

@@ -8,7 +8,8 @@ use crate::interface::agents::session::Session;
 use crate::interface::agents::{prompts, resources};
 use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
-use loci_proto::mcp::idempotency::META_KEY;
+use loci_proto::hello::Checkout;
+use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
 use loci_proto::mcp::tools;
 use loci_proto::requests::Request;
 use loci_proto::{VERSION, limits, sanitize};
@@ -116,13 +117,16 @@ impl ServerHandler for McpHandler {
             context.client_info().map(|client| format!("{} {}", client.name, client.version)),
         );
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
+        let checkout = checkout(context.meta.get(CHECKOUT_KEY));
         let (handler, arguments) = (self.clone(), request.arguments.unwrap_or_default());
         let tool = request.name.clone();
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
             let _permit = handler.session.call_permit().await;
             let parsed = Request::parse(&request.name, arguments)?;
-            let caller = Caller { session: &handler.session, key };
+            let session = checkout.map(|checkout| handler.session.with_checkout(checkout));
+            let session = session.as_ref().unwrap_or(&handler.session);
+            let caller = Caller { session, key };
             handlers::handle(&handler.service, caller, parsed).await
         });
         let outcome = tokio::select! {
@@ -260,6 +264,11 @@ async fn notify_progress(context: &RequestContext<RoleServer>) -> Infallible {
 fn deadline_exceeded() -> Failure {
     Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs()))
         .hint("Call again; a store may have succeeded")
+}
+
+/// Returns the checkout that the shim sent with a call.
+fn checkout(meta: Option<&Value>) -> Option<Checkout> {
+    serde_json::from_value(meta?.clone()).ok()
 }
 
 /// Returns the result of a failed call.

@@ -9,6 +9,7 @@ use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
+use loci_proto::hello::Checkout;
 use loci_proto::memory::{MemoryId, Origin};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,8 @@ pub struct Session {
     pub recognised: Arc<OnceCell<Recognised>>,
     /// The group that the hello makes.
     hinted: Group,
+    /// What is checked out in the project.
+    checkout: Option<Checkout>,
     /// The socket of the session: agents and people have different ones.
     from: SessionKind,
 }
@@ -108,6 +111,7 @@ impl Session {
             GroupHint::Default => Group::named(default_group),
         };
         Self {
+            checkout: hello.checkout.clone(),
             hello,
             hinted: group.clone(),
             recognised: Arc::default(),
@@ -142,6 +146,7 @@ impl Session {
         Self {
             hello: self.hello.clone(),
             hinted: self.hinted.clone(),
+            checkout: self.checkout.clone(),
             recognised: Arc::clone(&self.recognised),
             group,
             client: self.client.clone(),
@@ -173,7 +178,14 @@ impl Session {
             session: Some(session),
             origin: self.origin(),
             group: self.group.clone(),
+            checkout: self.checkout.clone(),
         }
+    }
+
+    /// Returns a copy of the session with another checkout, for one call.
+    #[must_use]
+    pub fn with_checkout(&self, checkout: Checkout) -> Self {
+        Self { checkout: Some(checkout), ..self.in_group(self.group.clone()) }
     }
 
     /// Returns the name and version of the client, as it names itself.

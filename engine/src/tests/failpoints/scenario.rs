@@ -233,7 +233,7 @@ impl Subject {
 
     fn call(&self, key: &str) -> CallContext {
         let actor =
-            crate::Actor { origin: Origin::Agent, client: None, session: None, group: named("a") };
+            crate::Actor { origin: Origin::Agent, client: None, session: None, group: named("a"), checkout: None };
         CallContext { now: self.now, actor, key: Some(key.to_owned()) }
     }
 

@@ -101,11 +101,10 @@ fn find_session(service: &Service, text: &str) -> Result<Vec<String>, Failure> {
     }
     match (found.pop(), found.len()) {
         (Some(ids), 0) => Ok(ids),
-        (Some(_), others) => Err(Failure::invalid(
-            "session",
-            format!("is the beginning of {} sessions", others + 1),
-        )
-        .hint("Use the process id: loci ctl ps")),
+        (Some(_), others) => {
+            Err(Failure::invalid("session", format!("is the beginning of {} sessions", others + 1))
+                .hint("Use the process id: loci ctl ps"))
+        }
         (None, _) => Err(Failure::new(Code::NotFound, "names no connected session")
             .at("session")
             .hint("Use the id or the process id of loci ctl ps --json")),

@@ -38,7 +38,8 @@ impl Service {
             SwitchStatus { opt_in: self.config.serves_opted_in_only(), ..SwitchStatus::default() };
         let connected = self.sessions.all();
         for shown in sessions {
-            let Some(session) = connected.iter().find(|session| session.hello.id == shown.id) else {
+            let Some(session) = connected.iter().find(|session| session.hello.id == shown.id)
+            else {
                 continue;
             };
             let entered = self.resolved(session).await;

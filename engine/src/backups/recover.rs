@@ -10,7 +10,9 @@ use crate::backups::verify::{self, Verification};
 use crate::database_files::wal_path;
 use crate::db::damage::DamagedRow;
 use crate::db::salvage::{self, Salvage};
-use crate::db::{damaged_copy, export_rows, health, import_rows, isolated_groups, migrate, switches};
+use crate::db::{
+    damaged_copy, export_rows, health, import_rows, isolated_groups, migrate, switches,
+};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::maintain;

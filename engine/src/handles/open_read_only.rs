@@ -7,7 +7,8 @@ use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
 use crate::db::damage::{self, DamagedRows};
 use crate::db::{
-    entity_links, groups, health, isolated_groups, memories, migrate, schema_check, switches, vector_sets,
+    entity_links, groups, health, isolated_groups, memories, migrate, schema_check, switches,
+    vector_sets,
 };
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;

@@ -54,10 +54,6 @@ impl<'a> From<&'a Group> for Viewer<'a> {
 
 impl<'a> From<&'a Actor> for Viewer<'a> {
     fn from(actor: &'a Actor) -> Self {
-        Self {
-            group: &actor.group,
-            origin: actor.origin,
-            checkout: actor.checkout.as_ref(),
-        }
+        Self { group: &actor.group, origin: actor.origin, checkout: actor.checkout.as_ref() }
     }
 }

@@ -148,6 +148,7 @@ mod the_example_is_parsed_and_serialised_for {
         forget_many: ForgetManyRequest, forget_many::ForgetManyReply;
         history: HistoryRequest, history::HistoryReply;
         import: ImportRequest, import::ImportReply;
+        incognito: IncognitoRequest, incognito::IncognitoReply;
         inspect: InspectRequest, inspect::InspectReply;
         list: ListRequest, list::ListReply;
         maintenance: MaintenanceRequest, maintenance::MaintenanceReply;

@@ -55,7 +55,9 @@ async fn switch(client: &VerbClient, args: Switch, off: bool) -> Result<(), Prob
     let reply: GroupSwitchedReply = raw_reply.parse()?;
     let (name, id) = (escape_line(&reply.name), &reply.id);
     print_line(if off {
-        format!("loci is off in {name}: its sessions neither read nor write. Switch it on: loci groups on {id}")
+        format!(
+            "loci is off in {name}: its sessions neither read nor write. Switch it on: loci groups on {id}"
+        )
     } else {
         format!("loci is on in {name}, unless its .loci.toml has off = true")
     })

@@ -103,7 +103,6 @@ fn branch_name(name: &str) -> Option<String> {
 /// Returns the id of a commit: 40 or 64 hexadecimal digits.
 fn object_id(text: &str) -> Option<String> {
     let id = text.trim();
-    let is_id =
-        matches!(id.len(), 40 | 64) && id.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_id.then(|| id.to_ascii_lowercase())
 }

@@ -55,8 +55,7 @@ struct GitDirs {
 /// followed, because no repository refers back to one.
 fn trusted_dirs(folder: &Path, entry: &Path, meta: &Metadata) -> Option<GitDirs> {
     let dir = if meta.is_file() { read_path(entry, "gitdir: ")? } else { return None };
-    let common =
-        worktree_common_dir(entry, &dir).or_else(|| submodule_dir(folder, dir.clone()))?;
+    let common = worktree_common_dir(entry, &dir).or_else(|| submodule_dir(folder, dir.clone()))?;
     is_repository(&common).then_some(GitDirs { common, head: Some(dir) })
 }
 

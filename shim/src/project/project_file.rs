@@ -67,11 +67,8 @@ struct Fault {
 }
 
 fn read(file: &Path) -> Result<ProjectFile, Fault> {
-    let unreadable = |error: io::Error| Fault {
-        reason: error.to_string(),
-        isolates: true,
-        switches_off: true,
-    };
+    let unreadable =
+        |error: io::Error| Fault { reason: error.to_string(), isolates: true, switches_off: true };
     let text = read_small(file).map_err(unreadable)?;
     let has_key_off = text.lines().any(|line| line.trim_start().starts_with(OFF));
     let fault = |reason: String| Fault {

@@ -30,7 +30,7 @@ struct MemoryAttributes {
     confident_at: Timestamp,
     expires_at: i64,
     group: u32,
-    /// Its number in the list of branches; 0 for none.
+    /// Its number in the list of branches + 1; 0 for none.
     branch: u32,
     event_day: i32,
     created_day: i32,
@@ -69,7 +69,7 @@ pub(crate) struct Attributes {
     group_numbers: HashMap<Option<String>, u32>,
     /// The slots of each group, by group number.
     members: Vec<Members>,
-    /// The branches, by their number - 1.
+    /// The branches on which memories were stored.
     branches: Vec<String>,
     /// The slots that hold a memory.
     pub present: Bitmap,
@@ -180,15 +180,14 @@ impl Attributes {
         slot_id(at + 1)
     }
 
-    /// Returns whether a memory was ever stored on a branch.
-    pub(crate) fn has_branches(&self) -> bool {
-        !self.branches.is_empty()
+    /// Returns the branches on which memories were stored, by their number.
+    pub(crate) fn branches(&self) -> &[String] {
+        &self.branches
     }
 
-    /// Returns the branch on which a memory was stored.
-    pub(crate) fn branch(&self, slot: usize) -> Option<&str> {
-        let at = (self.by_slot[slot].branch as usize).checked_sub(1)?;
-        Some(&self.branches[at])
+    /// Returns the number of the branch on which a memory was stored.
+    pub(crate) fn branch_number_of(&self, slot: usize) -> Option<usize> {
+        (self.by_slot[slot].branch as usize).checked_sub(1)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -275,7 +274,7 @@ impl Attributes {
             created_day: attributes.created_day,
             summary: self.summary(slot),
             extractive: attributes.extractive,
-            branch: self.branch(slot).map(str::to_owned),
+            branch: self.branch_number_of(slot).map(|number| self.branches[number].clone()),
         }
     }
 

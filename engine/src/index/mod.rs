@@ -198,14 +198,14 @@ impl Index {
         self.attributes.group_id(number)
     }
 
-    /// Returns whether a memory was ever stored on a branch.
-    pub(crate) fn has_branches(&self) -> bool {
-        self.attributes.has_branches()
+    /// Returns the branches on which memories were stored, by their number.
+    pub(crate) fn branches(&self) -> &[String] {
+        self.attributes.branches()
     }
 
-    /// Returns the branch on which a memory was stored.
-    pub(crate) fn branch(&self, slot: usize) -> Option<&str> {
-        self.attributes.branch(slot)
+    /// Returns the number of the branch on which a memory was stored.
+    pub(crate) fn branch_number(&self, slot: usize) -> Option<usize> {
+        self.attributes.branch_number_of(slot)
     }
 
     /// Returns the number of the group with this id; `None` if it has no memories.

@@ -36,12 +36,13 @@ impl BranchPreference {
     /// Lowers the scores and returns by how much, by slot, as negative numbers.
     pub(crate) fn apply(&self, index: &Index, scored: &mut [ScoredSlot]) -> HashMap<usize, f64> {
         let mut lowered = HashMap::new();
-        if !index.has_branches() {
+        let is_other: Vec<bool> = index.branches().iter().map(|name| self.is_other(name)).collect();
+        if !is_other.contains(&true) {
             return lowered;
         }
         let Some(group) = index.group_number(&self.group) else { return lowered };
         for entry in scored.iter_mut().filter(|entry| index.group(entry.slot) == group) {
-            let is_other = index.branch(entry.slot).is_some_and(|branch| self.is_other(branch));
+            let is_other = index.branch_number(entry.slot).is_some_and(|number| is_other[number]);
             if is_other && entry.score > 0.0 {
                 let change = -LOWERED_BY * entry.score;
                 lowered.insert(entry.slot, change);

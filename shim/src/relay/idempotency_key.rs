@@ -76,6 +76,12 @@ pub struct CallMeta {
 }
 
 impl CallMeta {
+    /// Adds only a key.
+    #[must_use]
+    pub fn of_key(key: &str) -> Self {
+        Self { key: key.to_owned(), checkout: None }
+    }
+
     /// Creates what is added to the next call.
     #[must_use]
     pub fn next(keys: &mut IdempotencyKeys, checkout: Option<&SessionCheckout>) -> Self {
@@ -183,7 +189,7 @@ mod tests {
             panic!("not a request: {line}")
         };
         let params = request.params.expect("the request has parameters");
-        let added = CallMeta { key: "s:1".to_owned(), checkout: None };
+        let added = CallMeta::of_key("s:1");
         let keyed = inject_key(&line, params, &added)?;
         let (head, tail) =
             (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
@@ -219,7 +225,7 @@ mod tests {
             r#"{"_meta":{"dev.loci/checkout":{"branch":"mine"}},"name":"x"}"#.to_owned(),
         )
         .expect("the text is JSON");
-        let mut added = CallMeta { key: "s:1".to_owned(), checkout: None };
+        let mut added = CallMeta::of_key("s:1");
         let expected = r#"{"_meta":{"dev.loci/key":"s:1"},"name":"x"}"#;
         assert_eq!(inject_key(params.get(), &params, &added).as_deref(), Ok(expected));
         added.checkout = Some(r#"{"branch":"fix"}"#.to_owned());

@@ -383,12 +383,12 @@ fn an_isolated_project_is_healed_only_into_its_own_folder() {
     file("client", "isolated = true\n");
     home.session_in("client").store("semantic", "The word of the row is zeppelin");
     fs::rename(home.path("client"), home.path("moved")).expect("the folder is renamed");
+    assert_eq!(own_memories(&mut home.session_in("moved")).len(), 1);
     // A folder at the old path, and one with the same name, see nothing of it.
     for folder in ["client", "elsewhere/client"] {
         file(folder, "isolated = true\n");
         assert_eq!(own_memories(&mut home.session_in(folder)), [""; 0], "{folder}");
     }
-    assert_eq!(own_memories(&mut home.session_in("moved")).len(), 1);
     home.session_in("shop").store("semantic", "The shop closes at six");
     assert_eq!(home.session_in("shop").recall("zeppelin"), [""; 0], "it is still isolated");
     // Without its file, the moved folder is not led into the isolated project.
@@ -430,6 +430,7 @@ fn branch_and_commit_are_recorded_and_another_branch_ranks_lower() {
         agent.call("memory_inspect", json!({"memory_id": id})).expect("the memory exists")
     };
     let (main, trial) = (inspected(&mut agent, &on_main), inspected(&mut agent, &on_trial));
+    let (main, trial) = (&main["memory"], &trial["memory"]);
     assert_eq!((&main["branch"], &trial["branch"]), (&json!("main"), &json!("trial")));
     assert_eq!(main["commit"].as_str().map(str::len), Some(40), "{main}");
     assert_ne!(main["commit"], trial["commit"], "the branch was changed during the session");

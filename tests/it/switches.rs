@@ -116,7 +116,7 @@ fn a_person_switches_a_project_off_and_on() {
     assert_eq!(reason_of_every_tool(&mut agent), "loci is off in shop: a person switched it off");
     assert_eq!(home.status()["switches"]["off"], json!(["shop"]));
     let status = printed(&loci_in(&home, "", &["ctl", "status"]));
-    assert!(status.contains("off        shop"), "{status}");
+    assert!(status.contains("off       shop"), "{status}");
     let groups = printed(&loci_in(&home, "", &["groups", "list"]));
     assert!(groups.contains("shop (off)"), "{groups}");
     // Nor from another project, nor by a merge, nor for an agent.

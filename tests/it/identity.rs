@@ -144,147 +144,144 @@ fn take_the_old_path(tree: &Tree<'_>) {
     tree.repository("shop");
 }
 
-/// The layouts of docs/configuration.md.
-fn matrix() -> Vec<Row> {
-    let two = |row: Row| Row { is_same: false, ..row };
-    vec![
-        row("subdirectory", shop, ["shop", "shop/src"], true),
-        row("worktree", shop_with_worktree, ["shop", "fix"], true),
-        row("worktree subdirectory", shop_with_worktree, ["shop", "fix/src"], true),
-        row(
-            "worktree of a bare repository",
-            |tree| {
-                shop(tree);
-                tree.git("", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
-                for name in ["one", "two"] {
-                    tree.git(
-                        "proj/.bare",
-                        &["worktree", "add", "-q", "-b", name, &format!("../{name}")],
-                    );
-                }
-            },
-            ["proj/one", "proj/two"],
-            true,
-        ),
-        row(
-            "nested worktree",
-            |tree| {
-                shop(tree);
-                tree.git("shop", &["worktree", "add", "-q", ".trees/fix"]);
-            },
-            ["shop", "shop/.trees/fix"],
-            true,
-        ),
-        row("submodule", shop_with_submodule, ["shop", "shop/lib"], false),
-        row("worktree of a submodule", shop_with_submodule, ["shop/lib", "libfix"], true),
-        row(
-            "symlinked folder",
-            |tree| {
-                shop(tree);
-                symlink("shop", tree.root.join("link")).expect("the link is created");
-            },
-            ["shop", "link"],
-            true,
-        ),
-        row(
-            "folder of a symlinked file",
-            |tree| {
-                tree.file("shop/notes.md", "x");
-                tree.file("other/x", "x");
-                let link = tree.root.join("other/notes.md");
-                symlink("../shop/notes.md", link).expect("the link is created");
-            },
-            ["shop", "other"],
-            false,
-        ),
-        row(
-            "clone",
-            |tree| {
-                shop(tree);
-                tree.git("", &["clone", "-q", "shop", "clone"]);
-            },
-            ["shop", "clone"],
-            false,
-        ),
-        moved(
-            "merged clone",
-            |tree| {
-                tree.repository("merged-shop");
-                tree.git("", &["clone", "-q", "merged-shop", "copy-of-shop"]);
-            },
-            merge_the_clone,
-            ["merged-shop", "copy-of-shop"],
-        ),
-        moved("renamed", shop, |tree| tree.rename("shop", "store"), ["shop", "store"]),
-        moved(
-            "moved",
-            shop,
-            |tree| tree.rename("shop", "deep/er/shop"),
-            ["shop", "deep/er/shop/src"],
-        ),
-        two(moved(
-            "moved to another file system",
-            shop,
-            |tree| tree.replace_by_copy("shop", "store"),
-            ["shop", "store"],
-        )),
-        moved(
-            "moved worktree",
-            shop_with_worktree,
-            |tree| tree.git("shop", &["worktree", "move", "../fix", "../fix2"]),
-            ["fix", "fix2"],
-        ),
-        moved(
-            "initialised again",
-            shop,
-            |tree| {
-                fs::remove_dir_all(tree.root.join("shop/.git")).expect("it is removed");
-                tree.repository("shop");
-            },
-            ["shop", "shop"],
-        ),
-        two(moved("another repository at the old path", shop, take_the_old_path, ["shop", "shop"])),
-        row("folder without git", |_| {}, ["notes", "notes/deep"], false),
-        moved(
-            "renamed folder without git",
-            |_| {},
-            |tree| tree.rename("notes", "texts"),
-            ["notes", "texts"],
-        ),
-        row("folder in HOME", |_| {}, ["notes", "../.."], false),
-        row("HOME and /", |_| {}, ["../..", "/"], true),
-        moved(
-            "named by .loci.toml, then renamed",
-            |tree| {
-                shop(tree);
-                tree.file("shop/.loci.toml", "group = \"web\"\n");
-            },
-            |tree| tree.rename("shop", "store"),
-            ["shop", "store/src"],
-        ),
-        row("part of a monorepo", monorepo, ["shop", "shop/api"], false),
-        row("two parts of a monorepo", monorepo, ["shop/web", "shop/api"], false),
-        moved(
-            "renamed monorepo",
-            monorepo,
-            |tree| tree.rename("shop", "store"),
-            ["shop/api", "store/api"],
-        ),
-        row(
-            "repository in HOME",
-            |tree| tree.run("git", "../..", &["init", "-q"]),
-            ["../..", "notes"],
-            false,
-        ),
-        row(
-            ".git that cannot be read",
-            |tree| tree.file("shop/.git", "garbage"),
-            ["shop", "shop/src"],
-            true,
-        ),
-        Row { group: Some("team"), ..row("LOCI_GROUP", shop, ["shop", "elsewhere"], true) },
-    ]
+/// A row after which the second folder is another project.
+const fn two(row: Row) -> Row {
+    Row { is_same: false, ..row }
 }
+
+/// The layouts of docs/configuration.md.
+const MATRIX: &[Row] = &[
+    row("subdirectory", shop, ["shop", "shop/src"], true),
+    row("worktree", shop_with_worktree, ["shop", "fix"], true),
+    row("worktree subdirectory", shop_with_worktree, ["shop", "fix/src"], true),
+    row(
+        "worktree of a bare repository",
+        |tree| {
+            shop(tree);
+            tree.git("", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
+            for name in ["one", "two"] {
+                tree.git(
+                    "proj/.bare",
+                    &["worktree", "add", "-q", "-b", name, &format!("../{name}")],
+                );
+            }
+        },
+        ["proj/one", "proj/two"],
+        true,
+    ),
+    row(
+        "nested worktree",
+        |tree| {
+            shop(tree);
+            tree.git("shop", &["worktree", "add", "-q", ".trees/fix"]);
+        },
+        ["shop", "shop/.trees/fix"],
+        true,
+    ),
+    row("submodule", shop_with_submodule, ["shop", "shop/lib"], false),
+    row("worktree of a submodule", shop_with_submodule, ["shop/lib", "libfix"], true),
+    row(
+        "symlinked folder",
+        |tree| {
+            shop(tree);
+            symlink("shop", tree.root.join("link")).expect("the link is created");
+        },
+        ["shop", "link"],
+        true,
+    ),
+    row(
+        "folder of a symlinked file",
+        |tree| {
+            tree.file("shop/notes.md", "x");
+            tree.file("other/x", "x");
+            let link = tree.root.join("other/notes.md");
+            symlink("../shop/notes.md", link).expect("the link is created");
+        },
+        ["shop", "other"],
+        false,
+    ),
+    row(
+        "clone",
+        |tree| {
+            shop(tree);
+            tree.git("", &["clone", "-q", "shop", "clone"]);
+        },
+        ["shop", "clone"],
+        false,
+    ),
+    moved(
+        "merged clone",
+        |tree| {
+            tree.repository("merged-shop");
+            tree.git("", &["clone", "-q", "merged-shop", "copy-of-shop"]);
+        },
+        merge_the_clone,
+        ["merged-shop", "copy-of-shop"],
+    ),
+    moved("renamed", shop, |tree| tree.rename("shop", "store"), ["shop", "store"]),
+    moved("moved", shop, |tree| tree.rename("shop", "deep/er/shop"), ["shop", "deep/er/shop/src"]),
+    two(moved(
+        "moved to another file system",
+        shop,
+        |tree| tree.replace_by_copy("shop", "store"),
+        ["shop", "store"],
+    )),
+    moved(
+        "moved worktree",
+        shop_with_worktree,
+        |tree| tree.git("shop", &["worktree", "move", "../fix", "../fix2"]),
+        ["fix", "fix2"],
+    ),
+    moved(
+        "initialised again",
+        shop,
+        |tree| {
+            fs::remove_dir_all(tree.root.join("shop/.git")).expect("it is removed");
+            tree.repository("shop");
+        },
+        ["shop", "shop"],
+    ),
+    two(moved("another repository at the old path", shop, take_the_old_path, ["shop", "shop"])),
+    row("folder without git", |_| {}, ["notes", "notes/deep"], false),
+    moved(
+        "renamed folder without git",
+        |_| {},
+        |tree| tree.rename("notes", "texts"),
+        ["notes", "texts"],
+    ),
+    row("folder in HOME", |_| {}, ["notes", "../.."], false),
+    row("HOME and /", |_| {}, ["../..", "/"], true),
+    moved(
+        "named by .loci.toml, then renamed",
+        |tree| {
+            shop(tree);
+            tree.file("shop/.loci.toml", "group = \"web\"\n");
+        },
+        |tree| tree.rename("shop", "store"),
+        ["shop", "store/src"],
+    ),
+    row("part of a monorepo", monorepo, ["shop", "shop/api"], false),
+    row("two parts of a monorepo", monorepo, ["shop/web", "shop/api"], false),
+    moved(
+        "renamed monorepo",
+        monorepo,
+        |tree| tree.rename("shop", "store"),
+        ["shop/api", "store/api"],
+    ),
+    row(
+        "repository in HOME",
+        |tree| tree.run("git", "../..", &["init", "-q"]),
+        ["../..", "notes"],
+        false,
+    ),
+    row(
+        ".git that cannot be read",
+        |tree| tree.file("shop/.git", "garbage"),
+        ["shop", "shop/src"],
+        true,
+    ),
+    Row { group: Some("team"), ..row("LOCI_GROUP", shop, ["shop", "elsewhere"], true) },
+];
 
 #[test]
 fn each_layout_leads_to_its_project() {
@@ -293,7 +290,7 @@ fn each_layout_leads_to_its_project() {
         return;
     }
     let home = TestHome::without_model();
-    for (number, row) in matrix().iter().enumerate() {
+    for (number, row) in MATRIX.iter().enumerate() {
         let root = home.path("rows").join(number.to_string());
         fs::create_dir_all(&root).expect("the folder is created");
         let tree = Tree { home: &home, root };

@@ -222,12 +222,10 @@ impl Server {
     fn connect(&self) -> Arc<Mutex<Connection>> {
         let id = Uuid::now_v7().to_string();
         let hello = hello::Session {
-            isolated: None,
             id,
             group: GroupHint::Default,
-            warnings: Vec::new(),
-            agent_session: None,
             pid: std::process::id(),
+            ..hello::Session::default()
         };
         let session =
             Arc::new(Session::new(hello, SessionKind::Agent, &self.group, self.service.now()));

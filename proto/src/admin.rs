@@ -3,6 +3,7 @@
 //! `POST /verbs/pin` with `{"session": {"id": "…", "pid": 7}, "arguments": {"memory_id": "…", "pinned": true}}` returns the reply of the verb
 //! ([`crate::requests::pin`]), or a [`crate::error::Failure`].
 
+use crate::off::OffReason;
 use serde::{Deserialize, Serialize};
 
 /// Reply of `GET /status`; `loci ctl status --json` prints it unchanged.
@@ -43,6 +44,28 @@ pub struct Status {
     /// The backups.
     #[serde(default)]
     pub backups: BackupStatus,
+    /// Where loci is off.
+    #[serde(default)]
+    pub switches: SwitchStatus,
+}
+
+/// Where loci is off.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SwitchStatus {
+    /// Names of the projects that a person has switched off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<String>,
+    /// Only projects with a `.loci.toml` are served.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opt_in: bool,
+    /// Number of connected sessions that are incognito.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub incognito: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The backups, and when they were last made and tested.
@@ -224,6 +247,12 @@ pub struct SessionStatus {
     /// Seconds since the connection.
     #[serde(default)]
     pub age_s: u64,
+    /// Id of the session.
+    #[serde(default)]
+    pub id: String,
+    /// Why loci is off in the session; absent while it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<OffReason>,
 }
 
 /// Number of queued and running jobs of each kind of worker.

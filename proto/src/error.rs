@@ -30,6 +30,8 @@ pub enum Code {
     StorageFailed,
     /// A text holds a secret, and the configuration refuses secrets; nothing was stored.
     SecretDetected,
+    /// loci is switched off here: neither reads nor writes.
+    Off,
     /// The feature is planned for a later version.
     NotInThisVersion,
     /// A bug in loci.
@@ -51,6 +53,7 @@ impl Code {
             Self::EmbedFailed => "embed_failed",
             Self::StorageFailed => "storage_failed",
             Self::SecretDetected => "secret_detected",
+            Self::Off => "off",
             Self::NotInThisVersion => "not_in_this_version",
             Self::Internal => "internal",
         }

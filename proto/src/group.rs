@@ -194,6 +194,22 @@ impl Group {
     pub fn of_named_project(path: &str, name: &GroupName) -> Self {
         Self { id: hashed_id(&format!("{path}\n{}", name.0)), name: name.0.clone() }
     }
+
+    /// Returns the group of a folder at the path of another one that was moved away and goes on as `self` there. `identity` says which
+    /// folder it is; no name of a project contains the separator.
+    #[must_use]
+    pub fn of_successor(&self, identity: &str) -> Self {
+        Self { id: hashed_id(&format!("{}\u{1f}{identity}", self.id)), name: self.name.clone() }
+    }
+}
+
+/// Returns 16 hexadecimal digits of the SHA-256 of a line of a repository, by which a copy of it is suspected.
+#[must_use]
+pub fn trace_of(line: &[u8]) -> String {
+    Sha256::digest(line)[..8].iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Returns `g_` and the first 16 hexadecimal digits of the SHA-256 of a text.

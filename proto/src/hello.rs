@@ -41,6 +41,47 @@ pub struct Session {
     pub agent_session: Option<String>,
     /// Process id of the shim.
     pub pid: u32,
+    /// What the folder of the project is, whatever its path; `None` outside any project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<FolderMark>,
+    /// The branch and the commit that are checked out; `None` outside a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Checkout>,
+    /// The project's files switch loci off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
+    /// The project has a `.loci.toml`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opted_in: bool,
+    /// The session is incognito.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incognito: bool,
+}
+
+/// What a folder is, whatever its path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderMark {
+    /// Device, inode and time of creation: equal only for one folder that was renamed or moved, or that is seen by several paths. No
+    /// archive and no clone can set it. `None` where the file system does not record the time of creation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// A hash of the first line of the reflog, which a copy of the repository shares: a hint only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+/// What is checked out in a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkout {
+    /// The branch; `None` if `HEAD` is detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit in hexadecimal; `None` before the first commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The default branch of the remote `origin`, if it is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_branch: Option<String>,
 }
 
 /// The daemon's answer to the hello line.

@@ -28,6 +28,7 @@ pub mod hello;
 pub mod limits;
 pub mod mcp;
 pub mod memory;
+pub mod off;
 pub mod paths;
 pub mod requests;
 pub mod sanitize;

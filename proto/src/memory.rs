@@ -142,6 +142,12 @@ pub struct Provenance {
     /// Why its text looks like an order to a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+    /// The branch that was checked out when it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that was checked out when it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 impl Origin {

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // `loci mcp` bypasses the parser and the dispatcher, so that their code is not loaded into the memory of every agent session.
     if std::env::args_os().skip(1).eq(["mcp"]) {
-        return block_on(OutputFormat::Text, commands::mcp::run());
+        return block_on(OutputFormat::Text, commands::mcp::run(false));
     }
     match parse() {
         Ok((format, command)) => block_on(format, commands::run(command)),

@@ -365,6 +365,7 @@ fn replies_are_as_the_page_documents_them() {
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),
         ("config show", done(&home, &["config", "show"])),
         ("ctl status", done(&home, &["ctl", "status"])),
+        ("groups on", done(&home, &["groups", "on"])),
     ];
     for (command, reply) in replies {
         let (documented, mut reply_names) = (documented(command), Vec::new());

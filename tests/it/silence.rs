@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 54] = [
+const COMMANDS: [&str; 57] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -48,6 +48,9 @@ const COMMANDS: [&str; 54] = [
     "groups rename project shop",
     "groups alias shop store",
     "groups merge other shop --yes",
+    "groups off shop",
+    "groups on shop",
+    "ctl incognito SESSION",
     "compact --yes",
     "cleanup --dry-run",
     "ctl maintenance status",
@@ -196,6 +199,7 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
         let words = typed.split(' ').map(|word| match word {
             "A" => heron.clone(),
             "B" => anna.clone(),
+            "SESSION" => agent.pid().to_string(),
             word => word.replace('_', " "),
         });
         let words: Vec<String> = words.collect();

@@ -55,6 +55,12 @@ impl EffectiveConfig {
         self.loaded().config.clone()
     }
 
+    /// Returns whether only projects with a `.loci.toml` are served, and those that a person has switched on.
+    #[must_use]
+    pub fn serves_opted_in_only(&self) -> bool {
+        self.loaded().config.projects.opt_in
+    }
+
     /// Returns what may be stored, as the configuration says now.
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {

@@ -9,6 +9,7 @@ pub mod effective;
 pub mod file;
 pub mod options;
 pub mod privacy;
+pub mod projects;
 pub mod scope;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,8 @@ pub struct Config {
     pub privacy: privacy::Privacy,
     /// `[scope]`
     pub scope: scope::DefaultScope,
+    /// `[projects]`
+    pub projects: projects::Projects,
 }
 
 /// `[server]`

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::embedding::ModelState;
+use crate::interface::agents::session::Session;
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, full_check, index_warmup};
@@ -23,7 +24,9 @@ pub(super) async fn handle(
     }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
-    findings.push(describe_project(service, caller).await?);
+    findings.push(describe_project(service, caller.clone()).await?);
+    findings.extend(describe_folder(service, caller.session).await?);
+    findings.extend(describe_switches(service, caller.session).await);
     findings.push(check_network(OpenSockets::of_process()));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
@@ -56,6 +59,37 @@ async fn describe_project(service: &Service, caller: Caller<'_>) -> Result<Findi
         scopes => format!("; default scopes: {}", scopes.join(", ")),
     };
     Ok(Finding::ok("project", format!("{} is {isolation}{scopes}", caller.session.group.name)))
+}
+
+/// Says that the folder of the caller may be one that was moved.
+async fn describe_folder(service: &Service, session: &Session) -> Result<Option<Finding>, Failure> {
+    let Some(suggestion) = service.suggestion_for(session).await? else { return Ok(None) };
+    let (found, next_step) = suggestion.split_once(". ").unwrap_or((&suggestion, ""));
+    Ok(Some(Finding::warn("project", found.to_owned(), next_step.to_owned())))
+}
+
+/// Says where loci is off.
+async fn describe_switches(service: &Service, session: &Session) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(reason) = service.off(session).await {
+        let found = reason.sentence(&session.group.name);
+        findings.push(Finding::warn("switches", found, reason.next_step()));
+    }
+    let switches = service.switch_status(&mut service.sessions.list().0).await;
+    let mut found = Vec::new();
+    if switches.opt_in {
+        found.push("only projects with a .loci.toml are served (projects.opt_in)".to_owned());
+    }
+    if !switches.off.is_empty() {
+        found.push(format!("off in {}", switches.off.join(", ")));
+    }
+    if switches.incognito > 0 {
+        found.push(format!("{} sessions are incognito", switches.incognito));
+    }
+    if !found.is_empty() {
+        findings.push(Finding::ok("switches", found.join("; ")));
+    }
+    findings
 }
 
 /// Says when backups were last made, verified and tested.

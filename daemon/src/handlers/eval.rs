@@ -149,7 +149,7 @@ fn rank(
     };
     let degraded = Degraded::default();
     let context = RecallContext {
-        viewer: Viewer { group: &question.group, origin: Origin::Person },
+        viewer: Viewer { group: &question.group, origin: Origin::Person, checkout: None },
         client: None,
         encoding,
         now,

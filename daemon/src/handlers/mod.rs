@@ -33,12 +33,15 @@ mod scan;
 mod stats;
 mod store;
 mod supersede;
+mod switches;
 mod undo;
 
 use crate::interface::agents::session::Session;
+use crate::service::switches::off_by_itself;
 use crate::service::{Caller, Service};
 use loci_engine::privacy;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use serde::Serialize;
 use serde_json::Value;
@@ -55,9 +58,12 @@ pub async fn handle(
     // Before anything is encoded, queued or written.
     let policy = service.config.policy();
     privacy::request::check_group(&policy, "group", &caller.session.group.name)?;
+    let original = caller.session;
+    let redirected = find_group(service, original).await?;
+    let caller = Caller { session: redirected.as_ref().unwrap_or(original), key: caller.key };
+    switches::check(service, caller.session, &request).await?;
     let redacted = privacy::request::screen(&policy, &mut request)?;
-    let redirected = enter_group(service, caller.session).await?;
-    let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
+    isolation::apply(service, caller.session).await?;
     if isolation::concerns_whole_store(&request) {
         isolation::check_whole_store(service, caller.session).await?;
     }
@@ -66,29 +72,46 @@ pub async fn handle(
         service.scheduler.record_call();
     }
     let reply = call_verb(service, caller, request).await?;
+    service.record_folder(original).await;
     Ok(with_redacted(reply, redacted))
 }
 
-/// Checks the session's project, and isolates it if its folder says so. If it was merged into another, returns a copy of the session in that
-/// project.
+/// Checks the session's project, and isolates it if its folder says so. If it was merged into another, or its folder was moved, returns a
+/// copy of the session in the project that it has now.
 ///
 /// # Errors
-/// `invalid` for the name of the project; `not_found` for an isolated one that the session names from outside; `busy`.
+/// `off` where loci is switched off; `invalid` for the name of the project; `not_found` for an isolated one that the session names from
+/// outside; `busy`.
 pub async fn enter_group(service: &Service, session: &Session) -> Result<Option<Session>, Failure> {
-    let redirected = service.resolve_group(&session.group).await;
-    if redirected.is_none() {
-        groups::check_name(service, session).await?;
-    }
-    let redirected = redirected.map(|group| session.in_group(group));
-    isolation::apply(service, redirected.as_ref().unwrap_or(session)).await?;
+    let redirected = find_group(service, session).await?;
+    let entered = redirected.as_ref().unwrap_or(session);
+    switches::check_on(service, entered).await?;
+    isolation::apply(service, entered).await?;
     Ok(redirected)
 }
 
-/// Refuses what concerns every project, an export or an import for example, to an agent while a project is isolated.
+/// Returns a copy of the session in the project that it has now; `None` if that is its own.
+async fn find_group(service: &Service, session: &Session) -> Result<Option<Session>, Failure> {
+    // Of a session that is off by itself nothing is recorded, also not its folder.
+    if off_by_itself(session).is_none() {
+        service.recognise(session).await;
+    }
+    let redirected = service.resolved(session).await;
+    if redirected.is_none() {
+        groups::check_name(service, session).await?;
+    }
+    Ok(redirected)
+}
+
+/// Refuses what concerns every project, an export or an import for example, to an agent while a project is isolated, or where loci is off.
 ///
 /// # Errors
-/// `conflict`.
+/// `conflict`, `off`.
 pub async fn check_whole_store(service: &Service, session: &Session) -> Result<(), Failure> {
+    if session.actor().origin != Origin::Person {
+        let entered = service.resolved(session).await;
+        switches::check_on(service, entered.as_ref().unwrap_or(session)).await?;
+    }
     isolation::check_whole_store(service, session).await
 }
 
@@ -133,6 +156,8 @@ async fn call_verb(
         Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
         Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
+        Request::GroupsSwitch(request) => json(&switches::switch(service, caller, request).await?),
+        Request::Incognito(request) => json(&switches::incognito(service, caller, request).await?),
         Request::Backup(_) => json(&backup::handle(service).await?),
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),

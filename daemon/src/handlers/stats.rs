@@ -11,5 +11,8 @@ pub(super) async fn handle(
 ) -> Result<StatsReply, Failure> {
     let (actor, now) = (caller.session.actor(), service.now());
     let reply = service.read(move |reader| reader.stats(&request, &actor, now)).await?;
-    Ok(StatsReply { degraded: service.degraded(), ..reply })
+    let off = service.off(caller.session).await.map(|reason| {
+        format!("{}. {}", reason.sentence(&caller.session.group.name), reason.next_step())
+    });
+    Ok(StatsReply { off, degraded: service.degraded(), ..reply })
 }

@@ -204,6 +204,7 @@ impl Opening {
         let views = StoreViews {
             group_redirects: writer.group_redirects(),
             isolated: writer.isolated_groups(),
+            switches: writer.switches(),
             sets: writer.active_sets(),
             warmup: writer.warmup(),
         };
@@ -237,6 +238,7 @@ impl Opening {
         let views = StoreViews {
             group_redirects: store.group_redirects(),
             isolated: store.isolated_groups(),
+            switches: store.switches(),
             sets: store.active_sets(),
             warmup: store.warmup(),
         };

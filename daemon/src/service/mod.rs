@@ -15,12 +15,14 @@ pub mod maintenance_run;
 pub mod models;
 pub mod open_sockets;
 pub mod pools;
+pub mod project;
 pub mod reembedding;
 pub mod repeat_limiter;
 pub mod scheduler;
 pub mod status;
 pub mod storage_health;
 pub mod store_state;
+pub mod switches;
 #[cfg(test)]
 pub(crate) mod test_fixture;
 pub mod usage;
@@ -39,8 +41,10 @@ use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use loci_proto::group::Group;
+use loci_proto::hello::Checkout;
 use loci_proto::paths;
 use loci_proto::requests::config::ReloadReply;
+use loci_proto::sanitize;
 use models::Models;
 use repeat_limiter::RepeatLimiter;
 use scheduler::MaintenanceScheduler;
@@ -54,6 +58,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use usage_buffer::UsageBuffer;
 
+/// Maximum bytes of a branch or a commit.
+const MAX_CHECKOUT_BYTES: usize = 800;
 /// Maximum time for which a call waits until the store is open.
 const OPENING_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -323,7 +329,22 @@ impl Service {
                 *name = screened.text;
             }
         }
+        actor.checkout = actor.checkout.map(|checkout| self.screened(checkout));
         CallContext { now: self.now(), actor, key: caller.key }
+    }
+
+    /// Returns a checkout without secrets, and without what no repository has: it is stored and shown.
+    fn screened(&self, checkout: Checkout) -> Checkout {
+        let policy = self.config.policy().redacting();
+        let branch = checkout.branch.and_then(|branch| {
+            let is_short = branch.len() <= MAX_CHECKOUT_BYTES;
+            let screened = is_short.then(|| policy.screen(&sanitize::text(&branch)).ok())??;
+            Some(screened.text).filter(|branch| !branch.is_empty())
+        });
+        let commit = checkout.commit.filter(|commit| {
+            commit.len() <= MAX_CHECKOUT_BYTES && commit.bytes().all(|c| c.is_ascii_hexdigit())
+        });
+        Checkout { branch, commit, ..checkout }
     }
 
     /// Returns the group into which `group` was merged; `None` if it was not merged.

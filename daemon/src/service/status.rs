@@ -12,7 +12,7 @@ use loci_engine::operations::reembed::FillProgress;
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{
     BackupStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status,
-    StorageWarning, WarningKind,
+    StorageWarning, SwitchStatus, WarningKind,
 };
 use loci_proto::error::Failure;
 use std::time::Duration;
@@ -80,6 +80,7 @@ impl Service {
             warnings,
             storage: Vec::new(),
             backups: BackupStatus::default(),
+            switches: SwitchStatus::default(),
         };
         self.check_disk();
         status.storage = self.health.warnings();
@@ -99,6 +100,7 @@ impl Service {
                 let progress = tokio::time::timeout(COUNT_DEADLINE, progress).await;
                 status.re_embedding = progress.ok().and_then(Result::ok).flatten();
                 self.add_backups(&mut status).await;
+                status.switches = self.switch_status(&mut status.sessions).await;
             }
         }
         status

@@ -4,6 +4,7 @@ use crate::service::pools::Pool;
 use loci_engine::error::Result as EngineResult;
 use loci_engine::operations::groups::GroupRedirects;
 use loci_engine::operations::isolation::IsolatedGroups;
+use loci_engine::operations::switches::Switches;
 use loci_engine::{ActiveSets, DamagedRows, Reader, WarmupProgress, Writer};
 use loci_proto::error::{Code, Failure, StorageFault};
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct StorePools {
     pub group_redirects: GroupRedirects,
     /// The isolated projects.
     pub isolated: IsolatedGroups,
+    /// The switches of projects and sessions.
+    pub switches: Switches,
     /// The vector sets in use.
     pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
@@ -46,6 +49,8 @@ pub struct StoreViews {
     pub group_redirects: GroupRedirects,
     /// The isolated projects.
     pub isolated: IsolatedGroups,
+    /// The switches of projects and sessions.
+    pub switches: Switches,
     /// The vector sets in use.
     pub sets: ActiveSets,
     /// Progress of the warm-up of the index.
@@ -62,9 +67,19 @@ impl StorePools {
         views: StoreViews,
         needs_check: bool,
     ) -> Self {
-        let StoreViews { group_redirects, isolated, sets, warmup } = views;
+        let StoreViews { group_redirects, isolated, switches, sets, warmup } = views;
         let damaged_rows = Arc::default();
-        Self { writer, readers, group_redirects, isolated, sets, warmup, needs_check, damaged_rows }
+        Self {
+            writer,
+            readers,
+            group_redirects,
+            isolated,
+            switches,
+            sets,
+            warmup,
+            needs_check,
+            damaged_rows,
+        }
     }
 
     /// Sets where the store records damaged rows.

@@ -51,6 +51,7 @@ impl ServiceFixture {
         let views = StoreViews {
             group_redirects: writer.group_redirects(),
             isolated: writer.isolated_groups(),
+            switches: writer.switches(),
             sets: writer.active_sets(),
             warmup: writer.warmup(),
         };

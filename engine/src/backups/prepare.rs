@@ -143,6 +143,15 @@ impl Prepared {
         self.writer()?.isolate_again(&isolated, target.now)
     }
 
+    /// Switches the projects off that are off in the present database.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn switch_off_again(&mut self, target: &Target) -> Result<()> {
+        let off = probe::switched_off(&target.database).unwrap_or_default();
+        self.writer()?.switch_off_again(&off, target.now)
+    }
+
     /// Replaces the secrets that were replaced in the store since the backup was made; returns how
     /// many.
     ///

@@ -10,7 +10,9 @@ use crate::backups::verify::{self, Verification};
 use crate::database_files::wal_path;
 use crate::db::damage::DamagedRow;
 use crate::db::salvage::{self, Salvage};
-use crate::db::{damaged_copy, export_rows, health, import_rows, isolated_groups, migrate};
+use crate::db::{
+    damaged_copy, export_rows, health, import_rows, isolated_groups, migrate, switches,
+};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::maintain;
@@ -99,6 +101,7 @@ pub fn recover(target: &Target, without: WithoutBackup) -> Result<Recovered> {
     let restored_change = crate::db::health::last_change(&prepared.writer()?.conn)?;
     let forgotten_again = prepared.forget_again(target)?;
     prepared.isolate_again(target)?;
+    prepared.switch_off_again(target)?;
     let added = add_salvaged(target, &mut prepared, backup.as_ref())?;
     if backup.is_none() && added.salvaged == 0 {
         return Err(nothing_readable());
@@ -206,9 +209,11 @@ fn add_salvaged(
     let _ = migrate::run(&mut conn, target.now);
     let salvage = salvage::read(&conn)?;
     let isolated = isolated_groups::all_of_any_schema(&conn).unwrap_or_default();
+    let off = switches::off_of_any_schema(&conn).unwrap_or_default();
     let last_change = health::last_change(&conn).ok().filter(|last| *last > 0);
     drop(conn);
     prepared.writer()?.isolate_again(&isolated, target.now)?;
+    prepared.writer()?.switch_off_again(&off, target.now)?;
     let known = health::last_row(&prepared.writer()?.conn, "memories").unwrap_or(0);
     let is_new = |row: &&DamagedRow| row.place == DamagedRow::MEMORY && row.row > known;
     let unreadable = salvage.damaged.iter().filter(is_new).count() + salvage.unread.len();

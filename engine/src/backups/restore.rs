@@ -105,6 +105,7 @@ pub fn restore(target: &Target, backup: &Backup) -> Result<Restored> {
     prepared.continue_acts(target)?;
     let forgotten_again = prepared.forget_again(target)?;
     prepared.isolate_again(target)?;
+    prepared.switch_off_again(target)?;
     let redacted_again = prepared.redact_again(target, backup)?;
     let writer = prepared.writer()?;
     let text = format!("The backup {} was restored", backup.id());

@@ -19,7 +19,7 @@ const RECORDS: [&str; 10] = [
     "known_answers",
 ];
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 12] = [
     "memories",
     "memory_variants",
     "memory_sources",
@@ -29,6 +29,9 @@ const TABLES: [&str; 9] = [
     "groups",
     "isolated_groups",
     "kept_pairs",
+    "folders",
+    "group_switches",
+    "incognito_sessions",
 ];
 
 /// Dumps all tables in row order.

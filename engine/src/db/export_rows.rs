@@ -75,7 +75,7 @@ pub(crate) fn groups(
 /// The columns that [`read_memory_line`] reads, in its order.
 const MEMORY_COLUMNS: &str = "id, type, scope, source_group, status, status_at, superseded_by, forgotten_reason, confidence, confidence_at, pinned, \
      access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content, content_hash, seq, origin, client, session, \
-     trust, flags, echo";
+     trust, flags, echo, branch, commit_id";
 
 /// Where number and id are in [`MEMORY_COLUMNS`].
 const MEMORY_SOURCE: Source = Source::memories(20, 0);
@@ -123,6 +123,8 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         trust: row.get(24)?,
         flags: memory_row::flags(row, 25)?.names(),
         echo: row.get(26)?,
+        branch: row.get(27)?,
+        commit: row.get(28)?,
         event_date_derived: None,
         metadata: memory_row::metadata(row, 17)?,
         content: row.get(18)?,

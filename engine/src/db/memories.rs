@@ -40,8 +40,8 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
     Ok(conn
         .prepare_cached(
             "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at,
-               origin, client, session, trust, flags, echo)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+               origin, client, session, trust, flags, echo, branch, commit_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         )?
         .insert(rusqlite::params![
             new.id.as_str(),
@@ -60,6 +60,8 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
             new.provenance.trust.as_str(),
             flags_column(new.provenance.flags),
             new.provenance.is_echo,
+            new.provenance.branch,
+            new.provenance.commit,
         ])?)
 }
 

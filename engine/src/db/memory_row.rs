@@ -48,7 +48,7 @@ pub(crate) const COLUMNS: &str = concat!(
     "seq, id, type, content, source_group, ",
     scope_in_force!(""),
     " AS scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, forgotten_reason, access_count, last_accessed, content_hash, origin, client, session, trust, flags, echo"
+     updated_at, forgotten_reason, access_count, last_accessed, content_hash, origin, client, session, trust, flags, echo, branch, commit_id"
 );
 
 /// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
@@ -57,7 +57,7 @@ pub(crate) const ENTRY: &str = concat!(
     scope_in_force!("m."),
     " AS scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at, m.metadata,
      m.content, m.content_hash, m.created_at,
-     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END"
+     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END, m.branch"
 );
 
 /// Number and id are the first columns of [`COLUMNS`] and of [`ENTRY`].
@@ -164,10 +164,11 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         extractive: is_true(&metadata, "summary")
             && metadata.get("method").and_then(Value::as_str) == Some("extractive")
             && metadata.get("cluster").is_some_and(|cluster| !cluster.is_null()),
+        branch: row.get(15)?,
     })
 }
 
-/// Reads origin, client, session, trust, flags and echo from six consecutive columns.
+/// Reads origin, client, session, trust, flags, echo, branch and commit from eight consecutive columns.
 fn provenance(row: &Row<'_>, first: usize) -> rusqlite::Result<Provenance> {
     Ok(Provenance {
         origin: match row.get_ref(first)? {
@@ -179,6 +180,8 @@ fn provenance(row: &Row<'_>, first: usize) -> rusqlite::Result<Provenance> {
         trust: parsed(row, first + 3)?,
         flags: flags(row, first + 4)?,
         is_echo: row.get(first + 5)?,
+        branch: row.get(first + 6)?,
+        commit: row.get(first + 7)?,
     })
 }
 

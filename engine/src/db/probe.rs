@@ -3,7 +3,7 @@
 //! Used before the store is opened, to decide whether the log belongs to the file. Not here: the
 //! decision (`database_files::recognition`).
 
-use crate::db::{connection, health, isolated_groups, tombstones};
+use crate::db::{connection, health, isolated_groups, switches, tombstones};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -65,6 +65,14 @@ pub(crate) fn tombstones(path: &Path) -> Result<Vec<MemoryId>> {
 /// `Database`.
 pub(crate) fn isolated_groups(path: &Path) -> Result<Vec<String>> {
     isolated_groups::all_of_any_schema(&replayed(path)?)
+}
+
+/// Returns the ids of the projects of a database that are switched off. Nothing is changed.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn switched_off(path: &Path) -> Result<Vec<String>> {
+    switches::off_of_any_schema(&replayed(path)?)
 }
 
 /// Returns the highest number of an act that a database ever had. Nothing is changed.

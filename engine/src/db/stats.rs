@@ -55,6 +55,7 @@ pub(crate) fn count(
         without_vector: without_vector(conn, groups, set)?,
         default_scopes: BTreeMap::new(),
         isolated: false,
+        off: None,
         degraded: loci_proto::degraded::Degraded::default(),
     })
 }

@@ -17,7 +17,7 @@ use crate::db::damage::{self, DamagedRows};
 use crate::db::schema_check::Derived;
 use crate::db::{
     ALL_SEQS, checkpoint, codes, connection, entity_links, groups, health, isolated_groups,
-    memories, migrate, schema_check, tombstones, vector_sets, vectors,
+    memories, migrate, schema_check, switches, tombstones, vector_sets, vectors,
 };
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -106,6 +106,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         damaged,
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         isolated: RwLock::new(isolated_groups::all(&conn)?),
+        switches: RwLock::new(switches::all(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         sets: RwLock::new(Arc::new(sets)),
         index: RwLock::default(),

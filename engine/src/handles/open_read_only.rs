@@ -7,7 +7,8 @@ use crate::database_files::database_file::DatabaseFile;
 use crate::db::connection;
 use crate::db::damage::{self, DamagedRows};
 use crate::db::{
-    entity_links, groups, health, isolated_groups, memories, migrate, schema_check, vector_sets,
+    entity_links, groups, health, isolated_groups, memories, migrate, schema_check, switches,
+    vector_sets,
 };
 use crate::error::{Error, Result};
 use crate::handles::open::from_database;
@@ -19,6 +20,7 @@ use crate::model::time::Timestamp;
 use crate::operations::groups::GroupRedirects;
 use crate::operations::isolation::IsolatedGroups;
 use crate::operations::reembed::ActiveSets;
+use crate::operations::switches::Switches;
 use parking_lot::{Mutex, RwLock};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,6 +59,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
         erase_pending: AtomicBool::new(false),
         group_redirects: RwLock::new(groups::group_redirects(&conn)?),
         isolated: RwLock::new(isolated_groups::all(&conn)?),
+        switches: RwLock::new(switches::all(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         sets: RwLock::new(Arc::new(vector_sets::in_use(&conn)?)),
         index: RwLock::default(),
@@ -91,6 +94,12 @@ impl ReadOnlyStore {
     #[must_use]
     pub fn isolated_groups(&self) -> IsolatedGroups {
         IsolatedGroups::of(&self.shared)
+    }
+
+    /// Returns the switches of projects and sessions.
+    #[must_use]
+    pub fn switches(&self) -> Switches {
+        Switches::of(&self.shared)
     }
 
     /// Returns the vector sets in use.

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
 use crate::index::{Filter, Index};
+use crate::model::switch_set::SwitchSet;
 use crate::model::time::Timestamp;
 use crate::model::vector_set::VectorSets;
 use crate::model::visibility::{Isolation, Visibility};
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
     /// Ids of the isolated groups.
     pub(crate) isolated: RwLock<Vec<String>>,
+    /// Where a person has switched loci off.
+    pub(crate) switches: RwLock<SwitchSet>,
     pub(crate) warmup: Arc<WarmupProgress>,
     /// The damaged rows that were found.
     pub(crate) damaged: Arc<DamagedRows>,
@@ -121,6 +124,7 @@ impl Shared {
     /// Returns which projects are isolated.
     pub(crate) fn isolation(&self) -> Isolation {
         Isolation::new(self.isolated.read().clone(), &self.settings().default_group)
+            .with_off(self.switches.read().off.clone())
     }
 
     /// Returns the filter that admits every active, unexpired memory that is visible.

@@ -30,6 +30,8 @@ struct MemoryAttributes {
     confident_at: Timestamp,
     expires_at: i64,
     group: u32,
+    /// Its number in the list of branches + 1; 0 for none.
+    branch: u32,
     event_day: i32,
     created_day: i32,
     summary: i64,
@@ -67,6 +69,8 @@ pub(crate) struct Attributes {
     group_numbers: HashMap<Option<String>, u32>,
     /// The slots of each group, by group number.
     members: Vec<Members>,
+    /// The branches on which memories were stored.
+    branches: Vec<String>,
     /// The slots that hold a memory.
     pub present: Bitmap,
     pub active: Bitmap,
@@ -88,6 +92,7 @@ impl Attributes {
             confident_at: entry.anchor.at,
             expires_at: entry.expires_at.map_or(NO_EXPIRY, |at| at.0),
             group,
+            branch: self.branch_number(entry.branch.as_deref()),
             event_day: entry.event_day.unwrap_or(NO_EVENT),
             created_day: entry.created_day,
             summary: entry.summary.unwrap_or(NO_SUMMARY),
@@ -163,6 +168,26 @@ impl Attributes {
         self.members.push(Members::default());
         self.group_numbers.insert(group.cloned(), number);
         number
+    }
+
+    /// Returns the number of a branch, and assigns one if it is new.
+    fn branch_number(&mut self, branch: Option<&str>) -> u32 {
+        let Some(branch) = branch else { return 0 };
+        let at = self.branches.iter().position(|known| known == branch).unwrap_or_else(|| {
+            self.branches.push(branch.to_owned());
+            self.branches.len() - 1
+        });
+        slot_id(at + 1)
+    }
+
+    /// Returns the branches on which memories were stored, by their number.
+    pub(crate) fn branches(&self) -> &[String] {
+        &self.branches
+    }
+
+    /// Returns the number of the branch on which a memory was stored.
+    pub(crate) fn branch_number_of(&self, slot: usize) -> Option<usize> {
+        (self.by_slot[slot].branch as usize).checked_sub(1)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -249,6 +274,7 @@ impl Attributes {
             created_day: attributes.created_day,
             summary: self.summary(slot),
             extractive: attributes.extractive,
+            branch: self.branch_number_of(slot).map(|number| self.branches[number].clone()),
         }
     }
 

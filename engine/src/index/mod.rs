@@ -198,6 +198,16 @@ impl Index {
         self.attributes.group_id(number)
     }
 
+    /// Returns the branches on which memories were stored, by their number.
+    pub(crate) fn branches(&self) -> &[String] {
+        self.attributes.branches()
+    }
+
+    /// Returns the number of the branch on which a memory was stored.
+    pub(crate) fn branch_number(&self, slot: usize) -> Option<usize> {
+        self.attributes.branch_number_of(slot)
+    }
+
     /// Returns the number of the group with this id; `None` if it has no memories.
     pub(crate) fn group_number(&self, id: &str) -> Option<u32> {
         self.attributes.group(id)

@@ -114,5 +114,6 @@ pub fn actor(group: &str) -> Actor {
         session: None,
         origin: Origin::Maintenance,
         group: Group { id: group.to_owned(), name: group.to_owned() },
+        checkout: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The caller on whose behalf the engine acts or reads.
 
 use loci_proto::group::Group;
+use loci_proto::hello::Checkout;
 use loci_proto::memory::Origin;
 
 /// The caller of one operation, for the audit log and for visibility.
@@ -14,13 +15,15 @@ pub struct Actor {
     pub origin: Origin,
     /// The group (project) that the session works in.
     pub group: Group,
+    /// What is checked out in the project.
+    pub checkout: Option<Checkout>,
 }
 
 impl Actor {
     /// An agent without a name and a session, for programs that fill a store.
     #[must_use]
     pub fn unnamed_agent(group: Group) -> Self {
-        Self { client: None, session: None, origin: Origin::Agent, group }
+        Self { client: None, session: None, origin: Origin::Agent, group, checkout: None }
     }
 }
 
@@ -31,6 +34,8 @@ pub struct Viewer<'a> {
     pub group: &'a Group,
     /// Set by the daemon. Only a person may name an isolated project from outside.
     pub origin: Origin,
+    /// What is checked out in the project.
+    pub checkout: Option<&'a Checkout>,
 }
 
 impl Viewer<'_> {
@@ -43,12 +48,12 @@ impl Viewer<'_> {
 /// An agent that works in the group.
 impl<'a> From<&'a Group> for Viewer<'a> {
     fn from(group: &'a Group) -> Self {
-        Self { group, origin: Origin::Agent }
+        Self { group, origin: Origin::Agent, checkout: None }
     }
 }
 
 impl<'a> From<&'a Actor> for Viewer<'a> {
     fn from(actor: &'a Actor) -> Self {
-        Self { group: &actor.group, origin: actor.origin }
+        Self { group: &actor.group, origin: actor.origin, checkout: actor.checkout.as_ref() }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Entry {
     pub(crate) summary: Option<i64>,
     /// True for a summary made of sentences of other memories.
     pub(crate) extractive: bool,
+    /// The branch on which it was stored.
+    pub(crate) branch: Option<String>,
 }
 
 impl Entry {
@@ -58,6 +60,7 @@ impl Entry {
             created_day: 0,
             summary: None,
             extractive: false,
+            branch: None,
         }
     }
 }

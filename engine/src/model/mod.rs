@@ -14,6 +14,7 @@ pub(crate) mod names;
 pub(crate) mod provenance;
 pub mod sign_code;
 pub(crate) mod status;
+pub(crate) mod switch_set;
 pub mod time;
 pub mod vector_set;
 pub(crate) mod visibility;

@@ -25,6 +25,10 @@ pub(crate) struct Provenance {
     /// True for an episode that its session stored after it had been shown a similar memory: it is
     /// no evidence of its own.
     pub is_echo: bool,
+    /// The branch that was checked out.
+    pub branch: Option<String>,
+    /// The commit that was checked out.
+    pub commit: Option<String>,
 }
 
 impl Provenance {
@@ -37,6 +41,8 @@ impl Provenance {
             trust: actor.origin.trust(),
             flags,
             is_echo: false,
+            branch: actor.checkout.as_ref().and_then(|checkout| checkout.branch.clone()),
+            commit: actor.checkout.as_ref().and_then(|checkout| checkout.commit.clone()),
         }
     }
 
@@ -49,13 +55,16 @@ impl Provenance {
             trust: Trust::Import,
             flags: Flags::default(),
             is_echo: false,
+            branch: None,
+            commit: None,
         }
     }
 
     /// Returns the provenance as replies show it.
     pub(crate) fn into_reply(self) -> loci_proto::memory::Provenance {
-        let Self { origin, client, session, trust, flags, is_echo: _ } = self;
-        loci_proto::memory::Provenance { origin, client, session, trust, flags: flags.names() }
+        let Self { origin, client, session, trust, flags, branch, commit, is_echo: _ } = self;
+        let flags = flags.names();
+        loci_proto::memory::Provenance { origin, client, session, trust, flags, branch, commit }
     }
 
     /// Returns who stored the memory, for a model: the name of an agent's client, else the origin;

@@ -47,12 +47,24 @@ pub(crate) struct Isolation {
     groups: Vec<String>,
     /// Id of the group of sessions outside any project.
     outside: String,
+    /// Ids of the groups that a person has switched off.
+    off: Vec<String>,
 }
 
 impl Isolation {
     /// The isolation of a store with these isolated groups.
     pub(crate) fn new(groups: Vec<String>, outside: &str) -> Self {
-        Self { groups, outside: outside.to_owned() }
+        Self { groups, outside: outside.to_owned(), off: Vec::new() }
+    }
+
+    /// Adds the groups that a person has switched off.
+    pub(crate) fn with_off(self, off: Vec<String>) -> Self {
+        Self { off, ..self }
+    }
+
+    /// Returns whether a person has switched a group off.
+    pub(crate) fn is_off(&self, group: &str) -> bool {
+        self.off.iter().any(|off| off == group)
     }
 
     /// Returns whether no group is isolated.
@@ -70,7 +82,9 @@ impl Isolation {
         viewer.is_person()
             || group.is_none_or(|group| {
                 group == viewer.group.id
-                    || !(self.is_isolated(group) || self.is_isolated(&viewer.group.id))
+                    || !(self.is_isolated(group)
+                        || self.is_isolated(&viewer.group.id)
+                        || self.is_off(group))
             })
     }
 

@@ -51,8 +51,21 @@ impl Reader {
         let mut groups = groups::all(&self.conn)?;
         groups.retain(|group| isolation.may_be_named(viewer, Some(&group.id)));
         let isolated = |group: &GroupRow| isolation.is_isolated(&group.id);
-        let entry = |row: GroupRow| GroupEntry { isolated: isolated(&row), ..to_entry(row) };
+        let switches = self.shared.switches.read().clone();
+        let entry = |row: GroupRow| {
+            let off = switches.is_off(&row.id);
+            GroupEntry { isolated: isolated(&row), off, ..to_entry(row) }
+        };
         Ok(GroupsReply { groups: groups.into_iter().map(entry).collect() })
+    }
+
+    /// Returns the display names of groups; the id of one that has none.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn group_names(&self, ids: &[String]) -> Result<Vec<String>> {
+        let name = |id: &String| Ok(groups::name(&self.conn, id)?.unwrap_or_else(|| id.clone()));
+        ids.iter().map(name).collect()
     }
 
     /// Returns true if the store has a group of this id.
@@ -104,6 +117,7 @@ impl Writer {
             let into = find(change, "into", &request.into)?;
             for (field, group) in [("from", &from), ("into", &into)] {
                 check_not_isolated(change, field, group)?;
+                check_not_off(change, field, group)?;
             }
             if from.id == into.id {
                 return Err(Failure::invalid("into", "is the group itself")
@@ -221,8 +235,18 @@ fn check_not_isolated(change: &Change<'_>, field: &str, group: &GroupRow) -> Res
         .into())
 }
 
+/// Refuses to merge a group that is off: its sessions would be served again, or memories would be added to it.
+fn check_not_off(change: &Change<'_>, field: &str, group: &GroupRow) -> Result<()> {
+    if !change.shared.switches.read().is_off(&group.id) {
+        return Ok(());
+    }
+    let message = format!("is a project that is off: {}", group.name);
+    let hint = format!("Switch it on first: loci groups on {}", group.id);
+    Err(Failure::new(Code::Conflict, message).at(field).hint(hint).into())
+}
+
 /// Returns the group with this id, alias or unique display name, if the caller may name it.
-fn find(change: &Change<'_>, field: &str, name: &GroupName) -> Result<GroupRow> {
+pub(crate) fn find(change: &Change<'_>, field: &str, name: &GroupName) -> Result<GroupRow> {
     let group = find_any(change.conn, field, name)?;
     if change.shared.isolation().may_be_named((&change.call.actor).into(), Some(&group.id)) {
         return Ok(group);
@@ -279,7 +303,7 @@ fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &Group
 
 fn to_entry(row: GroupRow) -> GroupEntry {
     let GroupRow { id, name, aliases, active, memories } = row;
-    GroupEntry { id, name, aliases, active, memories, isolated: false }
+    GroupEntry { id, name, aliases, active, memories, isolated: false, off: false }
 }
 
 #[cfg(test)]

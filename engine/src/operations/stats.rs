@@ -90,6 +90,7 @@ impl Reader {
             without_vector,
             default_scopes: BTreeMap::new(),
             isolated: false,
+            off: None,
             degraded: loci_proto::degraded::Degraded::default(),
         })
     }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::model::document;
 use crate::model::time::Timestamp;
+use crate::operations::folders::HEAL;
 use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
@@ -66,7 +67,8 @@ fn check_trust(change: &Change<'_>, entry: &Entry, changed: &RowChange) -> Resul
 /// memories would leave it.
 fn check_isolation(change: &Change<'_>, entry: &Entry) -> Result<()> {
     let isolated = isolated_groups::all(change.conn)?;
-    if isolated.is_empty() {
+    // Without its alias, a folder no longer leads to the project; nothing leaves it.
+    if isolated.is_empty() || entry.act == HEAL {
         return Ok(());
     }
     let is_isolated = |group: &str| isolated.iter().any(|isolated| isolated == group);

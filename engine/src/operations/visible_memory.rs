@@ -12,6 +12,7 @@ use crate::model::visibility::{Isolation, Visibility};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
+use loci_proto::off::OffReason;
 use rusqlite::Connection;
 
 /// Returns the project that a call names; the viewer's own if it names none.
@@ -39,6 +40,9 @@ pub(crate) fn named_group(
         let message = format!("names no project that this session can see: {}", name.as_str());
         let failure = Failure::new(Code::NotFound, message).at("group");
         return Err(failure.hint("Leave out group").into());
+    }
+    if isolation.is_off(&group.id) {
+        return Err(OffReason::Person.failure(&group.name).at("group").into());
     }
     let message = format!("names another project, but {} is isolated", viewer.group.name);
     Err(Failure::new(Code::Conflict, message)

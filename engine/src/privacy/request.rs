@@ -65,6 +65,8 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Groups(_)
         | Request::GroupsMerge(_)
         | Request::GroupsAlias(_)
+        | Request::GroupsSwitch(_)
+        | Request::Incognito(_)
         | Request::Backup(_)
         | Request::Reset(_)
         | Request::PurgeBackups(_)

@@ -16,6 +16,8 @@ use std::collections::HashMap;
 const GRAPH: &str = "graph";
 /// Name of the step that raises memories of the asking project, or of the project that is named.
 const PROJECT: &str = "project";
+/// Name of the step that lowers memories of another branch of the asking project.
+const BRANCH: &str = "branch";
 /// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
@@ -30,6 +32,8 @@ pub(crate) struct ScoreStages<'a> {
     pub graph_boosts: &'a HashMap<usize, f64>,
     /// The boost for the project contained in these scores, by slot.
     pub project_boosts: &'a HashMap<usize, f64>,
+    /// What memories of another branch lost of these scores, by slot.
+    pub branch_changes: &'a HashMap<usize, f64>,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
@@ -84,6 +88,7 @@ pub(crate) fn score_breakdowns(
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
         parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
         parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
+        parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });

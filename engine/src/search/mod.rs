@@ -7,7 +7,7 @@
 //! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a
 //!    large set and scores the best candidates. Both use the formulas of `ranking`.
 //! 3. `graph_boost` raises memories linked to named entities, `project_preference` those of the
-//!    asking project, `summary_rollup` gives summaries the
+//!    asking project, `branch_preference` lowers those of another branch, `summary_rollup` gives summaries the
 //!    scores of the memories that they replace.
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
@@ -15,6 +15,7 @@
 //! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
 //! while the index is loading.
 
+pub(crate) mod branch_preference;
 pub(crate) mod budget;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
@@ -72,10 +73,12 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     let entities = QueryEntities { named: &named, answering: query.answering };
     let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
     let project_boosts = query.projects.apply(index, &mut scored);
+    let branch_changes =
+        query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
-    let boosts = [&graph_boosts, &project_boosts];
+    let boosts = [&graph_boosts, &project_boosts, &branch_changes];
     let unboosted = results.ranked.first().map(|best| {
         let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
         best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
@@ -111,6 +114,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
                 before_roll_up: &scores_before,
                 graph_boosts: &graph_boosts,
                 project_boosts: &project_boosts,
+                branch_changes: &branch_changes,
                 ranked: &results.ranked,
             },
         ),

@@ -5,6 +5,7 @@
 use crate::index::{Index, Mask};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
+use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
@@ -53,6 +54,8 @@ pub(crate) struct SearchQuery<'a> {
     pub fusion: Fusion,
     /// The projects whose memories are preferred.
     pub projects: &'a ProjectPreference,
+    /// The branch on which it is asked.
+    pub branch: Option<&'a BranchPreference>,
     /// Slots of the named entities that have a relation which the query asks for.
     pub answering: &'a [usize],
     /// The day of the query.

@@ -75,6 +75,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             status: Status::Active,
             anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
             expires_at: None,
+            branch: None,
             names: Vec::new(),
             content: content.clone(),
             questions: String::new(),
@@ -120,6 +121,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
         &SearchQuery {
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
+            branch: None,
             answering: &[],
             encoding: Some(encoding),
             fusion: Fusion::Soft,
@@ -261,6 +263,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
             let query = SearchQuery {
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
+                branch: None,
                 answering: &[],
                 encoding: Some(&encoding),
                 fusion: Fusion::Soft,

@@ -53,6 +53,8 @@ pub(crate) struct TestStore {
     pub session: String,
     /// What kind of caller the next call is from.
     pub origin: Origin,
+    /// What is checked out at its calls.
+    pub checkout: Option<loci_proto::hello::Checkout>,
     /// Sequence numbers of the memories that the session of the next store has been shown.
     pub shown: Vec<i64>,
 }
@@ -76,7 +78,8 @@ impl TestStore {
     /// A store that is open.
     pub(crate) fn of(folder: TempDir, writer: Writer, reader: Reader, now: Timestamp) -> Self {
         let (session, origin) = ("s1".to_owned(), Origin::Agent);
-        Self { folder, writer, reader, now, session, origin, shown: Vec::new() }
+        let (checkout, shown) = (None, Vec::new());
+        Self { folder, writer, reader, now, session, origin, checkout, shown }
     }
 
     /// Closes the store and opens it again, as a restart does.
@@ -152,6 +155,7 @@ impl TestStore {
             session: Some(self.session.clone()),
             origin: self.origin,
             group: named(group),
+            checkout: self.checkout.clone(),
         };
         CallContext { now: self.now, actor, key: key.map(str::to_owned) }
     }

@@ -10,6 +10,7 @@ mod failpoints;
 pub(crate) mod fallback_search;
 pub(crate) mod fixture;
 mod flipped_bytes;
+mod folders;
 mod forget;
 pub(crate) mod graph;
 mod graph_boost;

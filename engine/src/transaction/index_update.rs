@@ -4,7 +4,7 @@
 //! content of an update (`change_set`).
 
 use crate::db::damage::{DamagedRow, DamagedRows};
-use crate::db::{groups, isolated_groups, memories, vectors};
+use crate::db::{groups, isolated_groups, memories, switches, vectors};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::index::Index;
@@ -29,6 +29,7 @@ impl Writer {
         let group_redirects = groups::group_redirects(&self.conn)?;
         *self.shared.group_redirects.write() = group_redirects;
         *self.shared.isolated.write() = isolated_groups::all(&self.conn)?;
+        *self.shared.switches.write() = switches::all(&self.conn)?;
         let set = self.shared.sets().active.name.clone();
         let mut index = self.shared.index_mut();
         let mut applied = 0_usize;

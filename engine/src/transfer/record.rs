@@ -99,6 +99,11 @@ pub(crate) struct MemoryLine {
     pub flags: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echo: bool,
+    /// The branch that was checked out when it was stored. Of a file this is a claim, which is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The day of its event as its text names it. An import finds it in the text again.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "ignored")]
     pub event_date_derived: Option<String>,

@@ -1,4 +1,8 @@
-//! The idempotency key of a tool call: a call that is sent again after a crash takes effect once.
+//! What the shim adds to a tool call: an idempotency key, so that a call that is sent again after a crash takes effect once, and the
+//! checkout.
 
 /// Key in `params._meta` under which the shim sends the idempotency key, `<session id>:<sequence number>`.
 pub const META_KEY: &str = "dev.loci/key";
+
+/// Key in `params._meta` under which the shim sends the [`crate::hello::Checkout`] if it is another one than in its hello.
+pub const CHECKOUT_KEY: &str = "dev.loci/checkout";

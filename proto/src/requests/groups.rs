@@ -1,4 +1,4 @@
-//! `groups`, `groups_rename`, `groups_merge` and `groups_alias`: lists and changes groups (`loci groups`).
+//! `groups`, `groups_rename`, `groups_merge`, `groups_alias` and `groups_switch`: lists and changes groups (`loci groups`).
 //! [`crate::group`] defines which group a session works in.
 //!
 //! Request and reply of `groups`:
@@ -28,6 +28,13 @@
 //! ```
 //! ```json
 //! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "aliases": ["store"], "active": 2, "memories": 3}, "moved": 0, "act": 22}
+//! ```
+//! Request and reply of `groups_switch`:
+//! ```json
+//! {"group": "web shop", "off": true}
+//! ```
+//! ```json
+//! {"id": "g_0123456789abcdef", "name": "web shop", "state": "off"}
 //! ```
 
 use crate::group::GroupName;
@@ -63,6 +70,9 @@ pub struct GroupEntry {
     /// The project keeps its memories to itself; only in the reply of `groups`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
+    /// A person has switched the project off; only in the reply of `groups`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
 }
 
 /// Arguments of `groups_rename`.
@@ -112,4 +122,27 @@ pub struct GroupChangedReply {
     /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
+}
+
+/// Arguments of `groups_switch`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchRequest {
+    /// The group: its id, an alias, or its display name. Default: that of the caller.
+    #[serde(default)]
+    pub group: Option<GroupName>,
+    /// Switch it off instead of on.
+    #[serde(default)]
+    pub off: bool,
+}
+
+/// Reply of `groups_switch`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupSwitchedReply {
+    /// Id of the group.
+    pub id: String,
+    /// Its display name.
+    pub name: String,
+    /// `off` or `on`.
+    pub state: String,
 }

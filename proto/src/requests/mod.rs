@@ -19,6 +19,7 @@ pub mod forget_many;
 pub mod groups;
 pub mod history;
 pub mod import;
+pub mod incognito;
 pub mod inspect;
 pub mod list;
 pub mod maintenance;
@@ -151,6 +152,10 @@ requests! {
     "groups_merge" => GroupsMerge(groups::MergeRequest), people;
     /// Adds or removes another name of a group.
     "groups_alias" => GroupsAlias(groups::AliasRequest), people;
+    /// Switches a group off or on.
+    "groups_switch" => GroupsSwitch(groups::SwitchRequest), people;
+    /// Makes a running session incognito.
+    "incognito" => Incognito(incognito::IncognitoRequest), people;
     /// Makes a verified backup.
     "backup" => Backup(backup::BackupRequest), people;
     /// Deletes all memories.

@@ -64,6 +64,9 @@ pub struct StatsReply {
     /// The session's project is isolated: only memories that it can see are counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
+    /// Why loci is off in the session's project, and how a person switches it on; absent while it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<String>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

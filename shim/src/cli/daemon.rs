@@ -43,6 +43,11 @@ pub enum Ctl {
     /// Make the daemon exit after the running calls, without waiting for it.
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
+    /// Make a running session incognito: from now on it neither reads nor stores.
+    #[command(
+        after_help = "Example: by the process id of its shim, which loci ctl ps shows\n  loci ctl incognito 4242"
+    )]
+    Incognito(Incognito),
     /// Control maintenance: compaction and promotion of memories.
     #[command(
         subcommand,
@@ -59,6 +64,20 @@ pub enum Ctl {
         #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
         lines: usize,
     },
+}
+
+/// `loci ctl incognito`
+#[derive(Debug, Args)]
+pub struct Incognito {
+    /// Session: the beginning of its id (loci ctl status --json), or the process id of its shim (loci ctl ps).
+    #[arg(value_name = "SESSION")]
+    pub session: String,
+    /// End that it is incognito.
+    #[arg(long)]
+    pub off: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `loci config`

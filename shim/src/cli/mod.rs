@@ -115,7 +115,11 @@ pub enum Command {
     #[command(
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
-    Mcp,
+    Mcp {
+        /// Neither read nor write nor record anything in this session; LOCI_INCOGNITO=1 does the same.
+        #[arg(long)]
+        incognito: bool,
+    },
     /// Set up clients to use loci: shows what changes in their configuration, and asks.
     #[command(
         after_help = "Example: every client that is installed\n  loci setup\n\nExample: preview\n  loci setup claude --dry-run\n\nExample: take it out again\n  loci setup claude --remove"
@@ -144,7 +148,7 @@ pub enum Command {
     /// Make, list, verify and restore backups.
     #[command(subcommand, after_help = "Example\n  loci backup list")]
     Backup(Backup),
-    /// List, rename, merge and alias projects.
+    /// List, rename, merge and alias projects, and switch loci off or on in them.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
     /// Find secrets in everything that is stored; never prints a value.

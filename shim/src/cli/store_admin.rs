@@ -100,6 +100,16 @@ pub struct Eval {
     pub json: bool,
 }
 
+/// `loci groups off` and `loci groups on`
+#[derive(Debug, Args)]
+pub struct Switch {
+    /// Project: id, alias or display name; default: that of this folder.
+    pub group: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `loci groups`
 #[derive(Debug, Subcommand)]
 pub enum Groups {
@@ -137,6 +147,12 @@ pub enum Groups {
         #[arg(long)]
         json: bool,
     },
+    /// Switch loci off in a project: its sessions neither read nor write.
+    #[command(after_help = "Example: in the project of this folder\n  loci groups off")]
+    Off(Switch),
+    /// Switch loci on in a project, also where only projects with a .loci.toml are served.
+    #[command(after_help = "Example\n  loci groups on shop")]
+    On(Switch),
     /// Add an alias to a project, or remove one.
     #[command(after_help = "Example: remove it again\n  loci groups alias shop store --remove")]
     Alias {

@@ -58,16 +58,9 @@ impl VerbClient {
     /// # Errors
     /// When the paths cannot be resolved.
     pub fn of_process() -> Result<Self, Problem> {
-        let found_project = project::find(&Environment::of_process());
+        let found = project::find(&Environment::of_process());
         let id = uuid::Uuid::now_v7().to_string();
-        let session = Session {
-            id,
-            group: found_project.hint,
-            isolated: found_project.isolated,
-            warnings: found_project.warnings,
-            agent_session: agent_session_of_process(),
-            pid: std::process::id(),
-        };
+        let session = found.session(id, agent_session_of_process());
         Ok(Self { paths: Paths::of_process()?, session })
     }
 

@@ -1,10 +1,12 @@
 //! `loci groups`: lists, renames, merges and aliases projects (`group` is the wire name of a project).
 
-use crate::cli::store_admin::Groups;
+use crate::cli::store_admin::{Groups, Switch};
 use crate::client::call::VerbClient;
 use crate::output::{Consent, Problem, confirm, escape_line, print_line, table};
 use loci_proto::error::Exit;
-use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, GroupsReply};
+use loci_proto::requests::groups::{
+    GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply,
+};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -27,6 +29,8 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         Groups::Merge { from, into, yes, json } => {
             merge(&client, &from, &into, Flags { yes, json }).await?;
         }
+        Groups::Off(args) => switch(&client, args, true).await?,
+        Groups::On(args) => switch(&client, args, false).await?,
         Groups::Alias { group, name, remove, json } => {
             let reply = send_change(
                 &client,
@@ -40,6 +44,23 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         }
     }
     Ok(Exit::Ok.into())
+}
+
+async fn switch(client: &VerbClient, args: Switch, off: bool) -> Result<(), Problem> {
+    let arguments = json!({"group": args.group, "off": off});
+    let raw_reply = client.call_raw("groups_switch", &arguments).await?;
+    if args.json {
+        return print_line(raw_reply.as_str());
+    }
+    let reply: GroupSwitchedReply = raw_reply.parse()?;
+    let (name, id) = (escape_line(&reply.name), &reply.id);
+    print_line(if off {
+        format!(
+            "loci is off in {name}: its sessions neither read nor write. Switch it on: loci groups on {id}"
+        )
+    } else {
+        format!("loci is on in {name}, unless its .loci.toml has off = true")
+    })
 }
 
 /// The flags `--yes` and `--json`.
@@ -62,8 +83,9 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
     let row = |group: &GroupEntry| {
         let aliases =
             group.aliases.iter().map(|alias| escape_line(alias)).collect::<Vec<_>>().join(", ");
+        let off = if group.off { " (off)" } else { "" };
         [
-            escape_line(&group.name),
+            escape_line(&group.name) + off,
             escape_line(&group.id),
             group.active.to_string(),
             group.memories.to_string(),

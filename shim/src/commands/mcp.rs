@@ -4,53 +4,52 @@ use crate::client::call::agent_session_of_process;
 use crate::client::connector::{ConnectTimeouts, Connector};
 use crate::output::Problem;
 use crate::project;
-use crate::project::Environment;
+use crate::project::{Environment, FoundProject};
 use crate::relay::agent::Agent;
-use crate::relay::idempotency_key::IdempotencyKeys;
+use crate::relay::idempotency_key::{IdempotencyKeys, SessionCheckout};
 use crate::relay::{Relay, Timeouts, stdio};
 use crate::spawn::Launch;
 use loci_proto::error::Exit;
-use loci_proto::hello::{Hello, Session};
+use loci_proto::hello::Hello;
 use loci_proto::paths::Paths;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::rc::Rc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Serves the agent on standard input and output until the agent ends.
+/// Serves the agent on standard input and output until the agent ends. An incognito session reads, writes and records nothing.
 ///
 /// # Errors
 /// Only when signal handlers cannot be installed; the agent receives all other errors.
-pub async fn run() -> Result<ExitCode, Problem> {
+pub async fn run(incognito: bool) -> Result<ExitCode, Problem> {
     if io::stdin().is_terminal() {
         eprintln!(
             "loci mcp speaks MCP on standard input; agents start it themselves. Press Ctrl-D to exit."
         );
     }
     let keys = IdempotencyKeys::new();
+    let environment = Environment::of_process();
+    let incognito = incognito || environment.incognito;
+    let found = project::find(&Environment { incognito, ..environment });
+    let reader = found.checkout.clone();
+    let hello = hello(&keys, found);
+    let checkout = reader.zip(hello.session.checkout.clone());
     let connector = Connector {
         paths: Paths::of_process(),
-        hello: hello(&keys),
+        hello,
         launch: Some(Launch::default()),
         timeouts: ConnectTimeouts::default(),
     };
     let agent = Agent::new(stdio::input(), stdio::output());
     Relay::new(agent, Rc::new(connector), keys, Timeouts::default())
+        .with_checkout(checkout.map(|(reader, in_hello)| SessionCheckout::new(reader, in_hello)))
         .run(termination_signal()?)
         .await;
     Ok(Exit::Ok.into())
 }
 
-fn hello(keys: &IdempotencyKeys) -> Hello {
-    let found_project = project::find(&Environment::of_process());
-    let session = Session {
-        id: keys.session().to_owned(),
-        group: found_project.hint,
-        isolated: found_project.isolated,
-        warnings: found_project.warnings,
-        agent_session: agent_session_of_process(),
-        pid: std::process::id(),
-    };
+fn hello(keys: &IdempotencyKeys, found: FoundProject) -> Hello {
+    let session = found.session(keys.session().to_owned(), agent_session_of_process());
     Hello {
         loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),
         shim: loci_proto::VERSION.to_owned(),

@@ -53,7 +53,7 @@ use std::process::ExitCode;
 /// The error of the command, with its exit code.
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     match command {
-        Command::Mcp => return mcp::run().await,
+        Command::Mcp { incognito } => return mcp::run(incognito).await,
         Command::Ctl(command) => return ctl::run(command).await,
         Command::Model(command) => return model::run(command).await,
         Command::Compact(args) => return compact::run(args).await,

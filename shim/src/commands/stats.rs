@@ -3,7 +3,7 @@
 use crate::cli::memories::Stats;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, print_line, print_note};
+use crate::output::{Problem, escape_line, print_line, print_note};
 use loci_proto::requests::stats::StatsReply;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -67,6 +67,9 @@ fn stats_text(stats: &StatsReply) -> String {
     }
     if stats.isolated {
         row("isolated", "this project keeps its memories to itself".to_owned());
+    }
+    if let Some(off) = &stats.off {
+        row("off", escape_line(off));
     }
     row("database", format!("{:.1} MiB", stats.db_size_bytes as f64 / (1024.0 * 1024.0)));
     text

@@ -12,6 +12,8 @@ pub struct Repository {
     pub top: PathBuf,
     /// The canonical git common directory, which all worktrees share: usually `…/.git`; `top` if a `.git` was ignored.
     pub common: PathBuf,
+    /// The directory with the `HEAD` of this working tree; `None` if a `.git` was ignored.
+    pub head_dir: Option<PathBuf>,
 }
 
 /// Searches a canonical folder and its parents up to the first `shared` folder, which is not searched: a repository in HOME (dotfiles)
@@ -21,16 +23,18 @@ pub fn find(from: &Path, shared: &[PathBuf], warnings: &mut Vec<String>) -> Opti
         from.ancestors().take_while(|folder| !shared.iter().any(|shared| shared == folder))
     {
         let entry = folder.join(".git");
-        let common = match fs::symlink_metadata(&entry) {
-            Ok(meta) if meta.is_dir() => is_repository(&entry).then_some(entry),
-            Ok(meta) => Some(trusted_common_dir(folder, &entry, &meta).unwrap_or_else(|| {
+        let dirs = match fs::symlink_metadata(&entry) {
+            Ok(meta) if meta.is_dir() => {
+                is_repository(&entry).then(|| GitDirs { common: entry.clone(), head: Some(entry) })
+            }
+            Ok(meta) => Some(trusted_dirs(folder, &entry, &meta).unwrap_or_else(|| {
                 warnings.push(ignored_warning(&entry));
-                folder.to_path_buf()
+                GitDirs { common: folder.to_path_buf(), head: None }
             })),
             Err(_) => None,
         };
-        if let Some(common) = common {
-            return Some(Repository { top: folder.to_path_buf(), common });
+        if let Some(GitDirs { common, head }) = dirs {
+            return Some(Repository { top: folder.to_path_buf(), common, head_dir: head });
         }
     }
     None
@@ -40,12 +44,19 @@ fn is_repository(dir: &Path) -> bool {
     dir.join("HEAD").exists()
 }
 
-/// Returns the common directory that a `.git` file points to, if that repository refers back to this folder. A symbolic link is never
+/// The directories of a working tree.
+struct GitDirs {
+    common: PathBuf,
+    /// The one with its `HEAD`.
+    head: Option<PathBuf>,
+}
+
+/// Returns the directories that a `.git` file points to, if that repository refers back to this folder. A symbolic link is never
 /// followed, because no repository refers back to one.
-fn trusted_common_dir(folder: &Path, entry: &Path, meta: &Metadata) -> Option<PathBuf> {
+fn trusted_dirs(folder: &Path, entry: &Path, meta: &Metadata) -> Option<GitDirs> {
     let dir = if meta.is_file() { read_path(entry, "gitdir: ")? } else { return None };
-    let common = worktree_common_dir(entry, &dir).or_else(|| submodule_dir(folder, dir))?;
-    is_repository(&common).then_some(common)
+    let common = worktree_common_dir(entry, &dir).or_else(|| submodule_dir(folder, dir.clone()))?;
+    is_repository(&common).then_some(GitDirs { common, head: Some(dir) })
 }
 
 fn ignored_warning(entry: &Path) -> String {

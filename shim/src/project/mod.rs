@@ -1,18 +1,25 @@
 //! Finds the project that a session works in. `group` is the wire name of a project.
 //!
-//! In order of precedence: the folder of a project whose `.loci.toml` isolates it; `LOCI_GROUP`; the `.loci.toml` of the project; the git common directory, which all worktrees share; the
-//! project folder itself, unless many projects share it (HOME, `/`, temporary folders). Files of a project are not trusted: they can
-//! rename or split their own project, but never select another one. Not here: the id of a project (`loci_proto::group`).
+//! In order of precedence: the folder of a project whose `.loci.toml` isolates it; `LOCI_GROUP`; the `.loci.toml` of the project; the git
+//! common directory, which all worktrees share; the project folder itself, unless many projects share it (HOME, `/`, temporary folders).
+//! Files of a project are not trusted: they can rename, split, isolate or switch off their own project, but never select another one.
+//! Everything that needs the project asks here: sessions, the command line, hooks. Not here: the id of a project
+//! (`loci_proto::group`), projects whose folder was moved (the daemon).
 
+mod checkout;
 mod git;
 mod project_file;
 #[cfg(test)]
 mod tests;
 
+pub use checkout::CheckoutReader;
 use loci_proto::group::{GroupHint, GroupName};
+use loci_proto::hello::{FolderMark, Session};
 use project_file::ProjectFile;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// Maximum length of a warning in characters.
 const MAX_WARNING_CHARS: usize = 500;
@@ -28,9 +35,17 @@ pub struct Environment {
     pub working_dir: Option<PathBuf>,
     /// Folders that many projects share, so that they are not a project: HOME, `/`, and temporary folders.
     pub shared: Vec<PathBuf>,
+    /// `LOCI_INCOGNITO`.
+    pub incognito: bool,
 }
 
 impl Environment {
+    /// Returns the environment of this process in another working directory, which a hook gets from its client.
+    #[must_use]
+    pub fn at(working_dir: PathBuf) -> Self {
+        Self { working_dir: Some(working_dir), ..Self::of_process() }
+    }
+
     /// Returns the environment of this process.
     #[must_use]
     pub fn of_process() -> Self {
@@ -48,19 +63,51 @@ impl Environment {
             project_dir: variable("CLAUDE_PROJECT_DIR").map(PathBuf::from),
             working_dir: std::env::current_dir().ok(),
             shared,
+            // Any other value is incognito too: whoever sets the variable wants nothing to be recorded.
+            incognito: variable("LOCI_INCOGNITO").is_some_and(|value| value != "0"),
         }
     }
 }
 
 /// The project and the warnings about ignored settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FoundProject {
     /// The project as sent to the daemon.
     pub hint: GroupHint,
     /// Whether the project keeps its memories to itself; `None` if its files do not say so.
     pub isolated: Option<bool>,
+    /// The project's files switch loci off.
+    pub off: bool,
+    /// The project has a `.loci.toml`.
+    pub has_file: bool,
+    /// What the folder of the project is, whatever its path.
+    pub folder: Option<FolderMark>,
+    /// Reads what is checked out in the project; `None` outside a repository.
+    pub checkout: Option<CheckoutReader>,
+    /// The session is incognito.
+    pub incognito: bool,
     /// One sentence per ignored setting.
     pub warnings: Vec<String>,
+}
+
+impl FoundProject {
+    /// Returns the session of this process in the project.
+    #[must_use]
+    pub fn session(self, id: String, agent_session: Option<String>) -> Session {
+        Session {
+            id,
+            group: self.hint,
+            isolated: self.isolated,
+            warnings: self.warnings,
+            agent_session,
+            pid: std::process::id(),
+            folder: self.folder,
+            checkout: self.checkout.as_ref().map(CheckoutReader::read),
+            off: self.off,
+            opted_in: self.has_file,
+            incognito: self.incognito,
+        }
+    }
 }
 
 /// Finds the project.
@@ -68,8 +115,8 @@ pub struct FoundProject {
 pub fn find(environment: &Environment) -> FoundProject {
     let mut warnings = Vec::new();
     let mut folder_warnings = Vec::new();
-    let from_folder = from_folder(environment, &mut folder_warnings);
-    let isolated = from_folder.as_ref().and_then(|found| found.isolated);
+    let from_folder = from_folder(environment, &mut folder_warnings).unwrap_or_default();
+    let isolated = from_folder.file.isolated;
     // An isolated project is identified by its folder alone, so that no other one can take its name.
     let named = match isolated {
         Some(true) => {
@@ -80,15 +127,22 @@ pub fn find(environment: &Environment) -> FoundProject {
         }
         _ => from_variable(environment, &mut warnings),
     };
-    if named.is_none() {
+    if named.is_none() || from_folder.file.off == Some(true) {
         warnings.append(&mut folder_warnings);
     }
-    let hint = named.or_else(|| from_folder.map(|found| found.hint));
-    let hint = hint.unwrap_or_default();
     // Warnings are sent in the hello, whose length is bounded.
     let warnings =
         warnings.iter().map(|warning| warning.chars().take(MAX_WARNING_CHARS).collect()).collect();
-    FoundProject { hint, isolated, warnings }
+    FoundProject {
+        folder: named.is_none().then_some(from_folder.mark).flatten(),
+        hint: named.or(from_folder.hint).unwrap_or_default(),
+        isolated,
+        off: from_folder.file.off == Some(true),
+        has_file: from_folder.has_file,
+        checkout: from_folder.checkout,
+        incognito: environment.incognito,
+        warnings,
+    }
 }
 
 fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Option<GroupHint> {
@@ -110,9 +164,14 @@ fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Optio
 }
 
 /// The project of a folder.
+#[derive(Default)]
 struct FolderProject {
-    hint: GroupHint,
-    isolated: Option<bool>,
+    /// `None` if many projects share the folder.
+    hint: Option<GroupHint>,
+    mark: Option<FolderMark>,
+    file: ProjectFile,
+    has_file: bool,
+    checkout: Option<CheckoutReader>,
 }
 
 fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<FolderProject> {
@@ -121,21 +180,40 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
     let project = project_folder(environment, warnings)?;
     let repository = git::find(&project, &shared, warnings);
     let top = repository.as_ref().map_or(project.as_path(), |repository| &repository.top);
-    let ProjectFile { group, isolated } = project_file::find(&project, top, warnings);
+    let found = project_file::find(&project, top, warnings);
+    let has_file = found.is_some();
+    let mut file = found.unwrap_or_default();
+    let checkout = repository.as_ref().and_then(|repository| {
+        let head_dir = repository.head_dir.clone()?;
+        Some(CheckoutReader::new(head_dir, repository.common.clone()))
+    });
     let folder = repository.map_or(project, |repository| repository.common);
     let path = path_text(&folder);
-    let hint = match group {
-        Some(name) => GroupHint::ProjectNamed { folder: path, name },
+    let hint = match file.group.take() {
+        Some(name) => Some(GroupHint::ProjectNamed { folder: path, name }),
         None if shared.contains(&folder) => {
-            if isolated == Some(true) {
+            if file.isolated.take() == Some(true) {
                 let folder = folder.display();
                 warnings.push(format!("isolated is ignored: {folder} is not one project"));
             }
-            return None;
+            None
         }
-        None => GroupHint::Folder(path),
+        None => Some(GroupHint::Folder(path)),
     };
-    Some(FolderProject { hint, isolated })
+    let mark = hint.is_some().then(|| mark_of(&folder, checkout.is_some()));
+    Some(FolderProject { hint, mark, file, has_file, checkout })
+}
+
+/// Returns what a folder is. Device and inode stay when it is renamed or moved within its file system; the time of creation tells it
+/// from a later folder that got the same inode.
+fn mark_of(folder: &Path, is_repository: bool) -> FolderMark {
+    let identity = folder.metadata().ok().and_then(|metadata| {
+        let created = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        // Some file systems report the epoch for an unknown time.
+        (created > 0).then(|| format!("{:x}-{:x}-{created:x}", metadata.dev(), metadata.ino()))
+    });
+    let trace = is_repository.then(|| checkout::trace(folder)).flatten();
+    FolderMark { identity, trace }
 }
 
 /// Returns the canonical folder of the project.

@@ -1,4 +1,4 @@
-//! Reads `.loci.toml`: `group = "name"` names the project, `isolated = true` keeps it to itself.
+//! Reads `.loci.toml`: `group = "name"` names the project, `isolated = true` keeps it to itself, `off = true` switches loci off in it.
 
 use loci_proto::group::GroupName;
 use serde::Deserialize;
@@ -10,6 +10,8 @@ use std::path::Path;
 const FILE_NAME: &str = ".loci.toml";
 /// The key that isolates the project.
 const ISOLATED: &str = "isolated";
+/// The key that switches loci off.
+const OFF: &str = "off";
 /// Maximum bytes read from a file of a project.
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -21,43 +23,59 @@ pub struct ProjectFile {
     pub group: Option<GroupName>,
     /// Whether the project keeps its memories to itself.
     pub isolated: Option<bool>,
+    /// Whether loci is off in the project.
+    pub off: Option<bool>,
 }
 
-/// Searches from the project folder up to the top of its working tree. The nearest file names the project; the nearest file with the key
-/// says whether it is isolated. A file that is ignored and contains that key isolates the project: a typing error must not share it.
-pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> ProjectFile {
+/// Searches from the project folder up to the top of its working tree; `None` without a file. The nearest file names the project; the
+/// nearest file with a key says whether it is isolated, or off. A file that is ignored and contains such a key isolates the project, or
+/// switches it off: a typing error must not share it.
+pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<ProjectFile> {
     let upwards = project.ancestors().take_while(|folder| folder.starts_with(top));
     let mut found: Option<ProjectFile> = None;
     for file in upwards.map(|folder| folder.join(FILE_NAME)).filter(|file| file.is_file()) {
         let contents = read(&file).unwrap_or_else(|fault| {
-            let reason = fault.reason.trim_end();
-            let isolated = fault.may_isolate.then_some(true);
-            let effect = if fault.may_isolate { "; the project is isolated" } else { "" };
-            warnings.push(format!("{} is ignored: {reason}{effect}", file.display()));
-            ProjectFile { group: None, isolated }
+            let Fault { reason, isolates, switches_off } = fault;
+            let mut warning = format!("{} is ignored: {}", file.display(), reason.trim_end());
+            for (applies, effect) in [(isolates, "isolated"), (switches_off, "off")] {
+                if applies {
+                    warning.extend(["; the project is ", effect]);
+                }
+            }
+            warnings.push(warning);
+            let key = |applies: bool| applies.then_some(true);
+            ProjectFile { group: None, isolated: key(isolates), off: key(switches_off) }
         });
         match &mut found {
             None => found = Some(contents),
-            Some(nearest) => nearest.isolated = nearest.isolated.or(contents.isolated),
-        }
-        if found.as_ref().is_some_and(|nearest| nearest.isolated.is_some()) {
-            break;
+            Some(nearest) => {
+                nearest.isolated = nearest.isolated.or(contents.isolated);
+                nearest.off = nearest.off.or(contents.off);
+            }
         }
     }
-    found.unwrap_or_default()
+    found
 }
 
 /// Why a file is ignored.
 struct Fault {
     reason: String,
     /// The text contains the key that isolates the project, or could not be read.
-    may_isolate: bool,
+    isolates: bool,
+    /// The same for the key that switches loci off.
+    switches_off: bool,
 }
 
 fn read(file: &Path) -> Result<ProjectFile, Fault> {
-    let text =
-        read_small(file).map_err(|error| Fault { reason: error.to_string(), may_isolate: true })?;
-    let fault = |reason: String| Fault { reason, may_isolate: text.contains(ISOLATED) };
+    let unreadable =
+        |error: io::Error| Fault { reason: error.to_string(), isolates: true, switches_off: true };
+    let text = read_small(file).map_err(unreadable)?;
+    let has_key_off = text.lines().any(|line| line.trim_start().starts_with(OFF));
+    let fault = |reason: String| Fault {
+        reason,
+        isolates: text.contains(ISOLATED),
+        switches_off: has_key_off,
+    };
     let contents: ProjectFile =
         toml::from_str(&text).map_err(|error| fault(error.message().to_owned()))?;
     if let Some(name) = contents.group.as_ref().filter(|name| is_id(name)) {

@@ -1,9 +1,12 @@
-//! Adds an idempotency key to every `tools/call`: the only change that the relay makes to a line of the agent.
+//! Adds an idempotency key to every `tools/call`, and the checkout if it has changed since the hello: the only changes that the relay
+//! makes to a line of the agent.
 //!
-//! The key is `params._meta["dev.loci/key"]` and replaces a value that the client wrote there. All other bytes of the line stay
-//! unchanged, except that the names within `_meta` may be escaped differently.
+//! The key is `params._meta["dev.loci/key"]`, the checkout `params._meta["dev.loci/checkout"]`; both replace a value that the client
+//! wrote there. All other bytes of the line stay unchanged, except that the names within `_meta` may be escaped differently.
 
-use loci_proto::mcp::idempotency::META_KEY;
+use crate::project::CheckoutReader;
+use loci_proto::hello::Checkout;
+use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -43,13 +46,56 @@ impl Default for IdempotencyKeys {
     }
 }
 
+/// The checkout of a session: the branch may change between two calls.
+#[derive(Debug)]
+pub struct SessionCheckout {
+    reader: CheckoutReader,
+    in_hello: Checkout,
+}
+
+impl SessionCheckout {
+    /// Creates it with what the hello said.
+    #[must_use]
+    pub fn new(reader: CheckoutReader, in_hello: Checkout) -> Self {
+        Self { reader, in_hello }
+    }
+
+    /// Returns the present checkout as JSON; `None` if it is that of the hello.
+    fn changed(&self) -> Option<String> {
+        let now = self.reader.read();
+        (now != self.in_hello).then(|| serde_json::to_string(&now).ok()).flatten()
+    }
+}
+
+/// What is added to one call.
+#[derive(Debug)]
+pub struct CallMeta {
+    key: String,
+    /// JSON.
+    checkout: Option<String>,
+}
+
+impl CallMeta {
+    /// Adds only a key.
+    #[must_use]
+    pub fn of_key(key: &str) -> Self {
+        Self { key: key.to_owned(), checkout: None }
+    }
+
+    /// Creates what is added to the next call.
+    #[must_use]
+    pub fn next(keys: &mut IdempotencyKeys, checkout: Option<&SessionCheckout>) -> Self {
+        Self { key: keys.next_key(), checkout: checkout.and_then(SessionCheckout::changed) }
+    }
+}
+
 /// Returns `line` with the key in `params._meta`; `params` must be borrowed from `line`.
 ///
 /// Parameters that are not an object stay unchanged: the daemon refuses such a call before it has any effect.
 ///
 /// # Errors
 /// When `_meta` occurs twice, or is not an object.
-pub fn inject_key(line: &str, params: &RawValue, key: &str) -> Result<String, &'static str> {
+pub fn inject_key(line: &str, params: &RawValue, added: &CallMeta) -> Result<String, &'static str> {
     let text = params.get();
     if !text.starts_with('{') {
         return Ok(line.to_owned());
@@ -59,16 +105,16 @@ pub fn inject_key(line: &str, params: &RawValue, key: &str) -> Result<String, &'
         Some(meta) if meta.get() != "null" => {
             let mut members: Members =
                 serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
-            members.0.retain(|(name, _)| name != META_KEY);
-            (span(line, meta.get()), members.with_key(key))
+            members.0.retain(|(name, _)| name != META_KEY && name != CHECKOUT_KEY);
+            (span(line, meta.get()), members.with(added))
         }
-        Some(null) => (span(line, null.get()), Members::default().with_key(key)),
+        Some(null) => (span(line, null.get()), Members::default().with(added)),
         None => {
             let first_member = span(line, text).start + 1;
             let comma = if text[1..].trim_start().starts_with('}') { "" } else { "," };
             (
                 first_member..first_member,
-                format!("\"_meta\":{}{comma}", Members::default().with_key(key)),
+                format!("\"_meta\":{}{comma}", Members::default().with(added)),
             )
         }
     };
@@ -97,13 +143,16 @@ struct Params<'a> {
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl Members<'_> {
-    fn with_key(&self, key: &str) -> String {
+    fn with(&self, added: &CallMeta) -> String {
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let mut object = "{".to_owned();
         for (name, value) in &self.0 {
             object.extend([&quote(name), ":", value.get(), ","]);
         }
-        object.extend([&quote(META_KEY), ":", &quote(key), "}"]);
+        if let Some(checkout) = &added.checkout {
+            object.extend([&quote(CHECKOUT_KEY), ":", checkout, ","]);
+        }
+        object.extend([&quote(META_KEY), ":", &quote(&added.key), "}"]);
         object
     }
 }
@@ -139,7 +188,9 @@ mod tests {
         let Ok(Message::Request(request)) = read(line.as_bytes()) else {
             panic!("not a request: {line}")
         };
-        let keyed = inject_key(&line, request.params.expect("the request has parameters"), "s:1")?;
+        let params = request.params.expect("the request has parameters");
+        let added = CallMeta::of_key("s:1");
+        let keyed = inject_key(&line, params, &added)?;
         let (head, tail) =
             (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
         Ok(keyed
@@ -166,6 +217,21 @@ mod tests {
         let expected =
             r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
         assert_eq!(keyed(params), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn a_changed_checkout_is_added_and_that_of_the_client_removed() {
+        let params = RawValue::from_string(
+            r#"{"_meta":{"dev.loci/checkout":{"branch":"mine"}},"name":"x"}"#.to_owned(),
+        )
+        .expect("the text is JSON");
+        let mut added = CallMeta::of_key("s:1");
+        let expected = r#"{"_meta":{"dev.loci/key":"s:1"},"name":"x"}"#;
+        assert_eq!(inject_key(params.get(), &params, &added).as_deref(), Ok(expected));
+        added.checkout = Some(r#"{"branch":"fix"}"#.to_owned());
+        let expected =
+            r#"{"_meta":{"dev.loci/checkout":{"branch":"fix"},"dev.loci/key":"s:1"},"name":"x"}"#;
+        assert_eq!(inject_key(params.get(), &params, &added).as_deref(), Ok(expected));
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::client::unreachable::Unreachable;
 use agent::{Agent, AgentEvent};
 use daemon_connection::{DaemonConnection, DaemonEvent, Demand};
 use handshake::Handshake;
-use idempotency_key::IdempotencyKeys;
+use idempotency_key::{CallMeta, IdempotencyKeys, SessionCheckout};
 use in_flight::{InFlight, PendingRequest, RequestKind};
 use line_reader::{Excerpt, Line};
 use loci_proto::limits;
@@ -64,6 +64,7 @@ pub struct Relay<I, O> {
     in_flight: InFlight,
     handshake: Handshake,
     keys: IdempotencyKeys,
+    checkout: Option<SessionCheckout>,
     /// Fingerprint of the latest daemon's tool list.
     tools_fingerprint: Option<String>,
     /// Whether the relay answered the handshake itself.
@@ -125,6 +126,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             in_flight: InFlight::default(),
             handshake: Handshake::default(),
             keys,
+            checkout: None,
             tools_fingerprint: None,
             answered_handshake: false,
             last_printed_error: None,
@@ -132,6 +134,12 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             losses: 0,
             timeouts,
         }
+    }
+
+    /// Adds the checkout to calls when it changes.
+    #[must_use]
+    pub fn with_checkout(self, checkout: Option<SessionCheckout>) -> Self {
+        Self { checkout, ..self }
     }
 
     /// Runs the event loop until the agent is done: its input ends, its output closes, or `stop` completes.
@@ -290,7 +298,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         let refuse = |code: i32, reason: String| Refusal::new(Some(id.clone()), code, reason);
         let text =
             std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
-        let keyed = idempotency_key::inject_key(text, params, &self.keys.next_key())
+        let added = CallMeta::next(&mut self.keys, self.checkout.as_ref());
+        let keyed = idempotency_key::inject_key(text, params, &added)
             .map_err(|reason| refuse(message::INVALID_PARAMS, reason.to_owned()))?;
         if keyed.len() >= limits::LINE_BYTES {
             return Err(refuse(message::INVALID_REQUEST, LINE_TOO_LONG.to_owned()));

@@ -2,7 +2,7 @@
 //!
 //! Shared by the fuzz target and by `tests/it/fuzz_corpus.rs`. Not here: splitting a stream into lines, and forwarding them.
 
-use loci::relay::idempotency_key::inject_key;
+use loci::relay::idempotency_key::{CallMeta, inject_key};
 use loci::relay::line_reader::Excerpt;
 use loci::relay::message;
 use loci::relay::message::{FromDaemon, Message, Request};
@@ -66,7 +66,9 @@ fn check_excerpts(line: &[u8], request: &Request) {
 
 /// Checks that adding a key keeps the request and changes nothing but the key.
 fn check_keyed(text: &str, request: &Request, params: &RawValue) {
-    let Ok(keyed) = inject_key(text, params, KEY) else { return check_refusal(params) };
+    let Ok(keyed) = inject_key(text, params, &CallMeta::of_key(KEY)) else {
+        return check_refusal(params);
+    };
     if !params.get().starts_with('{') {
         assert_eq!(keyed, text, "parameters that are not an object stay unchanged");
         return;
@@ -84,7 +86,7 @@ fn check_keyed(text: &str, request: &Request, params: &RawValue) {
     assert_eq!((&again.id, &again.method), (&request.id, &request.method), "{keyed}");
     let again = again.params.expect("has parameters");
     assert_eq!(
-        inject_key(&keyed, again, KEY).as_deref(),
+        inject_key(&keyed, again, &CallMeta::of_key(KEY)).as_deref(),
         Ok(keyed.as_str()),
         "adding the key is idempotent"
     );

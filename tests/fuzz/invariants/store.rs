@@ -67,6 +67,7 @@ pub fn call() -> CallContext {
             client: None,
             session: None,
             group: group(),
+            checkout: None,
         },
         key: None,
     }

@@ -8,7 +8,8 @@ use crate::interface::agents::session::Session;
 use crate::interface::agents::{prompts, resources};
 use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
-use loci_proto::mcp::idempotency::META_KEY;
+use loci_proto::hello::Checkout;
+use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
 use loci_proto::mcp::tools;
 use loci_proto::requests::Request;
 use loci_proto::{VERSION, limits, sanitize};
@@ -22,7 +23,7 @@ use rmcp::model::{
     ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,13 +117,16 @@ impl ServerHandler for McpHandler {
             context.client_info().map(|client| format!("{} {}", client.name, client.version)),
         );
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
+        let checkout = checkout(context.meta.get(CHECKOUT_KEY));
         let (handler, arguments) = (self.clone(), request.arguments.unwrap_or_default());
         let tool = request.name.clone();
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
             let _permit = handler.session.call_permit().await;
             let parsed = Request::parse(&request.name, arguments)?;
-            let caller = Caller { session: &handler.session, key };
+            let session = checkout.map(|checkout| handler.session.with_checkout(checkout));
+            let session = session.as_ref().unwrap_or(&handler.session);
+            let caller = Caller { session, key };
             handlers::handle(&handler.service, caller, parsed).await
         });
         let outcome = tokio::select! {
@@ -136,6 +140,7 @@ impl ServerHandler for McpHandler {
                 sanitize::reply(&mut value);
                 success(self.with_notice(value), &tool)
             }
+            Err(failure) if failure.code == Code::Off => off(&failure),
             Err(failure) => failed(&failure),
         }))
     }
@@ -261,10 +266,21 @@ fn deadline_exceeded() -> Failure {
         .hint("Call again; a store may have succeeded")
 }
 
+/// Returns the checkout that the shim sent with a call.
+fn checkout(meta: Option<&Value>) -> Option<Checkout> {
+    serde_json::from_value(meta?.clone()).ok()
+}
+
 /// Returns the result of a failed call.
 fn failed(failure: &Failure) -> CallToolResult {
     let text = failure.to_string();
     CallToolResult::error(vec![ContentBlock::text(sanitize::text(&text).into_owned())])
+}
+
+/// Returns the result of a call where loci is off. No error: there is nothing that the model could correct.
+fn off(failure: &Failure) -> CallToolResult {
+    let reason = sanitize::text(&failure.message).into_owned();
+    CallToolResult::structured(json!({"off": true, "reason": reason, "next_step": failure.hint}))
 }
 
 /// Returns the argument that makes a tool's reply smaller.

@@ -5,6 +5,7 @@ pub(crate) mod line_reader;
 pub mod listen;
 pub mod mcp;
 pub(crate) mod prompts;
+pub mod recognised;
 pub(crate) mod resources;
 pub mod session;
 pub mod shown;

@@ -2,18 +2,20 @@
 //!
 //! Not here: the connection (`listen`), MCP (`mcp`).
 
+use crate::interface::agents::recognised::Recognised;
 use crate::interface::agents::shown::ShownMemories;
 use loci_engine::Actor;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
+use loci_proto::hello::Checkout;
 use loci_proto::memory::{MemoryId, Origin};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 /// One connected agent.
 #[derive(Debug)]
@@ -33,6 +35,12 @@ pub struct Session {
     pub previews: Arc<PreviewLog>,
     /// The memories that the agent has been shown; shared like `previews`.
     pub shown: Arc<ShownMemories>,
+    /// What the folder of the project turned out to be, once the first call has looked; shared like `previews`.
+    pub recognised: Arc<OnceCell<Recognised>>,
+    /// The group that the hello makes.
+    hinted: Group,
+    /// What is checked out in the project.
+    checkout: Option<Checkout>,
     /// The socket of the session: agents and people have different ones.
     from: SessionKind,
 }
@@ -103,7 +111,10 @@ impl Session {
             GroupHint::Default => Group::named(default_group),
         };
         Self {
+            checkout: hello.checkout.clone(),
             hello,
+            hinted: group.clone(),
+            recognised: Arc::default(),
             group,
             client: OnceLock::new(),
             calls: AtomicU64::new(0),
@@ -117,6 +128,12 @@ impl Session {
         }
     }
 
+    /// Returns the group that the hello makes, whatever became of it.
+    #[must_use]
+    pub fn hinted_group(&self) -> &Group {
+        &self.hinted
+    }
+
     /// Waits until the session may run another call; the call ends when the permit is dropped.
     pub async fn call_permit(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this never returns `None`.
@@ -128,6 +145,9 @@ impl Session {
     pub fn in_group(&self, group: Group) -> Self {
         Self {
             hello: self.hello.clone(),
+            hinted: self.hinted.clone(),
+            checkout: self.checkout.clone(),
+            recognised: Arc::clone(&self.recognised),
             group,
             client: self.client.clone(),
             calls: AtomicU64::new(0),
@@ -158,7 +178,14 @@ impl Session {
             session: Some(session),
             origin: self.origin(),
             group: self.group.clone(),
+            checkout: self.checkout.clone(),
         }
+    }
+
+    /// Returns a copy of the session with another checkout, for one call.
+    #[must_use]
+    pub fn with_checkout(&self, checkout: Checkout) -> Self {
+        Self { checkout: Some(checkout), ..self.in_group(self.group.clone()) }
     }
 
     /// Returns the name and version of the client, as it names itself.
@@ -190,6 +217,8 @@ impl Session {
             calls: self.calls.load(Ordering::Relaxed),
             since: self.since.iso(),
             age_s: self.connected_at.elapsed().as_secs(),
+            id: self.hello.id.clone(),
+            off: None,
         }
     }
 }
@@ -251,12 +280,20 @@ impl Sessions {
         empty.then(|| *self.last_closed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Returns all sessions, in the order of [`Sessions::list`].
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Session>> {
+        self.lock().values().cloned().collect()
+    }
+
     /// Returns all sessions for `loci ctl status`, and their distinct warnings.
     #[must_use]
     pub fn list(&self) -> (Vec<SessionStatus>, Vec<String>) {
         let open = self.lock();
+        let suggestion = |session: &Arc<Session>| session.recognised.get()?.suggestion.clone();
         let mut warnings: Vec<String> =
             open.values().flat_map(|s| s.hello.warnings.clone()).collect();
+        warnings.extend(open.values().filter_map(suggestion));
         warnings.sort();
         warnings.dedup();
         (open.values().map(|s| s.status()).collect(), warnings)

@@ -44,6 +44,8 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
     out.extend(features.fingerprint.to_le_bytes());
     text(out, speaker);
+    // No branch is empty.
+    text(out, entry.branch.as_deref().unwrap_or_default());
     // 0 means no questions.
     out.extend(questions.map_or(0, NonZeroU64::get).to_le_bytes());
     count(out, entry.names.len());
@@ -129,6 +131,7 @@ impl RecordReader {
             is_question: is_set(6),
         };
         let speaker = rest.text()?;
+        let branch = Some(rest.text()?).filter(|branch| !branch.is_empty()).map(str::to_owned);
         let questions = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
@@ -159,6 +162,7 @@ impl RecordReader {
             created_day,
             summary,
             extractive: is_set(1),
+            branch,
         };
         let features = TextFeatures { traits, day: text_day, speaker: 0, fingerprint };
         let chunks = self.chunks.iter().map(QuantizedVector::row).collect();

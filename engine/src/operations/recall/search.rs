@@ -18,6 +18,7 @@ use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::ranking::fusion::Fusion;
+use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
@@ -150,9 +151,11 @@ impl Reader {
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
+        let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);
         let query = SearchQuery {
             parsed: &text.query,
             projects: &projects,
+            branch: branch.as_ref(),
             answering: &answering,
             encoding,
             fusion: self.fusion(context),

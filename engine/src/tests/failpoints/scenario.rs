@@ -232,8 +232,13 @@ impl Subject {
     }
 
     fn call(&self, key: &str) -> CallContext {
-        let actor =
-            crate::Actor { origin: Origin::Agent, client: None, session: None, group: named("a") };
+        let actor = crate::Actor {
+            origin: Origin::Agent,
+            client: None,
+            session: None,
+            group: named("a"),
+            checkout: None,
+        };
         CallContext { now: self.now, actor, key: Some(key.to_owned()) }
     }
 

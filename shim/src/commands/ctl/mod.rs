@@ -1,6 +1,7 @@
 //! `loci ctl`: controls the daemon. One file per subcommand.
 
 mod drain;
+mod incognito;
 mod logs;
 mod maintenance;
 mod ps;
@@ -29,6 +30,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
         Ctl::Stop { hold } => stop::run(&paths, hold).await?,
         Ctl::Reload(format) => reload::run(&paths, format.json.into()).await?,
         Ctl::Restart => restart::run(&paths).await?,
+        Ctl::Incognito(args) => incognito::run(args).await?,
         Ctl::Drain => drain::run(&paths).await?,
         Ctl::Maintenance(command) => return maintenance::run(command).await,
         Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,

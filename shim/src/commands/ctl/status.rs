@@ -4,7 +4,8 @@ use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::admin::{BackupStatus, SessionStatus, Status};
+use loci_proto::admin::{BackupStatus, SessionStatus, Status, SwitchStatus};
+use loci_proto::off::OffReason;
 use loci_proto::paths::Paths;
 
 /// Prints the state; never starts a daemon.
@@ -74,6 +75,9 @@ fn status_text(status: &Status) -> String {
         row("checked", at.clone());
     }
     row("backups", backups_text(&status.backups));
+    if let Some(switches) = switches_text(&status.switches) {
+        row("off", switches);
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -83,6 +87,20 @@ fn status_text(status: &Status) -> String {
         text.extend(["\nWarning: ", &escape_line(warning), "\n"]);
     }
     text
+}
+
+/// Says where loci is off; `None` if nowhere.
+fn switches_text(switches: &SwitchStatus) -> Option<String> {
+    let mut parts: Vec<String> = switches.off.iter().map(|name| escape_line(name)).collect();
+    if switches.opt_in {
+        parts.push("projects without a .loci.toml (projects.opt_in)".to_owned());
+    }
+    match switches.incognito {
+        0 => {}
+        1 => parts.push("1 incognito session".to_owned()),
+        count => parts.push(format!("{count} incognito sessions")),
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn backups_text(backups: &BackupStatus) -> String {
@@ -102,6 +120,14 @@ fn backups_text(backups: &BackupStatus) -> String {
     )
 }
 
+fn off_mark(session: &SessionStatus) -> &'static str {
+    match session.off {
+        Some(OffReason::Incognito) => " (incognito)",
+        Some(_) => " (off)",
+        None => "",
+    }
+}
+
 fn sessions_table(sessions: &[SessionStatus]) -> String {
     if sessions.is_empty() {
         return String::new();
@@ -111,7 +137,7 @@ fn sessions_table(sessions: &[SessionStatus]) -> String {
         let client = session.client.as_deref().unwrap_or("-");
         [
             escape_line(client),
-            escape_line(&session.group),
+            escape_line(&session.group) + off_mark(session),
             session.pid.to_string(),
             session.calls.to_string(),
             session.since.clone(),
@@ -157,6 +183,8 @@ mod tests {
             calls,
             since: "2026-11-21T09:30:00Z".to_owned(),
             age_s: 60,
+            id: "0199c2aa-7c1e-7000-8000-0123456789ab".to_owned(),
+            off: None,
         };
         Status {
             version: "0.1.0".to_owned(),
@@ -197,6 +225,7 @@ mod tests {
                 last_verified: Some("2026-11-21T09:30:00.000Z".to_owned()),
                 ..BackupStatus::default()
             },
+            switches: SwitchStatus::default(),
         }
     }
 

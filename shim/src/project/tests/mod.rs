@@ -1,5 +1,6 @@
 //! Project discovery in temporary folder trees.
 
+mod checkout;
 mod hostile;
 mod real_git;
 

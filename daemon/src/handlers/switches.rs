@@ -1,0 +1,112 @@
+//! `groups_switch`, `incognito`: switch a project off or on, and make a running session incognito; and which verbs a session may call where
+//! loci is off.
+//!
+//! Not here: whether loci is off (`service::switches`).
+
+use crate::interface::agents::session::Session;
+use crate::service::{Caller, Service};
+use loci_proto::error::{Code, Failure};
+use loci_proto::memory::Origin;
+use loci_proto::requests::Request;
+use loci_proto::requests::groups::{GroupSwitchedReply, SwitchRequest};
+use loci_proto::requests::incognito::{IncognitoReply, IncognitoRequest};
+
+/// Minimum characters of the beginning of a session's id.
+const MIN_PREFIX: usize = 4;
+
+/// Refuses a call where loci is off. A person may still look, delete, export, and switch it on.
+///
+/// # Errors
+/// `off`.
+pub(super) async fn check(
+    service: &Service,
+    session: &Session,
+    request: &Request,
+) -> Result<(), Failure> {
+    let is_person = session.actor().origin == Origin::Person;
+    let is_served = match request {
+        Request::Store(_) | Request::Recall(_) | Request::Relate(_) | Request::Compact(_) => false,
+        Request::Config(_)
+        | Request::Doctor(_)
+        | Request::Groups(_)
+        | Request::GroupsSwitch(_)
+        | Request::Incognito(_)
+        | Request::Maintenance(_)
+        | Request::Backup(_) => true,
+        Request::Stats(_) => !session.is_agent(),
+        _ => is_person,
+    };
+    if is_served { Ok(()) } else { check_on(service, session).await }
+}
+
+/// Refuses everything where loci is off.
+///
+/// # Errors
+/// `off`.
+pub(super) async fn check_on(service: &Service, session: &Session) -> Result<(), Failure> {
+    match service.off(session).await {
+        Some(reason) => Err(reason.failure(&session.group.name)),
+        None => Ok(()),
+    }
+}
+
+pub(super) async fn switch(
+    service: &Service,
+    caller: Caller<'_>,
+    request: SwitchRequest,
+) -> Result<GroupSwitchedReply, Failure> {
+    if !request.off {
+        require_person(caller.session)?;
+    }
+    service.write(caller, move |writer, call| writer.switch_group(call, &request)).await
+}
+
+pub(super) async fn incognito(
+    service: &Service,
+    caller: Caller<'_>,
+    request: IncognitoRequest,
+) -> Result<IncognitoReply, Failure> {
+    let incognito = !request.off;
+    if request.off {
+        require_person(caller.session)?;
+    }
+    let sessions = find_session(service, &request.session)?;
+    let reply = IncognitoReply { sessions: sessions.clone(), incognito };
+    let set = service
+        .write(caller, move |writer, call| writer.set_incognito(call, &sessions, incognito))
+        .await;
+    set.map(|()| reply)
+}
+
+/// Refuses to an agent to switch loci on: a person has switched it off.
+fn require_person(session: &Session) -> Result<(), Failure> {
+    if session.actor().origin == Origin::Person {
+        return Ok(());
+    }
+    Err(Failure::new(Code::Conflict, "switches loci on, which only a person may do")
+        .hint("Run it in a terminal outside the agent"))
+}
+
+/// Returns the ids of the connected session that a text names: the beginning of an id, or the process id of its shim.
+fn find_session(service: &Service, text: &str) -> Result<Vec<String>, Failure> {
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for session in service.sessions.all() {
+        let hello = &session.hello;
+        let ids: Vec<String> =
+            std::iter::once(&hello.id).chain(&hello.agent_session).cloned().collect();
+        let has_prefix = text.len() >= MIN_PREFIX && ids.iter().any(|id| id.starts_with(text));
+        if has_prefix || hello.pid.to_string() == text {
+            found.push(ids);
+        }
+    }
+    match (found.pop(), found.len()) {
+        (Some(ids), 0) => Ok(ids),
+        (Some(_), others) => {
+            Err(Failure::invalid("session", format!("is the beginning of {} sessions", others + 1))
+                .hint("Use the process id: loci ctl ps"))
+        }
+        (None, _) => Err(Failure::new(Code::NotFound, "names no connected session")
+            .at("session")
+            .hint("Use the id or the process id of loci ctl ps --json")),
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether loci is off for a session: it is then neither read nor written, and nothing is recorded.
+//!
+//! Everything that serves a session asks [`Service::off`]: tools, resources, the command line, hooks. Not here: what a person may do in a
+//! project that is off (`handlers::switches`).
+
+use crate::interface::agents::session::Session;
+use crate::service::Service;
+use loci_proto::admin::SwitchStatus;
+use loci_proto::group::Group;
+use loci_proto::off::OffReason;
+
+impl Service {
+    /// Returns why loci is off for a session; `None` if it is on. The session's group is that of its project now
+    /// ([`Service::resolved`]).
+    pub async fn off(&self, session: &Session) -> Option<OffReason> {
+        if let Some(reason) = off_by_itself(session) {
+            return Some(reason);
+        }
+        // A store that cannot be opened refuses the call anyway.
+        let Ok(pools) = self.pools().await else { return None };
+        let ids = [Some(&session.hello.id), session.hello.agent_session.as_ref()];
+        if ids.into_iter().flatten().any(|id| pools.switches.is_incognito(id)) {
+            return Some(OffReason::Incognito);
+        }
+        if pools.switches.is_off(&session.group) {
+            return Some(OffReason::Person);
+        }
+        let needs_file = self.config.serves_opted_in_only() && !session.hello.opted_in;
+        (needs_file && !pools.switches.is_on(&session.group)).then_some(OffReason::NotOptedIn)
+    }
+
+    /// Returns where loci is off, and adds to each connected session whether it is.
+    pub async fn switch_status(
+        &self,
+        sessions: &mut [loci_proto::admin::SessionStatus],
+    ) -> SwitchStatus {
+        let mut status =
+            SwitchStatus { opt_in: self.config.serves_opted_in_only(), ..SwitchStatus::default() };
+        let connected = self.sessions.all();
+        for shown in sessions {
+            let Some(session) = connected.iter().find(|session| session.hello.id == shown.id)
+            else {
+                continue;
+            };
+            let entered = self.resolved(session).await;
+            shown.off = self.off(entered.as_ref().unwrap_or(session)).await;
+            status.incognito += usize::from(shown.off == Some(OffReason::Incognito));
+        }
+        let Ok(pools) = self.pools().await else { return status };
+        let off = pools.switches.off();
+        if !off.is_empty() {
+            let names = pools.readers.run(move |reader| reader.group_names(&off)).await;
+            status.off = names.and_then(|names| Ok(names?)).unwrap_or_default();
+        }
+        status
+    }
+
+    /// Returns a copy of the session in the group that its project has now; `None` if that is its own.
+    pub async fn resolved(&self, session: &Session) -> Option<Session> {
+        let group = self.present_group(session).await?;
+        Some(session.in_group(group))
+    }
+
+    /// Returns the group of a session's project if it is not that of its hello.
+    async fn present_group(&self, session: &Session) -> Option<Group> {
+        let recognised = session.recognised.get().and_then(|found| found.group.clone());
+        let group = recognised.as_ref().unwrap_or(&session.group);
+        self.resolve_group(group).await.or(recognised)
+    }
+}
+
+/// Returns why a session is off whatever its project is; nothing of the store is read for it.
+#[must_use]
+pub fn off_by_itself(session: &Session) -> Option<OffReason> {
+    match &session.hello {
+        hello if hello.incognito => Some(OffReason::Incognito),
+        hello if hello.off => Some(OffReason::ProjectFile),
+        _ => None,
+    }
+}

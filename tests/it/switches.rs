@@ -1,0 +1,202 @@
+//! Where loci is off: by a project's file, by a person, in opt-in mode, and in an incognito session.
+
+use crate::home::{Agent, TestHome};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::{Output, Stdio};
+
+fn project_file(home: &TestHome, folder: &str, text: &str) {
+    fs::create_dir_all(home.path(folder)).expect("the folder is created");
+    fs::write(home.path(folder).join(".loci.toml"), text).expect("the file is written");
+}
+
+fn loci_in(home: &TestHome, folder: &str, arguments: &[&str]) -> Output {
+    fs::create_dir_all(home.path(folder)).expect("the folder is created");
+    let mut command = home.command("loci");
+    command.current_dir(home.path(folder)).args(arguments).stdin(Stdio::null());
+    command.output().expect("loci runs")
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Calls every tool; returns the reason, which is the same for all.
+fn reason_of_every_tool(agent: &mut Agent) -> String {
+    let id = "0199c2aa-7c1e-7000-8000-0123456789ab";
+    let mut reasons: Vec<String> = Vec::new();
+    for (tool, arguments) in [
+        ("store_memory", json!({"content": "The heron nests here", "type": "semantic"})),
+        ("recall_memory", json!({"query": "heron"})),
+        ("recall_memory", json!({"ids": [id]})),
+        ("memory_stats", json!({})),
+        ("memory_inspect", json!({"memory_id": id})),
+        ("forget_memory", json!({"memory_id": id})),
+        ("restore_memory", json!({"memory_id": id})),
+        ("store_relation", json!({"subject_id": id, "predicate": "knows", "object_id": id})),
+        ("compact_memories", json!({})),
+    ] {
+        let reply = agent.call(tool, arguments).expect("it is no error");
+        assert_eq!(reply["off"], true, "{tool}: {reply}");
+        assert!(reply["next_step"].as_str().is_some_and(|step| !step.is_empty()), "{reply}");
+        reasons.push(reply["reason"].as_str().expect("a JSON string").to_owned());
+    }
+    let brief = agent.request("resources/read", json!({"uri": "loci://group"}));
+    assert!(brief["error"]["message"].to_string().contains("off: loci is off"), "{brief}");
+    reasons.dedup();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    reasons.swap_remove(0)
+}
+
+fn tools(agent: &mut Agent) -> String {
+    agent.request("tools/list", json!({}))["result"]["tools"].to_string()
+}
+
+/// Number of memories, and the rows that say that a session was there.
+fn traces(home: &TestHome) -> (i64, i64) {
+    let database = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("it opens");
+    let count = |sql: &str| database.query_row(sql, [], |row| row.get(0)).expect("it is counted");
+    (
+        count("SELECT count(*) FROM memories"),
+        count("SELECT (SELECT count(*) FROM folders) + (SELECT count(*) FROM groups)"),
+    )
+}
+
+#[test]
+fn a_project_with_off_in_its_file_is_neither_read_nor_written() {
+    let home = TestHome::without_model();
+    let mut served = home.session_in("shop");
+    served.store("semantic", "The heron of the shop is grey");
+    let before = traces(&home);
+    project_file(&home, "quiet", "off = true\n");
+    let mut agent = home.session_in("quiet/part");
+    assert_eq!(tools(&mut agent), tools(&mut served), "the tools stay");
+    drop(agent);
+    let mut agent = home.session_in("quiet");
+    let reason = reason_of_every_tool(&mut agent);
+    assert_eq!(reason, "loci is off in quiet: its .loci.toml has off = true");
+    assert_eq!(traces(&home), before, "nothing was recorded");
+    assert_eq!(home.status()["sessions"][1]["off"], "project_file");
+    let doctor = printed(&loci_in(&home, "quiet", &["doctor"]));
+    assert!(doctor.contains("its .loci.toml has off = true"), "{doctor}");
+    let stats = printed(&loci_in(&home, "quiet", &["stats"]));
+    assert!(stats.contains("loci is off in quiet"), "{stats}");
+    for refused in [&["search", "heron"][..], &["add", "x", "--type", "semantic"]] {
+        let output = loci_in(&home, "quiet", refused);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(printed(&output).contains("loci is off in quiet"), "{output:?}");
+    }
+    // A person may still look.
+    assert!(loci_in(&home, "quiet", &["list", "--all-groups"]).status.success());
+    assert_eq!(served.recall("heron").len(), 1, "other projects are served");
+}
+
+#[test]
+fn a_broken_file_with_the_key_switches_off_and_the_nearest_key_decides() {
+    let home = TestHome::without_model();
+    project_file(&home, "broken", "off = yes\n");
+    assert!(reason_of_every_tool(&mut home.session_in("broken")).contains("broken"));
+    fs::create_dir_all(home.path("mono/.git")).expect("the folder is created");
+    fs::write(home.path("mono/.git/HEAD"), "ref: refs/heads/main\n").expect("it is written");
+    project_file(&home, "mono", "off = true\n");
+    project_file(&home, "mono/api", "off = false\n");
+    assert!(reason_of_every_tool(&mut home.session_in("mono/web")).contains("mono"));
+    assert_eq!(home.session_in("mono/api").recall("heron"), [""; 0]);
+    // The file of one repository switches off nothing but itself.
+    assert_eq!(home.session_in("shop").recall("heron"), [""; 0]);
+}
+
+#[test]
+fn a_person_switches_a_project_off_and_on() {
+    let home = TestHome::without_model();
+    let mut agent = home.session_in("shop");
+    agent.store("episodic", "The heron of the shop is grey");
+    let off = printed(&loci_in(&home, "", &["groups", "off", "shop"]));
+    assert!(off.contains("loci is off in shop"), "{off}");
+    assert_eq!(reason_of_every_tool(&mut agent), "loci is off in shop: a person switched it off");
+    assert_eq!(home.status()["switches"]["off"], json!(["shop"]));
+    let status = printed(&loci_in(&home, "", &["ctl", "status"]));
+    assert!(status.contains("off       shop"), "{status}");
+    let groups = printed(&loci_in(&home, "", &["groups", "list"]));
+    assert!(groups.contains("shop (off)"), "{groups}");
+    // Nor from another project, nor by a merge, nor for an agent.
+    let id = home.loci(&["groups", "list", "--json"]);
+    let id: Value = serde_json::from_slice(&id.stdout).expect("valid JSON");
+    let id = id["groups"][0]["id"].as_str().expect("a JSON string").to_owned();
+    let mut other = home.session_in("other");
+    let named = other.call("recall_memory", json!({"query": "heron", "group": id}));
+    assert_eq!(named.expect("it is no error")["off"], true);
+    other.store("semantic", "The other project exists");
+    let merged = loci_in(&home, "", &["groups", "merge", "shop", "other", "--yes"]);
+    assert!(printed(&merged).contains("Switch it on first"), "{merged:?}");
+    let mut by_agent = home.command("loci");
+    by_agent.env("CLAUDE_CODE_SESSION_ID", "0199c2aa-7c1e-7000-8000-0123456789ab");
+    let by_agent = by_agent.args(["groups", "on", "shop"]).output().expect("loci runs");
+    assert!(printed(&by_agent).contains("only a person"), "{by_agent:?}");
+    // The switch outlives the daemon and a move of the folder.
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    fs::rename(home.path("shop"), home.path("store")).expect("the folder is renamed");
+    assert!(reason_of_every_tool(&mut home.session_in("store")).contains("a person"));
+    assert!(loci_in(&home, "store", &["groups", "on"]).status.success());
+    assert_eq!(home.session_in("store").recall("heron").len(), 1);
+}
+
+#[test]
+fn a_backup_does_not_switch_a_project_on() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("episodic", "The heron of the shop is grey");
+    assert!(home.loci(&["backup", "create"]).status.success());
+    assert!(loci_in(&home, "shop", &["groups", "off"]).status.success());
+    let restored = home.loci(&["backup", "restore", "--yes"]);
+    assert!(restored.status.success(), "{restored:?}");
+    assert!(reason_of_every_tool(&mut home.session_in("shop")).contains("a person"));
+}
+
+#[test]
+fn in_opt_in_mode_only_projects_with_a_file_or_a_switch_are_served() {
+    let home = TestHome::without_model();
+    home.configure("[projects]\nopt_in = true\n");
+    project_file(&home, "chosen", "");
+    home.session_in("chosen").store("episodic", "The heron is grey");
+    let reason = reason_of_every_tool(&mut home.session_in("shop"));
+    assert!(reason.contains("only projects with a .loci.toml are served"), "{reason}");
+    assert_eq!(home.status()["switches"]["opt_in"], true);
+    assert!(loci_in(&home, "shop", &["groups", "on"]).status.success());
+    home.session_in("shop").store("episodic", "The egret is white");
+}
+
+#[test]
+fn an_incognito_session_leaves_nothing() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("episodic", "The heron is grey");
+    let before = traces(&home);
+    fs::create_dir_all(home.path("new")).expect("the folder is created");
+    let mut by_variable = home.command("loci");
+    by_variable.env("LOCI_INCOGNITO", "1").arg("mcp").current_dir(home.path("new"));
+    let mut by_flag = home.command("loci");
+    by_flag.args(["mcp", "--incognito"]).current_dir(home.path("new"));
+    for command in [&mut by_variable, &mut by_flag] {
+        let reason = reason_of_every_tool(&mut Agent::bare(command));
+        assert_eq!(reason, "loci is off: this session is incognito");
+    }
+    assert_eq!(traces(&home), before);
+}
+
+#[test]
+fn a_running_session_becomes_incognito_and_stays_so() {
+    let home = TestHome::without_model();
+    let mut agent = home.session_in("shop");
+    agent.store("episodic", "The heron is grey");
+    let pid = agent.pid().to_string();
+    let changed = printed(&home.loci(&["ctl", "incognito", &pid]));
+    assert!(changed.contains("is incognito"), "{changed}");
+    assert_eq!(reason_of_every_tool(&mut agent), "loci is off: this session is incognito");
+    assert_eq!(home.status()["switches"]["incognito"], 1);
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    assert_eq!(reason_of_every_tool(&mut agent), "loci is off: this session is incognito");
+    assert_eq!(home.session_in("shop").recall("heron").len(), 1, "only this session");
+    assert!(home.loci(&["ctl", "incognito", &pid, "--off"]).status.success());
+    assert_eq!(agent.recall("heron").len(), 1);
+    let unknown = printed(&home.loci(&["ctl", "incognito", "99999999"]));
+    assert!(unknown.contains("names no connected session"), "{unknown}");
+}

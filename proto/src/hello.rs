@@ -4,6 +4,7 @@
 //! or by `{"ok":false,"error":"version","min":1,"max":1,…}` and the end of the connection.
 
 use crate::group::GroupHint;
+use crate::requests::hook::HookClient;
 use serde::{Deserialize, Serialize};
 
 /// The oldest protocol version that this build supports.
@@ -41,6 +42,12 @@ pub struct Session {
     pub agent_session: Option<String>,
     /// Process id of the shim.
     pub pid: u32,
+    /// The processes above the shim, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<u32>,
+    /// The client whose hook this is; absent for agents and people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookClient>,
 }
 
 /// The daemon's answer to the hello line.

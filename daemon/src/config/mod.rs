@@ -7,6 +7,7 @@ pub mod allowed;
 pub mod backup;
 pub mod effective;
 pub mod file;
+pub mod hooks;
 pub mod options;
 pub mod privacy;
 pub mod scope;
@@ -52,6 +53,8 @@ pub struct Config {
     pub privacy: privacy::Privacy,
     /// `[scope]`
     pub scope: scope::DefaultScope,
+    /// `[hooks]`
+    pub hooks: hooks::Hooks,
 }
 
 /// `[server]`
@@ -329,6 +332,7 @@ impl Config {
         self.default_group()?;
         self.privacy.policy()?;
         self.scope.check()?;
+        self.hooks.check()?;
         self.check_ranges()
     }
 

@@ -23,10 +23,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0007_vector_sets.sql"),
     include_str!("migrations/0008_title_codes.sql"),
     include_str!("migrations/0009_isolated_groups.sql"),
+    include_str!("migrations/0010_hook_deliveries.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 9;
+pub(crate) const SCHEMA: i64 = 10;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -137,7 +138,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     let earlier = crate::db::expected_schema::of(6);
     let codes = &earlier["word_codes"].sql;
     conn.execute_batch(&format!(
-        "DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
+        "DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"
     ))?;
     Ok(conn.pragma_update(None, "user_version", 6)?)

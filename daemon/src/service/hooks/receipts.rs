@@ -1,0 +1,65 @@
+//! Receipts until they are written to the database, after the replies, so that no hook waits for the writer.
+
+use crate::service::Service;
+use loci_engine::hooks::receipt::HookReceipt;
+use loci_engine::model::time::Timestamp;
+use loci_proto::admin::HookStatus;
+use loci_proto::error::Failure;
+use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of receipts that wait; further ones are dropped while the database cannot be written.
+const MAX_WAITING: usize = 4096;
+
+/// Receipts since the last flush.
+#[derive(Debug, Default)]
+pub struct ReceiptBuffer(Mutex<Vec<HookReceipt>>);
+
+impl ReceiptBuffer {
+    /// Adds a receipt.
+    pub fn add(&self, receipt: HookReceipt) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < MAX_WAITING {
+            waiting.push(receipt);
+        }
+    }
+
+    /// Removes and returns all receipts.
+    #[must_use]
+    pub fn take(&self) -> Vec<HookReceipt> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Service {
+    /// Writes the receipts of all earlier events to the database, also of those that did not reach the daemon.
+    ///
+    /// # Errors
+    /// `storage_failed`, `busy`; the receipts are then lost.
+    pub async fn flush_receipts(&self) -> Result<(), Failure> {
+        // A flush in progress may still be writing earlier receipts.
+        let lock = self.usage.lock_flush().await;
+        let mut receipts = self.hooks.receipts.take();
+        receipts.extend(self.take_missed());
+        if receipts.is_empty() {
+            return Ok(());
+        }
+        let now = self.now();
+        let pools = self.pools().await?;
+        let write = move |writer: &mut loci_engine::Writer| {
+            let _lock = lock;
+            writer.record_receipts(&receipts, now)
+        };
+        pools.writer()?.run(write).await??;
+        self.request_checkpoint();
+        Ok(())
+    }
+
+    /// Returns the counts of the hooks of each client.
+    ///
+    /// # Errors
+    /// `storage_failed`, `busy`.
+    pub async fn hook_status(&self) -> Result<HookStatus, Failure> {
+        let now: Timestamp = self.now();
+        self.read(move |reader| reader.hook_status(now)).await
+    }
+}

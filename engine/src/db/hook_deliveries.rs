@@ -170,8 +170,8 @@ pub(crate) fn clients(conn: &Connection, since: Timestamp) -> Result<Vec<ClientR
             client: row.get(0)?,
             last_event: row.get::<_, Option<i64>>(1)?.map(Timestamp),
             last_delivery: row.get::<_, Option<i64>>(2)?.map(Timestamp),
-            delivered: row.get(3)?,
-            missed: row.get(4)?,
+            delivered: count(row, 3)?,
+            missed: count(row, 4)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -187,6 +187,10 @@ fn read_event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         group: row.get(5)?,
         outcome: row.get(6)?,
         reason: row.get(7)?,
-        tokens: row.get(8)?,
+        tokens: count(row, 8)?,
     })
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or_default())
 }

@@ -25,7 +25,8 @@ pub(crate) fn newest_of_group(conn: &Connection, group: &str, limit: usize) -> R
          ORDER BY seq DESC"
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    intact_memories(conn, &mut conn.prepare_cached(&sql)?, (group, limit))
+    let mut statement = conn.prepare_cached(&sql)?;
+    intact_memories(conn, &mut statement, (group, limit))
 }
 
 /// Returns the newest active memories that other groups share, at most `limit`.
@@ -36,7 +37,8 @@ pub(crate) fn newest_of_others(conn: &Connection, group: &str, limit: usize) -> 
          ORDER BY seq DESC"
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    intact_memories(conn, &mut conn.prepare_cached(&sql)?, (group, limit))
+    let mut statement = conn.prepare_cached(&sql)?;
+    intact_memories(conn, &mut statement, (group, limit))
 }
 
 /// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),

@@ -12,7 +12,12 @@
 
 use crate::group::GroupName;
 use crate::memory::{MemoryId, string_enum};
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
 
 string_enum! {
     /// A client whose hooks loci answers.
@@ -82,7 +87,7 @@ impl HookClient {
 }
 
 /// Arguments of `hook`. Texts are cut by the shim.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookRequest {
     /// The client.

@@ -12,10 +12,11 @@
 //! ```
 
 use crate::memory::MemoryId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Arguments of `injected`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InjectedRequest {
     /// Only this session: the client's own id, or its beginning.

@@ -67,6 +67,8 @@ impl VerbClient {
             warnings: found_project.warnings,
             agent_session: agent_session_of_process(),
             pid: std::process::id(),
+            ancestors: Vec::new(),
+            hook: None,
         };
         Ok(Self { paths: Paths::of_process()?, session })
     }

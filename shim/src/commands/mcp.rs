@@ -2,6 +2,7 @@
 
 use crate::client::call::agent_session_of_process;
 use crate::client::connector::{ConnectTimeouts, Connector};
+use crate::commands::hook::ancestors_of_process;
 use crate::output::Problem;
 use crate::project;
 use crate::project::Environment;
@@ -50,6 +51,8 @@ fn hello(keys: &IdempotencyKeys) -> Hello {
         warnings: found_project.warnings,
         agent_session: agent_session_of_process(),
         pid: std::process::id(),
+        ancestors: ancestors_of_process(),
+        hook: None,
     };
     Hello {
         loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),

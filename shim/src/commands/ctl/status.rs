@@ -4,7 +4,7 @@ use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::admin::{BackupStatus, SessionStatus, Status};
+use loci_proto::admin::{BackupStatus, HookClientStatus, SessionStatus, Status};
 use loci_proto::paths::Paths;
 
 /// Prints the state; never starts a daemon.
@@ -74,6 +74,9 @@ fn status_text(status: &Status) -> String {
         row("checked", at.clone());
     }
     row("backups", backups_text(&status.backups));
+    for client in &status.hooks.clients {
+        row("hooks", hooks_text(client));
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -83,6 +86,16 @@ fn status_text(status: &Status) -> String {
         text.extend(["\nWarning: ", &escape_line(warning), "\n"]);
     }
     text
+}
+
+/// Returns the hooks of one client as `claude, last 2026-11-21 09:30, delivered 12, missed 0`.
+fn hooks_text(client: &HookClientStatus) -> String {
+    let last = client.last_event.as_deref().and_then(|time| time.get(..16));
+    let last = last.map_or_else(|| "never".to_owned(), |time| time.replace('T', " "));
+    let delivered = client.last_delivery.as_deref().and_then(|time| time.get(..16));
+    let delivered = delivered.map(|time| format!(" (last {})", time.replace('T', " ")));
+    let (name, delivered) = (escape_line(&client.client), delivered.unwrap_or_default());
+    format!("{name}, last {last}, delivered {}{delivered}, missed {}", client.delivered, client.missed)
 }
 
 fn backups_text(backups: &BackupStatus) -> String {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 9] = [
+const FROZEN: [(&str, &str); 10] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -21,6 +21,10 @@ const FROZEN: [(&str, &str); 9] = [
     (
         "0009_isolated_groups.sql",
         "2a9ab7e434909d9589bb3c8276e1e27ae1e409e0d094aedd50ef7f60b107974a",
+    ),
+    (
+        "0010_hook_deliveries.sql",
+        "bfba5b50e61bf6af5ec1acc2f911d0cc28cd1fec8eeeef6384a4c12483479a8c",
     ),
 ];
 

@@ -173,7 +173,12 @@ async fn run_step(
         return Ok(());
     }
     service.flush_or_drop_usage().await?;
-    service.flush_receipts().await?;
+    // On a full disk receipts are dropped, as usage is.
+    if let Err(failure) = service.flush_receipts().await
+        && failure.fault.is_none()
+    {
+        return Err(failure);
+    }
     record_damage(service, pools, progress).await?;
     if let Some(embedder) = service.embedder_to_fill() {
         fill_vectors(service, pools, &embedder, &mut progress.filled_up_to).await?;

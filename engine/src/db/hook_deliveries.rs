@@ -72,7 +72,9 @@ pub(crate) fn insert(conn: &Connection, receipt: &HookReceipt) -> Result<()> {
 
 /// Deletes the events from before a time, and the oldest of more than `limit`.
 pub(crate) fn bound(conn: &Connection, before: Timestamp, limit: i64) -> Result<()> {
-    let sql = "DELETE FROM hook_events WHERE at < ?1 OR id <= (SELECT max(id) FROM hook_events) - ?2";
+    // Events are in the order of time, so that a look at the oldest is enough.
+    let sql = "DELETE FROM hook_events WHERE id <= (SELECT max(id) FROM hook_events) - ?2
+                 OR id <= (SELECT max(id) FROM (SELECT id, at FROM hook_events ORDER BY id LIMIT 500) WHERE at < ?1)";
     conn.prepare_cached(sql)?.execute((before.0, limit))?;
     Ok(())
 }
@@ -111,7 +113,7 @@ pub(crate) fn given(conn: &Connection, session: &str, limit: usize) -> Result<Gi
     Ok(Given { memories, brief, reminded, missed_start })
 }
 
-/// Of the last `limit` sessions of a client, how many there are, and at how many of them a session start reached the daemon.
+/// Of the last sessions of a client, at most `limit` among its latest events, how many there are, and at how many of them a session start reached the daemon.
 pub(crate) fn recent_starts(
     conn: &Connection,
     client: &str,
@@ -119,8 +121,9 @@ pub(crate) fn recent_starts(
     limit: i64,
 ) -> Result<(i64, i64)> {
     let sql = "SELECT count(*), coalesce(sum(started), 0) FROM (
-                 SELECT max(event = 'session-start' AND outcome <> 'missed') AS started FROM hook_events
-                 WHERE client = ?1 AND session NOT IN ('', ?2) GROUP BY session ORDER BY max(id) DESC LIMIT ?3)";
+                 SELECT max(event = 'session-start' AND outcome <> 'missed') AS started FROM
+                   (SELECT * FROM hook_events WHERE client = ?1 AND session NOT IN ('', ?2) ORDER BY id DESC LIMIT 200)
+                 GROUP BY session ORDER BY max(id) DESC LIMIT ?3)";
     let counts = conn.prepare_cached(sql)?.query_row((client, other_than, limit), |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?;

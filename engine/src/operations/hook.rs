@@ -50,10 +50,12 @@ impl Reader {
         let mut found = Vec::with_capacity(answer.shown.len());
         for (seq, result) in answer.shown.iter().zip(answer.reply.results) {
             let Some(memory) = memories::by_seq(&self.conn, *seq)? else { continue };
+            // The newer version is a result too.
+            if result.older_version_of.is_some() || memory.status != Status::Active {
+                continue;
+            }
             let line = text::line(&memory, result.group.as_deref(), PROMPT_LINE_CHARS);
-            let is_untrusted = memory.provenance.is_gated()
-                || result.older_version_of.is_some()
-                || memory.status != Status::Active;
+            let is_untrusted = memory.provenance.is_gated();
             let score = result.score.unwrap_or_default();
             found.push(Found { seq: *seq, id: result.id, score, is_untrusted, line });
         }

@@ -34,22 +34,23 @@ impl Service {
     /// Writes the receipts of all earlier events to the database, also of those that did not reach the daemon.
     ///
     /// # Errors
-    /// `storage_failed`, `busy`; the receipts are then lost.
+    /// `storage_failed`, `busy`; receipts that could not be written are lost.
     pub async fn flush_receipts(&self) -> Result<(), Failure> {
         // A flush in progress may still be writing earlier receipts.
         let lock = self.usage.lock_flush().await;
+        let pools = self.pools().await?;
+        let writer = pools.writer()?;
         let mut receipts = self.hooks.receipts.take();
         receipts.extend(self.take_missed());
         if receipts.is_empty() {
             return Ok(());
         }
         let now = self.now();
-        let pools = self.pools().await?;
         let write = move |writer: &mut loci_engine::Writer| {
             let _lock = lock;
             writer.record_receipts(&receipts, now)
         };
-        pools.writer()?.run(write).await??;
+        writer.run(write).await??;
         self.request_checkpoint();
         Ok(())
     }

@@ -160,7 +160,7 @@ pub(crate) fn format_duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus};
+    use loci_proto::admin::{HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -210,6 +210,16 @@ mod tests {
                 last_verified: Some("2026-11-21T09:30:00.000Z".to_owned()),
                 ..BackupStatus::default()
             },
+            hooks: HookStatus {
+                missed: 1,
+                clients: vec![HookClientStatus {
+                    client: "claude".to_owned(),
+                    last_event: Some("2026-11-21T09:30:00.000Z".to_owned()),
+                    last_delivery: Some("2026-11-21T09:29:00.000Z".to_owned()),
+                    delivered: 12,
+                    missed: 1,
+                }],
+            },
         }
     }
 
@@ -225,6 +235,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   vectors   re-embedding 1,024 of 10,000, by custom-0f1e2d3c4b5a6978
   queued    0 to write, 1 to read, 0 to embed
   backups   2, the last 2026-11-21 09:30, verified 2026-11-21 09:30, tested never
+  hooks     claude, last 2026-11-21 09:30, delivered 12 (last 2026-11-21 09:29), missed 1
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE

@@ -55,11 +55,11 @@ fn deadline(event: HookEvent) -> Duration {
 async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value {
     let end = started + deadline(event);
     let Some(input) = input::read(end).and_then(|bytes| Input::parse(&bytes)) else {
-        return output::empty(client);
+        return output::empty(client, event);
     };
     let client = input.client(client);
     let request = input.request(client, event);
-    let Ok(paths) = Paths::of_process() else { return output::empty(client) };
+    let Ok(paths) = Paths::of_process() else { return output::empty(client, event) };
     let left = end.saturating_duration_since(Instant::now());
     let called = timeout(left, call(&paths, &input, &request)).await;
     let reason = match called {
@@ -67,10 +67,10 @@ async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value
         Ok(Err(RequestError::Unreachable(Unreachable::NoAnswer { .. }))) | Err(_) => Reason::Deadline,
         Ok(Err(RequestError::Unreachable(_))) => Reason::Away,
         // The daemon was reached and refused, for example because it is of an earlier version.
-        Ok(Err(RequestError::Refused(_))) => return output::empty(client),
+        Ok(Err(RequestError::Refused(_))) => return output::empty(client, event),
     };
     missed::note(&paths, &request, reason);
-    output::empty(client)
+    output::empty(client, event)
 }
 
 /// Sends the one request.

@@ -4,8 +4,11 @@ use loci_proto::requests::hook::{HookClient, HookEvent, HookReply};
 use serde_json::{Value, json};
 
 /// Returns the answer that changes nothing.
-pub(super) fn empty(_client: HookClient) -> Value {
-    json!({})
+pub(super) fn empty(client: HookClient, event: HookEvent) -> Value {
+    match (client, event) {
+        (HookClient::Cursor, HookEvent::Prompt) => json!({"continue": true}),
+        _ => json!({}),
+    }
 }
 
 /// Returns the answer with the text that the daemon gave, if the client takes one at this event. `host_event` is the client's own name of
@@ -17,10 +20,10 @@ pub(super) fn answer(
     reply: &HookReply,
 ) -> Value {
     if let Some(reminder) = &reply.reminder {
-        return continue_with(client, reminder);
+        return continue_with(client, event, reminder);
     }
     let Some(context) = reply.context.as_deref().filter(|_| client.takes_context(event)) else {
-        return empty(client);
+        return empty(client, event);
     };
     let name = host_event.unwrap_or_else(|| default_name(client, event));
     match client {
@@ -38,7 +41,7 @@ pub(super) fn answer(
 }
 
 /// Returns the answer with which the turn continues.
-fn continue_with(client: HookClient, reminder: &str) -> Value {
+fn continue_with(client: HookClient, event: HookEvent, reminder: &str) -> Value {
     match client {
         HookClient::Claude | HookClient::Codex | HookClient::Devin => {
             json!({"decision": "block", "reason": reminder})
@@ -48,7 +51,9 @@ fn continue_with(client: HookClient, reminder: &str) -> Value {
         }),
         HookClient::Gemini => json!({"decision": "deny", "reason": reminder}),
         HookClient::Cursor => json!({"followup_message": reminder}),
-        HookClient::Opencode | HookClient::Copilot | HookClient::CommandLine => empty(client),
+        HookClient::Opencode | HookClient::Copilot | HookClient::CommandLine => {
+            empty(client, event)
+        }
     }
 }
 
@@ -89,9 +94,11 @@ mod tests {
 
     #[test]
     fn a_client_that_takes_no_text_with_a_prompt_gets_none() {
-        for client in [HookClient::Vscode, HookClient::Cursor, HookClient::Copilot] {
-            assert_eq!(answer(client, HookEvent::Prompt, None, &reply("x")), json!({}));
+        let at_prompt = |client| answer(client, HookEvent::Prompt, None, &reply("x"));
+        for client in [HookClient::Vscode, HookClient::Copilot] {
+            assert_eq!(at_prompt(client), json!({}));
         }
+        assert_eq!(at_prompt(HookClient::Cursor), json!({"continue": true}));
         let gemini = answer(HookClient::Gemini, HookEvent::Prompt, None, &reply("x"));
         assert_eq!(gemini["hookSpecificOutput"]["hookEventName"], "BeforeAgent");
     }

@@ -102,6 +102,7 @@ run_case "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "
 run_case "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
 run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
 run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
+run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

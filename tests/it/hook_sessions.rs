@@ -13,7 +13,8 @@ const AT_ONCE: usize = 8;
 fn open_and_kill(home: &TestHome, number: usize) {
     let session = format!("session-{number}");
     let hook = |event: &str, prompt: &str| {
-        let input = json!({"session_id": session, "source": "startup", "prompt": prompt}).to_string();
+        let input =
+            json!({"session_id": session, "source": "startup", "prompt": prompt}).to_string();
         run_hook(home.command("loci"), "claude", event, input.as_bytes())
     };
     hook("session-start", "");
@@ -35,7 +36,9 @@ fn two_hundred_sessions_leave_one_daemon_and_no_process() {
     std::thread::scope(|scope| {
         for worker in 0..AT_ONCE {
             let home = &home;
-            scope.spawn(move || (worker..SESSIONS).step_by(AT_ONCE).for_each(|n| open_and_kill(home, n)));
+            scope.spawn(move || {
+                (worker..SESSIONS).step_by(AT_ONCE).for_each(|n| open_and_kill(home, n))
+            });
         }
     });
     wait_until("all connections are closed", || connections(&home) == 0);

@@ -124,9 +124,9 @@ pub(crate) fn recent_starts(
                  SELECT max(event = 'session-start' AND outcome <> 'missed') AS started FROM
                    (SELECT * FROM hook_events WHERE client = ?1 AND session NOT IN ('', ?2) ORDER BY id DESC LIMIT 200)
                  GROUP BY session ORDER BY max(id) DESC LIMIT ?3)";
-    let counts = conn.prepare_cached(sql)?.query_row((client, other_than, limit), |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })?;
+    let counts = conn
+        .prepare_cached(sql)?
+        .query_row((client, other_than, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(counts)
 }
 
@@ -154,8 +154,9 @@ pub(crate) fn newest(
 
 /// Returns the memories of an event.
 pub(crate) fn memories_of(conn: &Connection, event: i64) -> Result<Vec<MemoryRow>> {
-    let mut statement = conn
-        .prepare_cached("SELECT memory, withheld FROM hook_memories WHERE event = ?1 ORDER BY memory")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT memory, withheld FROM hook_memories WHERE event = ?1 ORDER BY memory",
+    )?;
     let rows = statement
         .query_map([event], |row| Ok(MemoryRow { memory: row.get(0)?, withheld: row.get(1)? }))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -30,7 +30,11 @@ pub(crate) fn newest_of_group(conn: &Connection, group: &str, limit: usize) -> R
 }
 
 /// Returns the newest active memories that other groups share, at most `limit`.
-pub(crate) fn newest_of_others(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
+pub(crate) fn newest_of_others(
+    conn: &Connection,
+    group: &str,
+    limit: usize,
+) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE seq IN (
            SELECT seq FROM memories WHERE source_group IS NOT ?1 AND +scope = 'global' AND status = 'active' ORDER BY seq DESC LIMIT ?2)

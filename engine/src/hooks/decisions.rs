@@ -43,7 +43,9 @@ mod tests {
 
     #[test]
     fn decisions_are_recognised_by_their_phrases() {
-        for text in ["Let\u{2019}s go with Postgres.", "We decided to drop the queue", "From now on: tabs"] {
+        for text in
+            ["Let\u{2019}s go with Postgres.", "We decided to drop the queue", "From now on: tabs"]
+        {
             assert!(states_decision(text), "{text}");
         }
         for text in ["Which one should we use?", "I ran the tests; all pass.", ""] {

@@ -8,71 +8,18 @@ const MAX_TYPED: usize = 4096;
 /// Maximum length of the query, in characters.
 const MAX_QUERY_CHARS: usize = 1000;
 /// Maximum length of the paragraph before a pasted text that is still a question, in characters.
-const MAX_LEAD_CHARS: usize = 500;
+const MAX_PARAGRAPH_CHARS: usize = 500;
 /// Maximum number of words of a confirmation.
 const MAX_CONFIRMATION_WORDS: usize = 6;
 
 /// Words of which a confirmation consists.
 const CONFIRMATION: &[&str] = &[
-    "again",
-    "agreed",
-    "ahead",
-    "all",
-    "alright",
-    "and",
-    "approved",
-    "commit",
-    "continue",
-    "cool",
-    "correct",
-    "do",
-    "done",
-    "exactly",
-    "fine",
-    "go",
-    "good",
-    "great",
-    "hello",
-    "hey",
-    "hi",
-    "it",
-    "keep",
-    "lgtm",
-    "looks",
-    "made",
-    "make",
-    "n",
-    "next",
-    "nice",
-    "no",
-    "nope",
-    "now",
-    "ok",
-    "okay",
-    "on",
-    "perfect",
-    "please",
-    "proceed",
-    "push",
-    "retry",
-    "right",
-    "so",
-    "start",
-    "stop",
-    "sure",
-    "thank",
-    "thanks",
-    "that",
-    "this",
-    "to",
-    "try",
-    "undo",
-    "wait",
-    "y",
-    "yeah",
-    "yep",
-    "yes",
-    "you",
+    "again", "agreed", "ahead", "all", "alright", "and", "approved", "commit", "continue", "cool",
+    "correct", "do", "done", "exactly", "fine", "go", "good", "great", "hello", "hey", "hi", "it",
+    "keep", "lgtm", "looks", "made", "make", "n", "next", "nice", "no", "nope", "now", "ok",
+    "okay", "on", "perfect", "please", "proceed", "push", "retry", "right", "so", "start", "stop",
+    "sure", "thank", "thanks", "that", "this", "to", "try", "undo", "wait", "y", "yeah", "yep",
+    "yes", "you",
 ];
 
 /// Returns the text to search for; `None` if the prompt is not worth a recall.
@@ -84,10 +31,10 @@ pub fn query(prompt: &str) -> Option<String> {
     }
     let typed = without_code(prompt);
     let typed = typed.trim();
-    let typed = if typed.len() > MAX_TYPED { lead(typed)? } else { typed };
+    let typed = if typed.len() > MAX_TYPED { first_paragraph(typed)? } else { typed };
     let query: String = typed.chars().take(MAX_QUERY_CHARS).collect();
-    let has_word = query.chars().any(char::is_alphanumeric);
-    (has_word && !is_confirmation(&query)).then_some(query)
+    let has_letter = query.chars().any(char::is_alphanumeric);
+    (has_letter && !is_confirmation(&query)).then_some(query)
 }
 
 /// Returns whether the prompt is a command of the client, or a message that the client itself wrote.
@@ -114,9 +61,9 @@ fn without_code(prompt: &str) -> String {
 }
 
 /// Returns the first paragraph of a long text if it is short enough for a question.
-fn lead(text: &str) -> Option<&str> {
+fn first_paragraph(text: &str) -> Option<&str> {
     let first = text.split("\n\n").map(str::trim).find(|part| !part.is_empty())?;
-    (first.chars().count() <= MAX_LEAD_CHARS && first.len() < text.len()).then_some(first)
+    (first.chars().count() <= MAX_PARAGRAPH_CHARS && first.len() < text.len()).then_some(first)
 }
 
 fn is_confirmation(query: &str) -> bool {

@@ -34,7 +34,7 @@ string_enum! {
         Vscode = "vscode",
         /// Devin.
         Devin = "devin",
-        /// OpenCode.
+        /// `OpenCode`.
         Opencode = "opencode",
         /// GitHub Copilot CLI.
         Copilot = "copilot",

@@ -3,8 +3,9 @@
 use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
-    forget_many, groups, history, hook, import, injected, inspect, list, maintenance, pin, purge_backups, recall,
-    redo, reembed, relate, reset, restore, review, stats, store, supersede, undo,
+    forget_many, groups, history, hook, import, injected, inspect, list, maintenance, pin,
+    purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store, supersede,
+    undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

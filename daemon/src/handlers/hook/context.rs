@@ -73,8 +73,10 @@ impl Event<'_> {
             return Ok(Answer::silent(reason));
         }
         let mut answer = Answer::silent("the tool has no file or command");
-        if let Some(target) = self.request.target.as_deref().filter(|text| !text.trim().is_empty()) {
-            let reason = self.deliver_matches(&mut answer, target.to_owned(), "matches the tool's input");
+        if let Some(target) = self.request.target.as_deref().filter(|text| !text.trim().is_empty())
+        {
+            let reason =
+                self.deliver_matches(&mut answer, target.to_owned(), "matches the tool's input");
             answer.reply.reason = reason.await?;
         }
         Ok(answer)
@@ -142,7 +144,8 @@ impl Event<'_> {
     ) -> Result<String, Failure> {
         let matches = self.matches(query).await?;
         let joined = self.joined();
-        let shown: Vec<i64> = joined.iter().flat_map(|session| session.shown.read_in_full()).collect();
+        let shown: Vec<i64> =
+            joined.iter().flat_map(|session| session.shown.read_in_full()).collect();
         let injection = {
             // Chosen and recorded under one lock: two hooks of one client may run at the same time.
             let mut record = self.session.lock();

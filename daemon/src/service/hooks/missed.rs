@@ -19,9 +19,11 @@ impl Service {
         if std::fs::rename(file, &taken).is_err() {
             return Vec::new();
         }
-        let lines = File::open(&taken).map(|file| BufReader::new(file.take(2 * MAX_MISSED_BYTES)).lines());
+        let lines =
+            File::open(&taken).map(|file| BufReader::new(file.take(2 * MAX_MISSED_BYTES)).lines());
         let lines = lines.into_iter().flatten().map_while(Result::ok);
-        let missed = lines.filter_map(|line| serde_json::from_str(&line).ok()).map(receipt).collect();
+        let missed =
+            lines.filter_map(|line| serde_json::from_str(&line).ok()).map(receipt).collect();
         let _ = std::fs::remove_file(&taken);
         missed
     }

@@ -14,7 +14,7 @@ const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// How far above a hook the process of its client is searched for: a hook may run in a shell.
 const MAX_LEVELS: usize = 4;
 /// Time after which a session without events no longer counts as running.
-const STALE_AFTER: Duration = Duration::from_secs(12 * 3600);
+const STALE_AFTER: Duration = Duration::from_hours(12);
 /// Time within which a second reset is the same compaction, announced twice.
 const RESET_PAUSE: Duration = Duration::from_secs(10);
 

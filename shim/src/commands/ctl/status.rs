@@ -95,7 +95,10 @@ fn hooks_text(client: &HookClientStatus) -> String {
     let delivered = client.last_delivery.as_deref().and_then(|time| time.get(..16));
     let delivered = delivered.map(|time| format!(" (last {})", time.replace('T', " ")));
     let (name, delivered) = (escape_line(&client.client), delivered.unwrap_or_default());
-    format!("{name}, last {last}, delivered {}{delivered}, missed {}", client.delivered, client.missed)
+    format!(
+        "{name}, last {last}, delivered {}{delivered}, missed {}",
+        client.delivered, client.missed
+    )
 }
 
 fn backups_text(backups: &BackupStatus) -> String {
@@ -160,7 +163,9 @@ pub(crate) fn format_duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus};
+    use loci_proto::admin::{
+        HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus,
+    };
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {

@@ -21,18 +21,11 @@ const MAX_SUMMARY_BYTES: usize = 32 * 1024;
 /// The names of the fields that hold a session id, in the order in which they are tried.
 const SESSION_FIELDS: &[&str] = &["session_id", "sessionId", "conversation_id", "sessionID"];
 /// Fields of a tool's input that say what it works on.
-const TARGET_FIELDS: &[&str] = &[
-    "file_path",
-    "filePath",
-    "notebook_path",
-    "path",
-    "absolute_path",
-    "command",
-    "cmd",
-    "error",
-];
+const TARGET_FIELDS: &[&str] =
+    &["file_path", "filePath", "notebook_path", "path", "absolute_path", "command", "cmd", "error"];
 /// Variables in which clients name the folder of the project, if the input does not.
-const FOLDER_VARIABLES: &[&str] = &["DEVIN_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+const FOLDER_VARIABLES: &[&str] =
+    &["DEVIN_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
 
 /// What the client wrote.
 pub(super) struct Input(Map<String, Value>);
@@ -76,7 +69,8 @@ impl Input {
 
     /// Returns the folder of the project, if the input names one that exists.
     pub(super) fn folder(&self) -> Option<PathBuf> {
-        let root = self.0.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
+        let root =
+            self.0.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
         let named = self.text(&["cwd", "workspaceFolder", "directory"]).or(root).map(PathBuf::from);
         let variables = FOLDER_VARIABLES.iter().filter_map(std::env::var_os).map(PathBuf::from);
         named.into_iter().chain(variables).find(|folder| folder.is_absolute() && folder.is_dir())
@@ -196,7 +190,8 @@ mod tests {
             input(&json!({"prompt": long})).request(HookClient::Claude, HookEvent::Prompt);
         assert_eq!(request.prompt.map(|prompt| prompt.len()), Some(MAX_PROMPT_BYTES));
         let id = "x".repeat(SESSION_CHARS + 1);
-        let request = input(&json!({"session_id": id})).request(HookClient::Claude, HookEvent::Stop);
+        let request =
+            input(&json!({"session_id": id})).request(HookClient::Claude, HookEvent::Stop);
         assert_eq!(request.session, None);
         for broken in ["", "[]", "{\"a\":", "\"text\""] {
             assert!(Input::parse(broken.as_bytes()).is_none(), "{broken}");

@@ -64,7 +64,9 @@ async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value
     let called = timeout(left, call(&paths, &input, &request)).await;
     let reason = match called {
         Ok(Ok(reply)) => return output::answer(client, event, input.host_event(), &reply),
-        Ok(Err(RequestError::Unreachable(Unreachable::NoAnswer { .. }))) | Err(_) => Reason::Deadline,
+        Ok(Err(RequestError::Unreachable(Unreachable::NoAnswer { .. }))) | Err(_) => {
+            Reason::Deadline
+        }
         Ok(Err(RequestError::Unreachable(_))) => Reason::Away,
         // The daemon was reached and refused, for example because it is of an earlier version.
         Ok(Err(RequestError::Refused(_))) => return output::empty(client, event),
@@ -85,8 +87,9 @@ async fn call(
         start_daemon(paths).await?;
     }
     let reply = admin::post_json(paths, "/verbs/hook", body).await?;
-    serde_json::from_slice(&reply)
-        .map_err(|error| Unreachable::Broken(format!("its answer cannot be parsed: {error}")).into())
+    serde_json::from_slice(&reply).map_err(|error| {
+        Unreachable::Broken(format!("its answer cannot be parsed: {error}")).into()
+    })
 }
 
 fn arguments(request: &HookRequest) -> Map<String, Value> {

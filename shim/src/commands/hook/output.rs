@@ -81,9 +81,13 @@ mod tests {
 
     #[test]
     fn each_client_gets_the_text_in_its_own_format() {
-        let at_start = |client| answer(client, HookEvent::SessionStart, None, &reply("x")).to_string();
-        let specific = r#""hookSpecificOutput":{"additionalContext":"x","hookEventName":"SessionStart"}"#;
-        for client in [HookClient::Claude, HookClient::Vscode, HookClient::Gemini, HookClient::Devin] {
+        let at_start =
+            |client| answer(client, HookEvent::SessionStart, None, &reply("x")).to_string();
+        let specific =
+            r#""hookSpecificOutput":{"additionalContext":"x","hookEventName":"SessionStart"}"#;
+        for client in
+            [HookClient::Claude, HookClient::Vscode, HookClient::Gemini, HookClient::Devin]
+        {
             assert_eq!(at_start(client), format!("{{{specific}}}"));
         }
         assert_eq!(at_start(HookClient::Codex), format!(r#"{{"continue":true,{specific}}}"#));

@@ -33,7 +33,7 @@ import mcp
 from notes_eval import DATA, SILENT, Store, read
 
 CHATS = ("locomo", "realtalk")
-QUESTIONS_OF_A_CHAT = 150
+QUESTIONS_OF_A_CHAT = 100
 CALLS = 300
 
 

@@ -22,6 +22,7 @@ pub mod error;
 mod failpoint;
 pub mod flags;
 mod handles;
+pub mod hooks;
 pub mod index;
 mod kernels;
 pub mod maintain;

@@ -47,6 +47,9 @@ pub struct Status {
     /// Where loci is off.
     #[serde(default)]
     pub switches: SwitchStatus,
+    /// The hooks of clients.
+    #[serde(default)]
+    pub hooks: HookStatus,
 }
 
 /// Where loci is off.
@@ -66,6 +69,33 @@ pub struct SwitchStatus {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+/// The hooks of clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookStatus {
+    /// Number of events of the last 90 days at which the daemon could not be reached in time.
+    pub missed: u64,
+    /// Each client whose hooks have fired.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<HookClientStatus>,
+}
+
+/// The hooks of one client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookClientStatus {
+    /// The client, as in `loci hook CLIENT`.
+    pub client: String,
+    /// When a hook of it last reached the daemon, ISO 8601, UTC; absent if none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_event: Option<String>,
+    /// When a text was last delivered to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_delivery: Option<String>,
+    /// Number of texts delivered in the last 90 days.
+    pub delivered: u64,
+    /// Number of events that were missed in the last 90 days.
+    pub missed: u64,
 }
 
 /// The backups, and when they were last made and tested.

@@ -4,6 +4,7 @@
 //! or by `{"ok":false,"error":"version","min":1,"max":1,…}` and the end of the connection.
 
 use crate::group::GroupHint;
+use crate::requests::hook::HookClient;
 use serde::{Deserialize, Serialize};
 
 /// The oldest protocol version that this build supports.
@@ -56,6 +57,12 @@ pub struct Session {
     /// The session is incognito.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incognito: bool,
+    /// The processes above the shim, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<u32>,
+    /// The client whose hook this is; absent for agents and people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookClient>,
 }
 
 /// What a folder is, whatever its path.

@@ -65,6 +65,8 @@ macro_rules! string_enum {
     };
 }
 
+pub(crate) use string_enum;
+
 string_enum! {
     /// The type of a memory; determines the default scope, the decay of its confidence, and whether maintenance compacts or promotes it.
     MemoryType {

@@ -73,6 +73,8 @@ pub struct Paths {
     pub lock: PathBuf,
     /// Lock file, held by a shim while it starts the daemon.
     pub spawn_lock: PathBuf,
+    /// What hooks could not deliver; the daemon reads and removes it.
+    pub missed_hooks: PathBuf,
     /// While this file exists no shim starts a daemon (`loci ctl stop --hold`).
     pub hold: PathBuf,
 }
@@ -122,6 +124,7 @@ impl Paths {
             lock: runtime.join(format!("locid{suffix}.lock")),
             spawn_lock: runtime.join(format!("spawn{suffix}.lock")),
             hold: home.join(format!("hold{suffix}")),
+            missed_hooks: home.join(format!("missed-hooks{suffix}")),
             home,
             db,
             runtime,

@@ -13,10 +13,29 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(["mcp"]) {
         return block_on(OutputFormat::Text, commands::mcp::run(false));
     }
+    // A hook runs with every prompt: it must be quick, and must not fail because of its arguments.
+    if let Some((client, event)) = hook_arguments() {
+        return block_on(OutputFormat::Text, async move {
+            Ok(commands::hook::run(&client, &event).await)
+        });
+    }
     match parse() {
         Ok((format, command)) => block_on(format, commands::run(command)),
         Err(error) => report_parse_error(&error),
     }
+}
+
+/// Returns the client and the event of `loci hook`, as far as they are given; `None` for another command, or if help is wanted.
+fn hook_arguments() -> Option<(String, String)> {
+    let mut arguments = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned());
+    if arguments.next()? != "hook" {
+        return None;
+    }
+    let given: Vec<String> = arguments.collect();
+    let wants_help = given.iter().any(|argument| ["-h", "--help"].contains(&argument.as_str()));
+    let mut given = given.into_iter();
+    let mut next = || given.next().unwrap_or_default();
+    (!wants_help).then(|| (next(), next()))
 }
 
 fn parse() -> Result<(OutputFormat, Command), clap::Error> {

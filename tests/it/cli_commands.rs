@@ -364,8 +364,11 @@ fn replies_are_as_the_page_documents_them() {
         ("redo", done(&home, &["redo", "--yes"])),
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),
         ("config show", done(&home, &["config", "show"])),
+        ("brief", done(&home, &["brief"])),
+        ("recall", done(&home, &["recall", "--for-hook", "who is known"])),
         ("ctl status", done(&home, &["ctl", "status"])),
         ("groups on", done(&home, &["groups", "on"])),
+        ("injected", done(&home, &["injected"])),
     ];
     for (command, reply) in replies {
         let (documented, mut reply_names) = (documented(command), Vec::new());

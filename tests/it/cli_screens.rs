@@ -201,6 +201,19 @@ fn commands_that_read_print_these_screens() {
 }
 
 #[test]
+fn commands_about_hooks_print_these_screens() {
+    let scene = Scene::new();
+    let screens = [
+        scene.screen(&["injected"]),
+        scene.screen(&["brief"]),
+        scene.screen(&["recall", "--for-hook", "where is the shop deployed"]),
+        scene.screen(&["hook", "claude", "prompt"]),
+        scene.screen(&["injected", "--all", "--limit", "1"]),
+    ];
+    insta::assert_snapshot!("hooks", screens.join("\n"));
+}
+
+#[test]
 fn commands_that_change_memories_print_these_screens() {
     let mut scene = Scene::new();
     let [anna, shop, heron, old] = [0, 1, 2, 6].map(|at| scene.short(at));

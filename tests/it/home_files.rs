@@ -3,6 +3,7 @@
 //! Not here: files that are opened to others later (`storage_warnings`).
 
 use crate::home::{TestHome, models};
+use crate::hooks::run_hook;
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -145,6 +146,7 @@ fn every_file_that_loci_writes_is_in_the_table_with_its_mode() {
     assert!(home.loci(&["stats"]).status.success());
     table.compare(&home, "after the recovery");
     assert!(home.loci(&["ctl", "stop", "--hold"]).status.success());
+    run_hook(home.command("loci"), "claude", "prompt", b"{}");
     table.compare(&home, "while it is held");
     assert!(home.loci(&["ctl", "start"]).status.success());
     let written = table.rows.iter().map(|row| row.path.as_str());

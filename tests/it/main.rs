@@ -38,6 +38,8 @@ mod hidden_characters;
 mod history;
 mod home;
 mod home_files;
+mod hook_sessions;
+mod hooks;
 mod identity;
 mod inspect;
 mod invalid_peers;

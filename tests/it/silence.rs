@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 57] = [
+const COMMANDS: [&str; 61] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -33,6 +33,10 @@ const COMMANDS: [&str; 57] = [
     "restore A",
     "stats",
     "history",
+    "hook claude prompt",
+    "injected",
+    "brief",
+    "recall --for-hook heron",
     "undo --last --yes",
     "redo --yes",
     "scan",

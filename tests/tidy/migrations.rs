@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 10] = [
+const FROZEN: [(&str, &str); 11] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -23,6 +23,10 @@ const FROZEN: [(&str, &str); 10] = [
         "2a9ab7e434909d9589bb3c8276e1e27ae1e409e0d094aedd50ef7f60b107974a",
     ),
     ("0010_identity.sql", "a79835ae668489a03f2ee0cf345b8b9be3703b90557572b408a240c5b9782078"),
+    (
+        "0011_hook_deliveries.sql",
+        "a9fab107a2d8b9be48df65d85aa211207b6a6b4592215f84b861329bc2469869",
+    ),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

@@ -7,6 +7,7 @@ pub mod allowed;
 pub mod backup;
 pub mod effective;
 pub mod file;
+pub mod hooks;
 pub mod options;
 pub mod privacy;
 pub mod projects;
@@ -55,6 +56,8 @@ pub struct Config {
     pub scope: scope::DefaultScope,
     /// `[projects]`
     pub projects: projects::Projects,
+    /// `[hooks]`
+    pub hooks: hooks::Hooks,
 }
 
 /// `[server]`
@@ -332,6 +335,7 @@ impl Config {
         self.default_group()?;
         self.privacy.policy()?;
         self.scope.check()?;
+        self.hooks.check()?;
         self.check_ranges()
     }
 

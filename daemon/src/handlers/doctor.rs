@@ -7,7 +7,7 @@ use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, full_check, index_warmup};
 use loci_engine::Reader;
-use loci_proto::admin::{StorageWarning, WarningKind};
+use loci_proto::admin::{HookClientStatus, StorageWarning, WarningKind};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
@@ -40,6 +40,7 @@ pub(super) async fn handle(
     findings.extend(check.findings);
     findings.push(service.read(Reader::examine_index).await?);
     findings.push(check_backups(service).await);
+    findings.extend(describe_hooks(service).await?);
     if request.deep {
         findings.extend(read_everything(service).await?);
     }
@@ -90,6 +91,20 @@ async fn describe_switches(service: &Service, session: &Session) -> Vec<Finding>
         findings.push(Finding::ok("switches", found.join("; ")));
     }
     findings
+}
+
+/// Says of each client whose hooks have fired when the last one did, and what was missed.
+async fn describe_hooks(service: &Service) -> Result<Vec<Finding>, Failure> {
+    let status = service.hook_status().await?;
+    let describe = |client: HookClientStatus| {
+        let last = client.last_event.map_or_else(
+            || "never reached the daemon".to_owned(),
+            |at| format!("last fired {}", at.chars().take(16).collect::<String>()),
+        );
+        let (name, delivered, missed) = (client.client, client.delivered, client.missed);
+        Finding::ok("hooks", format!("{name}: {last}; {delivered} delivered, {missed} missed"))
+    };
+    Ok(status.clients.into_iter().map(describe).collect())
 }
 
 /// Says when backups were last made, verified and tested.

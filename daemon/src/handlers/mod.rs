@@ -16,6 +16,8 @@ mod forget;
 mod forget_many;
 mod groups;
 mod history;
+mod hook;
+mod injected;
 mod inspect;
 mod isolation;
 mod list;
@@ -148,6 +150,8 @@ async fn call_verb(
         Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
         Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
         Request::Redo(request) => json(&redo::handle(service, caller, request).await?),
+        Request::Hook(request) => json(&hook::handle(service, caller, request).await?),
+        Request::Injected(request) => json(&injected::handle(service, caller, request).await?),
         Request::History(request) => json(&history::handle(service, request).await?),
         Request::Eval(request) => json(&eval::handle(service, request).await?),
         Request::Maintenance(request) => json(&maintenance::handle(service, request).await?),

@@ -1,10 +1,11 @@
 //! `recall_memory`: encodes the query, searches on a reader thread, and records the results as usage.
 
+use crate::interface::agents::session::Session;
 use crate::service::encoding::EncodedQuery;
 use crate::service::{Caller, Service};
 use loci_engine::Reader;
-use loci_engine::error::Error;
-use loci_engine::operations::recall::{RecallContext, prepare};
+use loci_engine::error::{Error, Result};
+use loci_engine::operations::recall::{PreparedRecall, RecallContext, prepare};
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 use std::sync::Arc;
@@ -16,21 +17,39 @@ pub(super) async fn handle(
     service: &Service,
     caller: Caller<'_>,
     request: RecallRequest,
-) -> Result<RecallReply, Failure> {
+) -> std::result::Result<RecallReply, Failure> {
     let prepared = Arc::new(prepare(request)?);
-    let pools = service.pools().await?;
     let previewed_query = prepared.preview_query().map(str::to_owned);
+    let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
+        reader.recall(prepared, context)
+    };
+    let answer = run(service, caller.session, &prepared, recall).await?;
+    service.record_usage(caller.session, previewed_query, &answer);
+    Ok(answer.reply)
+}
+
+/// Encodes the query of a prepared recall, and runs `work` with it on a reader.
+///
+/// # Errors
+/// The errors of `work`; `busy`.
+pub(super) async fn run<T: Send + 'static>(
+    service: &Service,
+    session: &Session,
+    prepared: &Arc<PreparedRecall>,
+    work: impl Fn(&Reader, &PreparedRecall, RecallContext<'_>) -> Result<T> + Copy + Send + 'static,
+) -> std::result::Result<T, Failure> {
+    let pools = service.pools().await?;
     let mut attempt = 1;
-    let answer = loop {
+    loop {
         let text = prepared.text_to_embed().map(str::to_owned);
         let EncodedQuery { encoding, degraded } = match text {
             Some(text) => service.encode_query(text).await?,
             None => EncodedQuery { encoding: None, degraded: service.degraded() },
         };
-        let (actor, now) = (caller.session.actor(), service.now());
-        let client = caller.session.client();
-        let omits_defaults = caller.session.is_agent();
-        let prepared = Arc::clone(&prepared);
+        let (actor, now) = (session.actor(), service.now());
+        let client = session.client();
+        let omits_defaults = session.is_agent();
+        let prepared = Arc::clone(prepared);
         let recall = move |reader: &mut Reader| {
             let context = RecallContext {
                 viewer: (&actor).into(),
@@ -41,14 +60,12 @@ pub(super) async fn handle(
                 fusion: None,
                 omits_defaults,
             };
-            reader.recall(&prepared, context)
+            work(reader, &prepared, context)
         };
         match pools.readers.run(recall).await? {
             // The active vector set has changed since the query was encoded.
             Err(Error::OtherModel) if attempt < MAX_ATTEMPTS => attempt += 1,
-            answer => break answer?,
+            answer => return Ok(answer?),
         }
-    };
-    service.record_usage(caller.session, previewed_query, &answer);
-    Ok(answer.reply)
+    }
 }

@@ -14,6 +14,8 @@ pub(super) async fn handle(
     if !request.dry_run {
         // Buffered accesses are of memories that are deleted now.
         drop(service.usage.take_accesses());
+        drop(service.hooks.receipts.take());
+        service.hooks.sessions.clear();
         // While agents go on; what they store meanwhile makes another one necessary.
         service.back_up(Reason::Reset).await?;
     }

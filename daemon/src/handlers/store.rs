@@ -15,6 +15,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: StoreRequest,
 ) -> Result<StoreReply, Failure> {
+    caller.session.record_store();
     let draft = Draft::new(request)?.with_shown(caller.session.shown.seqs());
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {

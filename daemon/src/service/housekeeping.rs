@@ -141,6 +141,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     if let Err(failure) = service.flush_usage().await {
         tracing::warn!(%failure, "the last accesses were not written");
     }
+    if let Err(failure) = service.flush_receipts().await {
+        tracing::warn!(%failure, "the last receipts were not written");
+    }
 }
 
 /// Checks that the files of the store are in place. If the store cannot be trusted any more, the daemon shuts down; the next start judges
@@ -170,6 +173,12 @@ async fn run_step(
         return Ok(());
     }
     service.flush_or_drop_usage().await?;
+    // On a full disk receipts are dropped, as usage is.
+    if let Err(failure) = service.flush_receipts().await
+        && failure.fault.is_none()
+    {
+        return Err(failure);
+    }
     record_damage(service, pools, progress).await?;
     if let Some(embedder) = service.embedder_to_fill() {
         fill_vectors(service, pools, &embedder, &mut progress.filled_up_to).await?;

@@ -9,6 +9,7 @@ pub mod disk;
 pub mod encoding;
 pub mod file_modes;
 pub mod full_check;
+pub mod hooks;
 pub mod housekeeping;
 pub mod index_warmup;
 pub mod maintenance_run;
@@ -88,6 +89,8 @@ pub struct Service {
     pub repeat_limiter: RepeatLimiter,
     /// Accesses and click feedback that are not written to the database yet.
     pub usage: UsageBuffer,
+    /// The hooks of clients.
+    pub hooks: hooks::Hooks,
     /// The current warnings about storage.
     pub health: StorageHealth,
     /// Makes and tests the backups.
@@ -145,6 +148,7 @@ impl Service {
             config,
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
+            hooks: hooks::Hooks::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),

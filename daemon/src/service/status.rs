@@ -11,7 +11,7 @@ use loci_engine::model::time::Timestamp;
 use loci_engine::operations::reembed::FillProgress;
 use loci_engine::{LoadCount, WarmupProgress};
 use loci_proto::admin::{
-    BackupStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status,
+    BackupStatus, HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus, Status,
     StorageWarning, SwitchStatus, WarningKind,
 };
 use loci_proto::error::Failure;
@@ -81,6 +81,7 @@ impl Service {
             storage: Vec::new(),
             backups: BackupStatus::default(),
             switches: SwitchStatus::default(),
+            hooks: HookStatus::default(),
         };
         self.check_disk();
         status.storage = self.health.warnings();
@@ -101,6 +102,8 @@ impl Service {
                 status.re_embedding = progress.ok().and_then(Result::ok).flatten();
                 self.add_backups(&mut status).await;
                 status.switches = self.switch_status(&mut status.sessions).await;
+                let hooks = tokio::time::timeout(COUNT_DEADLINE, self.hook_status()).await;
+                status.hooks = hooks.ok().and_then(Result::ok).unwrap_or_default();
             }
         }
         status

@@ -21,6 +21,9 @@ impl Service {
         answer: &Answer,
     ) {
         session.shown.record(&answer.shown);
+        if answer.reply.results.iter().all(|result| result.content.is_some()) {
+            session.shown.record_in_full(&answer.shown);
+        }
         let now = self.now();
         self.usage.record_accesses(&answer.accessed, |seq| session.shown.take_boost(seq, now));
         let results = &answer.reply.results;

@@ -10,7 +10,9 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 
 /// Every table with stored data, each before the tables that it refers to.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 17] = [
+    "hook_memories",
+    "hook_events",
     "known_answers",
     "relation_evidence",
     "entity_relations",

@@ -16,6 +16,35 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
     })
 }
 
+/// Returns the active memories of a group: the pinned ones, and the newest `limit` of all.
+pub(crate) fn newest_of_group(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (
+           SELECT seq FROM memories WHERE source_group = ?1 AND pinned = 1 AND status = 'active'
+           UNION SELECT * FROM (SELECT seq FROM memories WHERE source_group = ?1 AND status = 'active' ORDER BY seq DESC LIMIT ?2))
+         ORDER BY seq DESC"
+    );
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(&sql)?;
+    intact_memories(conn, &mut statement, (group, limit))
+}
+
+/// Returns the newest active memories that other groups share, at most `limit`.
+pub(crate) fn newest_of_others(
+    conn: &Connection,
+    group: &str,
+    limit: usize,
+) -> Result<Vec<Memory>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (
+           SELECT seq FROM memories WHERE source_group IS NOT ?1 AND +scope = 'global' AND status = 'active' ORDER BY seq DESC LIMIT ?2)
+         ORDER BY seq DESC"
+    );
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(&sql)?;
+    intact_memories(conn, &mut statement, (group, limit))
+}
+
 /// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),
 /// newest first.
 pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {

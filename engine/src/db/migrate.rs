@@ -24,6 +24,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0008_title_codes.sql"),
     include_str!("migrations/0009_isolated_groups.sql"),
     include_str!("migrations/0010_identity.sql"),
+    include_str!("migrations/0011_hook_deliveries.sql"),
 ];
 
 /// The schema version of this build.
@@ -138,7 +139,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     let earlier = crate::db::expected_schema::of(6);
     let codes = &earlier["word_codes"].sql;
     conn.execute_batch(&format!(
-        "DROP TABLE folders; DROP TABLE group_switches; DROP TABLE incognito_sessions;
+        "DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE group_switches; DROP TABLE incognito_sessions;
          ALTER TABLE memories DROP COLUMN branch; ALTER TABLE memories DROP COLUMN commit_id;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"

@@ -19,6 +19,7 @@ pub(crate) mod export_rows;
 pub(crate) mod folders;
 pub(crate) mod groups;
 pub(crate) mod health;
+pub(crate) mod hook_deliveries;
 pub(crate) mod idempotency;
 pub(crate) mod import_rows;
 pub(crate) mod integrity;

@@ -4,6 +4,7 @@
 pub mod backup;
 pub mod brief;
 pub(crate) mod confirm;
+pub mod deliveries;
 pub(crate) mod doctor;
 pub(crate) mod doctor_counts;
 pub(crate) mod doctor_deep;
@@ -13,6 +14,8 @@ pub mod folders;
 pub(crate) mod forget;
 pub mod full_check;
 pub mod groups;
+pub(crate) mod hook;
+pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;
 pub(crate) mod list;

@@ -59,6 +59,9 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Undo(_)
         | Request::Redo(_)
         | Request::History(_)
+        | Request::Injected(_)
+        // The summary of a compaction becomes a store request, which is screened then.
+        | Request::Hook(_)
         | Request::Eval(_)
         | Request::Maintenance(_)
         | Request::Cleanup(_)

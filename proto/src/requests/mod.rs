@@ -18,8 +18,10 @@ pub mod forget;
 pub mod forget_many;
 pub mod groups;
 pub mod history;
+pub mod hook;
 pub mod import;
 pub mod incognito;
+pub mod injected;
 pub mod inspect;
 pub mod list;
 pub mod maintenance;
@@ -136,6 +138,10 @@ requests! {
     "undo" => Undo(undo::UndoRequest), people;
     /// Takes back an undo.
     "redo" => Redo(redo::RedoRequest), people;
+    /// Answers an event of a client's session.
+    "hook" => Hook(hook::HookRequest), people;
+    /// Lists what hooks delivered.
+    "injected" => Injected(injected::InjectedRequest), people;
     /// Lists journal entries.
     "history" => History(history::HistoryRequest), people;
     /// Measures retrieval quality on the store itself.

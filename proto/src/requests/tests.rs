@@ -3,9 +3,9 @@
 use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
-    forget_many, groups, history, import, incognito, inspect, list, maintenance, pin,
-    purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store, supersede,
-    undo,
+    forget_many, groups, history, hook, import, incognito, injected, inspect, list, maintenance,
+    pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store,
+    supersede, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -148,8 +148,10 @@ mod the_example_is_parsed_and_serialised_for {
         forget: ForgetRequest, forget::ForgetReply;
         forget_many: ForgetManyRequest, forget_many::ForgetManyReply;
         history: HistoryRequest, history::HistoryReply;
+        hook: HookRequest, hook::HookReply;
         import: ImportRequest, import::ImportReply;
         incognito: IncognitoRequest, incognito::IncognitoReply;
+        injected: InjectedRequest, injected::InjectedReply;
         inspect: InspectRequest, inspect::InspectReply;
         list: ListRequest, list::ListReply;
         maintenance: MaintenanceRequest, maintenance::MaintenanceReply;

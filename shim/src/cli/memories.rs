@@ -32,7 +32,7 @@ pub struct Project {
 /// `loci search`
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Question or keywords.
+    /// Question or keywords; - reads them from standard input.
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
     /// Only memories of this type.

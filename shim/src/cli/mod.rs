@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod daemon;
+pub mod hooks;
 pub mod memories;
 pub mod setup;
 pub mod store_admin;
@@ -11,6 +12,7 @@ pub mod versions;
 use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
+use hooks::{Brief, Hook, Injected, Recall};
 use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
     Undo,
@@ -37,7 +39,7 @@ pub struct Cli {
 pub enum Command {
     /// Find memories by meaning and words.
     #[command(
-        after_help = "Example\n  loci search how do we deploy\n\nExample: everything about a person, complete\n  loci search Anna --type entity --full\n\nExample: explain the ranking\n  loci search how do we deploy --explain"
+        after_help = "Example\n  loci search how do we deploy\n\nExample: the query from standard input\n  loci search - < question.txt\n\nExample: everything about a person, complete\n  loci search Anna --type entity --full\n\nExample: explain the ranking\n  loci search how do we deploy --explain"
     )]
     Search(Search),
     /// List memories, newest first.
@@ -125,6 +127,22 @@ pub enum Command {
         after_help = "Example: every client that is installed\n  loci setup\n\nExample: preview\n  loci setup claude --dry-run\n\nExample: take it out again\n  loci setup claude --remove"
     )]
     Setup(Setup),
+    /// Answer an event of a client's session (clients run this themselves).
+    #[command(
+        after_help = "Reads the event as JSON from standard input and prints the answer as JSON. It never fails.\n\nExample: what Claude Code runs with each prompt\n  loci hook claude prompt"
+    )]
+    Hook(Hook),
+    /// List what hooks delivered to clients, and what they withheld and why.
+    #[command(after_help = "Example: one session\n  loci injected 8b1f1d0e")]
+    Injected(Injected),
+    /// Print the brief that a hook delivers at the beginning of a session.
+    #[command(after_help = "Example\n  loci brief")]
+    Brief(Brief),
+    /// Print what a hook would add to a prompt, or nothing.
+    #[command(
+        after_help = "Example\n  loci recall --for-hook 'how do we deploy?'\n\nExample: from standard input\n  loci recall --for-hook < prompt.txt"
+    )]
+    Recall(Recall),
     /// Control the daemon that all sessions share.
     #[command(subcommand, after_help = "Example: list connected agents\n  loci ctl status")]
     Ctl(Ctl),

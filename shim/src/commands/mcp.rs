@@ -2,6 +2,7 @@
 
 use crate::client::call::agent_session_of_process;
 use crate::client::connector::{ConnectTimeouts, Connector};
+use crate::commands::hook::ancestors_of_process;
 use crate::output::Problem;
 use crate::project;
 use crate::project::{Environment, FoundProject};
@@ -10,7 +11,7 @@ use crate::relay::idempotency_key::{IdempotencyKeys, SessionCheckout};
 use crate::relay::{Relay, Timeouts, stdio};
 use crate::spawn::Launch;
 use loci_proto::error::Exit;
-use loci_proto::hello::Hello;
+use loci_proto::hello::{Hello, Session};
 use loci_proto::paths::Paths;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -49,7 +50,10 @@ pub async fn run(incognito: bool) -> Result<ExitCode, Problem> {
 }
 
 fn hello(keys: &IdempotencyKeys, found: FoundProject) -> Hello {
-    let session = found.session(keys.session().to_owned(), agent_session_of_process());
+    let session = Session {
+        ancestors: ancestors_of_process(),
+        ..found.session(keys.session().to_owned(), agent_session_of_process())
+    };
     Hello {
         loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),
         shim: loci_proto::VERSION.to_owned(),

@@ -5,6 +5,7 @@
 
 mod add;
 mod backup;
+mod brief;
 mod cleanup;
 mod compact;
 mod completions;
@@ -18,6 +19,8 @@ mod eval;
 mod forget;
 mod groups;
 mod history;
+pub mod hook;
+mod injected;
 mod input;
 mod inspect;
 mod list;
@@ -26,6 +29,7 @@ mod man;
 pub mod mcp;
 mod model;
 mod pin;
+mod recall;
 mod redo;
 mod reembed;
 mod relate;
@@ -54,6 +58,7 @@ use std::process::ExitCode;
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     match command {
         Command::Mcp { incognito } => return mcp::run(incognito).await,
+        Command::Hook(args) => return Ok(hook::run(&args.client, &args.event).await),
         Command::Ctl(command) => return ctl::run(command).await,
         Command::Model(command) => return model::run(command).await,
         Command::Compact(args) => return compact::run(args).await,
@@ -85,6 +90,9 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Restore(args) => restore::run(&project_client()?, args).await?,
         Command::Relate(args) => relate::run(&project_client()?, args).await?,
         Command::Stats(args) => stats::run(&project_client()?, args).await?,
+        Command::Injected(args) => injected::run(&project_client()?, args).await?,
+        Command::Brief(args) => brief::run(&project_client()?, args).await?,
+        Command::Recall(args) => recall::run(&project_client()?, args).await?,
         Command::History(args) => history::run(&project_client()?, args).await?,
         Command::Redo(args) => redo::run(&project_client()?, args).await?,
         Command::Undo(args) => undo::run(&project_client()?, args).await?,

@@ -106,6 +106,8 @@ impl FoundProject {
             off: self.off,
             opted_in: self.has_file,
             incognito: self.incognito,
+            ancestors: Vec::new(),
+            hook: None,
         }
     }
 }

@@ -40,7 +40,11 @@ impl AdminContext {
     pub(crate) fn session(&self, hello: hello::Session) -> Session {
         let session =
             Session::new(hello, SessionKind::CommandLine, &self.default_group, self.service.now());
-        session.record_call(Some(format!("loci {}", loci_proto::VERSION)));
+        let client = match session.hello.hook {
+            Some(hook) => hook.to_string(),
+            None => format!("loci {}", loci_proto::VERSION),
+        };
+        session.record_call(Some(client));
         session
     }
 }

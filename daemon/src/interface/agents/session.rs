@@ -41,6 +41,8 @@ pub struct Session {
     hinted: Group,
     /// What is checked out in the project.
     checkout: Option<Checkout>,
+    /// When the agent last stored a memory; shared like `previews`.
+    last_store: Arc<Mutex<Option<Instant>>>,
     /// The socket of the session: agents and people have different ones.
     from: SessionKind,
 }
@@ -124,6 +126,7 @@ impl Session {
             seen_warnings: AtomicU64::new(0),
             previews: Arc::default(),
             shown: Arc::default(),
+            last_store: Arc::default(),
             from,
         }
     }
@@ -157,6 +160,7 @@ impl Session {
             seen_warnings: AtomicU64::new(0),
             previews: Arc::clone(&self.previews),
             shown: Arc::clone(&self.shown),
+            last_store: Arc::clone(&self.last_store),
             from: self.from,
         }
     }
@@ -167,6 +171,17 @@ impl Session {
         if let Some(client) = client {
             self.client.get_or_init(|| client);
         }
+    }
+
+    /// Notes that the agent has stored a memory.
+    pub fn record_store(&self) {
+        *self.last_store.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Returns when the agent last stored a memory.
+    #[must_use]
+    pub fn last_store(&self) -> Option<Instant> {
+        *self.last_store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the session as an actor of the audit log.
@@ -204,6 +219,7 @@ impl Session {
     /// session's variable in the environment.
     fn origin(&self) -> Origin {
         match self.from {
+            SessionKind::CommandLine if self.hello.hook.is_some() => Origin::Hook,
             SessionKind::CommandLine if self.hello.agent_session.is_none() => Origin::Person,
             SessionKind::CommandLine | SessionKind::Agent => Origin::Agent,
         }
@@ -271,6 +287,11 @@ impl Sessions {
     #[must_use]
     pub fn count(&self) -> usize {
         self.lock().len()
+    }
+
+    /// Notes that a client has used the daemon without a session, so that the idle timeout begins again.
+    pub fn record_activity(&self) {
+        *self.last_closed.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     /// Returns the time since which no session has been open; `None` while one is open.

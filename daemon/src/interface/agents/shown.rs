@@ -17,6 +17,8 @@ pub struct ShownMemories(Mutex<Record>);
 struct Record {
     /// Oldest first.
     shown: VecDeque<i64>,
+    /// Those that it was shown in full, oldest first.
+    in_full: VecDeque<i64>,
     /// When an access of the session last raised a memory's confidence.
     boosted: HashMap<i64, Timestamp>,
 }
@@ -32,6 +34,25 @@ impl ShownMemories {
         }
         let surplus = record.shown.len().saturating_sub(MAX_MEMORIES);
         record.shown.drain(..surplus);
+    }
+
+    /// Records that the agent was shown these memories in full.
+    pub fn record_in_full(&self, seqs: &[i64]) {
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for seq in seqs {
+            if !record.in_full.contains(seq) {
+                record.in_full.push_back(*seq);
+            }
+        }
+        let surplus = record.in_full.len().saturating_sub(MAX_MEMORIES);
+        record.in_full.drain(..surplus);
+    }
+
+    /// Returns the memories that the agent was shown in full.
+    #[must_use]
+    pub fn read_in_full(&self) -> Vec<i64> {
+        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.in_full.iter().copied().collect()
     }
 
     /// Returns the memories that the agent was shown.

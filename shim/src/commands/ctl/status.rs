@@ -4,7 +4,7 @@ use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, escape_line, print_line, table};
-use loci_proto::admin::{BackupStatus, SessionStatus, Status, SwitchStatus};
+use loci_proto::admin::{BackupStatus, HookClientStatus, SessionStatus, Status, SwitchStatus};
 use loci_proto::off::OffReason;
 use loci_proto::paths::Paths;
 
@@ -78,6 +78,9 @@ fn status_text(status: &Status) -> String {
     if let Some(switches) = switches_text(&status.switches) {
         row("off", switches);
     }
+    for client in &status.hooks.clients {
+        row("hooks", hooks_text(client));
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -101,6 +104,19 @@ fn switches_text(switches: &SwitchStatus) -> Option<String> {
         count => parts.push(format!("{count} incognito sessions")),
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Returns the hooks of one client as `claude, last 2026-11-21 09:30, delivered 12, missed 0`.
+fn hooks_text(client: &HookClientStatus) -> String {
+    let last = client.last_event.as_deref().and_then(|time| time.get(..16));
+    let last = last.map_or_else(|| "never".to_owned(), |time| time.replace('T', " "));
+    let delivered = client.last_delivery.as_deref().and_then(|time| time.get(..16));
+    let delivered = delivered.map(|time| format!(" (last {})", time.replace('T', " ")));
+    let (name, delivered) = (escape_line(&client.client), delivered.unwrap_or_default());
+    format!(
+        "{name}, last {last}, delivered {}{delivered}, missed {}",
+        client.delivered, client.missed
+    )
 }
 
 fn backups_text(backups: &BackupStatus) -> String {
@@ -173,7 +189,9 @@ pub(crate) fn format_duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus};
+    use loci_proto::admin::{
+        HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus,
+    };
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -226,6 +244,16 @@ mod tests {
                 ..BackupStatus::default()
             },
             switches: SwitchStatus::default(),
+            hooks: HookStatus {
+                missed: 1,
+                clients: vec![HookClientStatus {
+                    client: "claude".to_owned(),
+                    last_event: Some("2026-11-21T09:30:00.000Z".to_owned()),
+                    last_delivery: Some("2026-11-21T09:29:00.000Z".to_owned()),
+                    delivered: 12,
+                    missed: 1,
+                }],
+            },
         }
     }
 
@@ -241,6 +269,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   vectors   re-embedding 1,024 of 10,000, by custom-0f1e2d3c4b5a6978
   queued    0 to write, 1 to read, 0 to embed
   backups   2, the last 2026-11-21 09:30, verified 2026-11-21 09:30, tested never
+  hooks     claude, last 2026-11-21 09:30, delivered 12 (last 2026-11-21 09:29), missed 1
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE

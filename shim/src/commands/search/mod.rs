@@ -4,7 +4,7 @@ mod explain;
 
 use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
-use crate::commands::input::memory_id;
+use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, Screen, escape_line, escape_lines, print_line, print_note, table_on};
 use loci_proto::memory::{MemoryId, MemoryType};
@@ -22,7 +22,7 @@ const MAX_RESULTS: usize = 20;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
-    let query = args.query.join(" ");
+    let query = text::read_argument(args.query.join(" "))?;
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
         "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,

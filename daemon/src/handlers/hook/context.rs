@@ -1,0 +1,193 @@
+//! The events that add a text to the conversation: the brief of the project, and the memories that belong to a prompt or a tool.
+
+use crate::handlers::hook::{Answer, Event};
+use crate::handlers::recall;
+use crate::interface::agents::session::Session;
+use loci_engine::hooks::selection::{Injection, Matches, choose};
+use loci_engine::hooks::{decisions, prompts};
+use loci_engine::operations::recall::prepare;
+use loci_proto::error::Failure;
+use loci_proto::requests::hook::HookEvent;
+use loci_proto::requests::recall::RecallRequest;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Time for which a model's cache of a conversation lives, in seconds, if the client does not say whether it has expired.
+const CACHE_SECONDS: f64 = 300.0;
+
+impl Event<'_> {
+    pub(super) async fn session_start(&self) -> Result<Answer, Failure> {
+        let source = self.request.source.as_deref().unwrap_or("startup");
+        let was_emptied = matches!(source, "compact" | "clear");
+        if was_emptied {
+            self.reset(source);
+        }
+        if let Some(reason) = self.refusal() {
+            return Ok(Answer::silent(reason));
+        }
+        let is_given = self.session.lock().brief;
+        if is_given && source == "startup" {
+            return Ok(Answer::silent("already delivered"));
+        }
+        if is_given && matches!(source, "resume" | "fork") && self.cache_is_alive() {
+            return Ok(Answer::silent("resumed with a live cache"));
+        }
+        let brief = self.brief().await?;
+        let mut answer = Answer::silent("nothing is stored");
+        self.deliver_brief(&mut answer, brief);
+        if answer.brief {
+            answer.reply.reason = format!("brief at {source}");
+        }
+        Ok(answer)
+    }
+
+    pub(super) async fn prompt(&self) -> Result<Answer, Failure> {
+        let prompt = self.request.prompt.as_deref().unwrap_or_default();
+        if decisions::states_decision(prompt) {
+            self.session.lock().decided = Some(Instant::now());
+        }
+        if let Some(reason) = self.refusal() {
+            return Ok(Answer::silent(reason));
+        }
+        let (mut answer, query) = (Answer::silent(""), prompts::query(prompt));
+        let wants_brief = {
+            let record = self.session.lock();
+            !record.brief && record.start_is_due && self.config.is_on(HookEvent::SessionStart)
+        };
+        if wants_brief {
+            let brief = self.brief().await?;
+            self.deliver_brief(&mut answer, brief);
+        }
+        let brief_is_given = answer.brief;
+        let reason = match query {
+            None => "the prompt is no question".to_owned(),
+            Some(query) => self.deliver_matches(&mut answer, query, "matches the prompt").await?,
+        };
+        let brief = if brief_is_given { "brief after a missed start; " } else { "" };
+        answer.reply.reason = format!("{brief}{reason}");
+        Ok(answer)
+    }
+
+    pub(super) async fn pre_tool(&self) -> Result<Answer, Failure> {
+        if let Some(reason) = self.refusal() {
+            return Ok(Answer::silent(reason));
+        }
+        let mut answer = Answer::silent("the tool has no file or command");
+        if let Some(target) = self.request.target.as_deref().filter(|text| !text.trim().is_empty())
+        {
+            let reason =
+                self.deliver_matches(&mut answer, target.to_owned(), "matches the tool's input");
+            answer.reply.reason = reason.await?;
+        }
+        Ok(answer)
+    }
+
+    /// A subagent has a conversation of its own: what it is given does not count as given to the session.
+    pub(super) async fn subagent_start(&self) -> Result<Answer, Failure> {
+        if let Some(reason) = self.refusal() {
+            return Ok(Answer::silent(reason));
+        }
+        let brief = self.brief().await?;
+        let mut answer = Answer::silent("nothing is stored");
+        if !brief.text.is_empty() {
+            answer.add(brief);
+            answer.brief = true;
+            "brief for a subagent".clone_into(&mut answer.reply.reason);
+        }
+        Ok(answer)
+    }
+
+    fn cache_is_alive(&self) -> bool {
+        match (self.request.cache_expired, self.request.idle_seconds) {
+            (Some(expired), _) => !expired,
+            (None, Some(seconds)) => seconds < CACHE_SECONDS,
+            (None, None) => false,
+        }
+    }
+
+    async fn brief(&self) -> Result<Injection, Failure> {
+        let (actor, now) = (self.caller.session.actor(), self.service.now());
+        let (group, budget) = (self.request.group.clone(), self.config.budget(self.brief_event()));
+        self.service
+            .read(move |reader| reader.hook_brief(group.as_ref(), (&actor).into(), budget, now))
+            .await
+    }
+
+    /// The event whose budget a brief has: that of a prompt that stands in for a lost start has the budget of the start.
+    fn brief_event(&self) -> HookEvent {
+        match self.request.event {
+            HookEvent::SubagentStart => HookEvent::SubagentStart,
+            _ => HookEvent::SessionStart,
+        }
+    }
+
+    /// Delivers the brief, unless another event has done so meanwhile.
+    fn deliver_brief(&self, answer: &mut Answer, brief: Injection) {
+        if brief.text.is_empty() {
+            return;
+        }
+        let mut record = self.session.lock();
+        record.brief = true;
+        record.given.extend(&brief.whole);
+        drop(record);
+        self.note_shown(&brief);
+        answer.add(brief);
+        answer.brief = true;
+    }
+
+    /// Delivers the memories that belong to a query; returns the reason of the outcome.
+    async fn deliver_matches(
+        &self,
+        answer: &mut Answer,
+        query: String,
+        reason: &str,
+    ) -> Result<String, Failure> {
+        let matches = self.matches(query).await?;
+        let joined = self.joined();
+        let shown: Vec<i64> =
+            joined.iter().flat_map(|session| session.shown.read_in_full()).collect();
+        let injection = {
+            // Chosen and recorded under one lock: two hooks of one client may run at the same time.
+            let mut record = self.session.lock();
+            let has = |seq: i64| record.given.contains(&seq) || shown.contains(&seq);
+            let injection = choose(&matches, self.config.budget(self.request.event), has);
+            record.given.extend(injection.delivered.iter().map(|(seq, _)| *seq));
+            injection
+        };
+        self.note_shown(&injection);
+        let is_silent = injection.text.is_empty();
+        answer.add(injection);
+        Ok(match (is_silent, &matches) {
+            (false, _) => reason.to_owned(),
+            (true, Matches { found, .. }) if found.is_empty() => "nothing found".to_owned(),
+            (true, Matches { is_unjudged: true, .. }) => "the model is not ready".to_owned(),
+            (true, Matches { is_weak: true, .. }) => "nothing fits".to_owned(),
+            (true, _) => "all withheld".to_owned(),
+        })
+    }
+
+    async fn matches(&self, query: String) -> Result<Matches, Failure> {
+        let request = RecallRequest {
+            query: Some(query),
+            group: self.request.group.clone(),
+            dry_run: true,
+            ..RecallRequest::default()
+        };
+        let prepared = Arc::new(prepare(request)?);
+        recall::run(self.service, self.caller.session, &prepared, |reader, prepared, context| {
+            reader.hook_matches(prepared, context)
+        })
+        .await
+    }
+
+    /// Returns the MCP sessions of the same client session.
+    pub(super) fn joined(&self) -> Vec<Arc<Session>> {
+        self.service.joined_sessions(&self.id, &self.caller.session.hello.ancestors)
+    }
+
+    /// Notes what the agent was shown, so that storing it again is no evidence.
+    fn note_shown(&self, injection: &Injection) {
+        let seqs: Vec<i64> = injection.delivered.iter().map(|(seq, _)| *seq).collect();
+        self.joined().iter().for_each(|session| session.shown.record(&seqs));
+    }
+}

@@ -1,0 +1,18 @@
+//! `injected`: lists what hooks delivered and withheld.
+
+use crate::service::{Caller, Service};
+use loci_proto::error::Failure;
+use loci_proto::requests::injected::{InjectedReply, InjectedRequest};
+
+pub(super) async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: InjectedRequest,
+) -> Result<InjectedReply, Failure> {
+    // A store that cannot be written still shows its receipts; one that is being loaded would have to be waited for.
+    if service.pools().await?.warmup.progress().is_none() {
+        let _ = service.flush_receipts().await;
+    }
+    let actor = caller.session.actor();
+    service.read(move |reader| reader.injected(&request, (&actor).into())).await
+}

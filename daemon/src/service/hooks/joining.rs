@@ -1,0 +1,60 @@
+//! Finds the record of a client's session, and the MCP sessions of the same client session.
+
+use crate::interface::agents::session::Session;
+use crate::service::Service;
+use crate::service::hooks::sessions;
+use crate::service::hooks::sessions::HookSession;
+use loci_proto::error::Failure;
+use loci_proto::requests::hook::HookClient;
+use std::sync::Arc;
+
+impl Service {
+    /// Returns the record of a session, from the database if the daemon has not seen the session before. An empty id has a record of its
+    /// own at each event.
+    ///
+    /// # Errors
+    /// `busy`, `storage_failed`.
+    pub async fn hook_session(
+        &self,
+        client: HookClient,
+        id: &str,
+        ancestors: &[u32],
+    ) -> Result<Arc<HookSession>, Failure> {
+        if id.is_empty() {
+            return Ok(Arc::default());
+        }
+        if let Some(known) = self.hooks.sessions.get(id, ancestors) {
+            return Ok(known);
+        }
+        let session = id.to_owned();
+        let given =
+            self.read(move |reader| reader.given_to_session(client.as_str(), &session)).await?;
+        Ok(self.hooks.sessions.insert(id, given, ancestors))
+    }
+
+    /// Returns the MCP sessions of the client that runs this session: those that name it, and those that the same process has started, if
+    /// it runs no other session.
+    #[must_use]
+    pub fn joined_sessions(&self, id: &str, ancestors: &[u32]) -> Vec<Arc<Session>> {
+        if id.is_empty() {
+            return Vec::new();
+        }
+        self.sessions
+            .all()
+            .into_iter()
+            .filter(|session| self.is_joined(session, id, ancestors))
+            .collect()
+    }
+
+    fn is_joined(&self, session: &Session, id: &str, ancestors: &[u32]) -> bool {
+        let hello = &session.hello;
+        match (&hello.agent_session, hello.ancestors.first()) {
+            (Some(named), _) => named == id,
+            (None, Some(client)) => {
+                sessions::is_client(*client, ancestors)
+                    && !self.hooks.sessions.has_other_of_process(*client, id)
+            }
+            (None, None) => false,
+        }
+    }
+}

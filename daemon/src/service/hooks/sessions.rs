@@ -1,0 +1,174 @@
+//! The record of each client session: what it has been given, over all of its surfaces.
+//!
+//! Kept in memory for the latest sessions; the database has the rest. Not here: reading the database.
+
+use loci_engine::operations::deliveries::GivenToSession;
+use lru::LruCache;
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Number of sessions in memory.
+const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+/// How far above a hook the process of its client is searched for: a hook may run in a shell.
+const MAX_LEVELS: usize = 4;
+/// Time after which a session without events no longer counts as running.
+const STALE_AFTER: Duration = Duration::from_hours(12);
+/// Time within which a second reset is the same compaction, announced twice.
+const RESET_PAUSE: Duration = Duration::from_secs(10);
+
+/// One session.
+#[derive(Debug, Default)]
+pub struct HookSession(Mutex<HookRecord>);
+
+/// What is known about a session.
+#[derive(Debug, Default)]
+pub struct HookRecord {
+    /// Row numbers of the memories that it has been given.
+    pub given: HashSet<i64>,
+    /// It has been given the brief.
+    pub brief: bool,
+    /// It should have been given the brief before the first prompt.
+    pub start_is_due: bool,
+    /// It has been reminded to store.
+    pub reminded: bool,
+    /// When a prompt or an answer last stated a decision.
+    pub decided: Option<Instant>,
+    reset: Option<Instant>,
+    ancestors: Vec<u32>,
+    last_event: Option<Instant>,
+    is_closed: bool,
+}
+
+impl HookRecord {
+    /// Forgets what the session has been given: the conversation was compacted or cleared. Returns false if that was just done.
+    pub fn reset(&mut self) -> bool {
+        if self.reset.is_some_and(|at| at.elapsed() < RESET_PAUSE) {
+            return false;
+        }
+        self.reset = Some(Instant::now());
+        self.given.clear();
+        self.brief = false;
+        self.start_is_due = true;
+        true
+    }
+
+    /// Ends the session. A later event begins it again.
+    pub fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    fn touch(&mut self, ancestors: &[u32]) {
+        self.is_closed = false;
+        self.last_event = Some(Instant::now());
+        if !ancestors.is_empty() {
+            self.ancestors = ancestors.to_vec();
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        !self.is_closed && self.last_event.is_some_and(|at| at.elapsed() < STALE_AFTER)
+    }
+}
+
+impl HookSession {
+    /// Locks the record.
+    pub fn lock(&self) -> MutexGuard<'_, HookRecord> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The latest sessions, by the client's own id.
+#[derive(Debug)]
+pub struct HookSessions(Mutex<LruCache<String, Arc<HookSession>>>);
+
+impl Default for HookSessions {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(MAX_SESSIONS)))
+    }
+}
+
+impl HookSessions {
+    /// Returns a session in memory, and notes an event of it.
+    pub fn get(&self, id: &str, ancestors: &[u32]) -> Option<Arc<HookSession>> {
+        let session = self.cache().get(id).cloned()?;
+        session.lock().touch(ancestors);
+        Some(session)
+    }
+
+    /// Adds a session, unless another event has added it meanwhile.
+    pub fn insert(&self, id: &str, given: GivenToSession, ancestors: &[u32]) -> Arc<HookSession> {
+        let mut cache = self.cache();
+        if let Some(session) = cache.get(id) {
+            return Arc::clone(session);
+        }
+        let mut record = HookRecord {
+            given: given.memories.into_iter().collect(),
+            brief: given.brief,
+            start_is_due: given.start_is_due,
+            reminded: given.reminded,
+            ..HookRecord::default()
+        };
+        record.touch(ancestors);
+        let session = Arc::new(HookSession(Mutex::new(record)));
+        cache.put(id.to_owned(), Arc::clone(&session));
+        session
+    }
+
+    /// Forgets every session: the store was emptied.
+    pub fn clear(&self) {
+        self.cache().clear();
+    }
+
+    /// Returns whether another running session has hooks below the process `client`.
+    #[must_use]
+    pub fn has_other_of_process(&self, client: u32, id: &str) -> bool {
+        self.cache().iter().any(|(other, session)| {
+            let record = session.lock();
+            other != id && record.is_running() && is_client(client, &record.ancestors)
+        })
+    }
+
+    fn cache(&self) -> MutexGuard<'_, LruCache<String, Arc<HookSession>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether a process can be the client of a hook with these ancestors.
+#[must_use]
+pub fn is_client(process: u32, ancestors: &[u32]) -> bool {
+    process > 1 && ancestors.iter().take(MAX_LEVELS).any(|ancestor| *ancestor == process)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(memories: &[i64]) -> GivenToSession {
+        GivenToSession { memories: memories.to_vec(), brief: true, ..GivenToSession::default() }
+    }
+
+    #[test]
+    fn a_reset_forgets_what_was_given_and_a_second_one_at_once_does_nothing() {
+        let sessions = HookSessions::default();
+        let session = sessions.insert("a", given(&[1, 2]), &[7]);
+        let mut record = session.lock();
+        assert!(record.given.contains(&2) && record.brief);
+        assert!(record.reset() && record.given.is_empty() && !record.brief);
+        record.brief = true;
+        assert!(!record.reset() && record.brief);
+    }
+
+    #[test]
+    fn a_process_with_two_running_sessions_belongs_to_neither() {
+        let sessions = HookSessions::default();
+        sessions.insert("a", given(&[]), &[70, 7, 2]);
+        assert!(!sessions.has_other_of_process(7, "a"));
+        let second = sessions.insert("b", given(&[]), &[71, 7, 2]);
+        assert!(sessions.has_other_of_process(7, "a"));
+        second.lock().close();
+        assert!(!sessions.has_other_of_process(7, "a"));
+        assert!(!is_client(1, &[70, 1]) && !is_client(9, &[70, 7, 5, 2, 9]));
+    }
+}

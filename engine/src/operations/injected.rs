@@ -1,0 +1,76 @@
+//! `injected`: lists what hooks delivered and withheld.
+//!
+//! A person sees every receipt. An agent sees those of its own project, and of each memory only what it can see itself.
+
+use crate::db::hook_deliveries::{self, EventRow};
+use crate::db::memories;
+use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::hooks::receipt::Outcome;
+use crate::model::actor::Viewer;
+use crate::model::visibility::Visibility;
+use crate::operations::inspect::group_name;
+use crate::search::budget;
+use loci_proto::requests::injected::{InjectedReply, InjectedRequest, Receipt, ReceiptMemory};
+
+/// Default of `limit`.
+const DEFAULT_LIMIT: usize = 20;
+/// Maximum of `limit`.
+const MAX_LIMIT: usize = 1000;
+
+impl Reader {
+    /// Returns the newest receipts.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn injected(&self, request: &InjectedRequest, viewer: Viewer<'_>) -> Result<InjectedReply> {
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+        let visibility = Visibility::of_group(&viewer.group.id, self.shared.isolation());
+        let mut reply = InjectedReply::default();
+        hook_deliveries::newest(&self.conn, request.session.as_deref().unwrap_or(""), |event| {
+            let is_own = event.group.as_deref() == Some(viewer.group.id.as_str());
+            if !viewer.is_person() && !is_own {
+                return Ok(true);
+            }
+            let receipt = self.receipt(event, (!viewer.is_person()).then_some(&visibility))?;
+            let is_empty = receipt.memories.is_empty() && receipt.withheld.is_empty();
+            let is_routine = [Outcome::Silent, Outcome::Closed].map(Outcome::as_str);
+            if is_empty && is_routine.contains(&receipt.outcome.as_str()) && !request.all {
+                return Ok(true);
+            }
+            if reply.receipts.len() == limit {
+                reply.more = true;
+                return Ok(false);
+            }
+            reply.receipts.push(receipt);
+            Ok(true)
+        })?;
+        Ok(reply)
+    }
+
+    /// Completes an event with the memories that the caller can see; a person sees all.
+    fn receipt(&self, event: EventRow, visibility: Option<&Visibility>) -> Result<Receipt> {
+        let (mut delivered, mut withheld) = (Vec::new(), Vec::new());
+        for row in hook_deliveries::memories_of(&self.conn, event.id)? {
+            let Some(memory) = memories::by_seq(&self.conn, row.memory)? else { continue };
+            if visibility.is_some_and(|visibility| !visibility.admits(memory.audience())) {
+                continue;
+            }
+            let preview = budget::preview(&memory.content);
+            let list = if row.withheld.is_none() { &mut delivered } else { &mut withheld };
+            list.push(ReceiptMemory { id: memory.id, preview, why: row.withheld });
+        }
+        Ok(Receipt {
+            at: event.at.iso(),
+            client: event.client,
+            event: event.event,
+            session: event.session,
+            project: group_name(&self.conn, event.group.as_deref())?,
+            outcome: event.outcome,
+            reason: event.reason,
+            tokens: event.tokens,
+            memories: delivered,
+            withheld,
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! `loci hook CLIENT EVENT`: passes an event of a client's session to the daemon, and prints the client's answer as JSON.
+//!
+//! Whatever goes wrong, it prints an empty answer and exits with 0: a hook must never cost a turn. Only the start of a session may start
+//! the daemon. Not here: what is delivered (the daemon).
+
+mod ancestors;
+mod input;
+mod missed;
+mod output;
+
+pub use ancestors::ancestors_of_process;
+
+use crate::client::admin;
+use crate::client::admin::RequestError;
+use crate::client::backoff::Backoff;
+use crate::client::socket::connect;
+use crate::client::unreachable::{ConnectError, Unreachable};
+use crate::project;
+use crate::project::Environment;
+use crate::spawn::Launch;
+use input::Input;
+use loci_proto::admin::VerbCall;
+use loci_proto::hello::Session;
+use loci_proto::paths::Paths;
+use loci_proto::requests::hook::{HookClient, HookEvent, HookReply, HookRequest};
+use missed::Reason;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+/// Runs the hook and prints its answer. `client` and `event` are the arguments as given.
+pub async fn run(client: &str, event: &str) -> ExitCode {
+    let started = Instant::now();
+    let answer = match (client.parse(), event.parse()) {
+        (Ok(client), Ok(event)) if client != HookClient::CommandLine => {
+            answer(client, event, started).await
+        }
+        _ => Value::Object(Map::new()),
+    };
+    // The client may have closed the pipe; there is nobody to tell.
+    let _ = writeln!(io::stdout(), "{answer}");
+    ExitCode::SUCCESS
+}
+
+/// Maximum time from the start of the process to its answer.
+fn deadline(event: HookEvent) -> Duration {
+    match event {
+        HookEvent::SessionStart => Duration::from_secs(2),
+        _ => Duration::from_secs(1),
+    }
+}
+
+async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value {
+    let end = started + deadline(event);
+    let Some(input) = input::read(end).and_then(|bytes| Input::parse(&bytes)) else {
+        return output::empty(client, event);
+    };
+    let client = input.client(client);
+    let request = input.request(client, event);
+    let Ok(paths) = Paths::of_process() else { return output::empty(client, event) };
+    let left = end.saturating_duration_since(Instant::now());
+    let called = timeout(left, call(&paths, &input, &request)).await;
+    let reason = match called {
+        Ok(Ok(reply)) => return output::answer(client, event, input.host_event(), &reply),
+        Ok(Err(RequestError::Unreachable(Unreachable::NoAnswer { .. }))) | Err(_) => {
+            Reason::Deadline
+        }
+        Ok(Err(RequestError::Unreachable(_))) => Reason::Away,
+        // The daemon was reached and refused, for example because it is of an earlier version.
+        Ok(Err(RequestError::Refused(_))) => return output::empty(client, event),
+    };
+    missed::note(&paths, &request, reason);
+    output::empty(client, event)
+}
+
+/// Sends the one request.
+async fn call(
+    paths: &Paths,
+    input: &Input,
+    request: &HookRequest,
+) -> Result<HookReply, RequestError> {
+    let body = VerbCall { session: session(input, request), arguments: arguments(request) };
+    let body = serde_json::to_vec(&body).unwrap_or_default();
+    if request.event == HookEvent::SessionStart {
+        start_daemon(paths).await?;
+    }
+    let reply = admin::post_json(paths, "/verbs/hook", body).await?;
+    serde_json::from_slice(&reply).map_err(|error| {
+        Unreachable::Broken(format!("its answer cannot be parsed: {error}")).into()
+    })
+}
+
+fn arguments(request: &HookRequest) -> Map<String, Value> {
+    match serde_json::to_value(request) {
+        Ok(Value::Object(arguments)) => arguments,
+        _ => Map::new(),
+    }
+}
+
+fn session(input: &Input, request: &HookRequest) -> Session {
+    let environment = Environment::of_process();
+    let found = project::find(&Environment {
+        working_dir: input.folder().or_else(|| environment.working_dir.clone()),
+        ..environment
+    });
+    Session {
+        warnings: Vec::new(),
+        ancestors: ancestors_of_process(),
+        hook: Some(request.client),
+        ..found.session(uuid::Uuid::now_v7().to_string(), request.session.clone())
+    }
+}
+
+/// Starts the daemon if none runs. The caller's deadline ends the wait; the daemon goes on starting.
+async fn start_daemon(paths: &Paths) -> Result<(), Unreachable> {
+    let mut backoff = Backoff::default();
+    loop {
+        match connect(&paths.admin_socket).await {
+            Ok(_) => return Ok(()),
+            Err(Unreachable::Absent) => {}
+            Err(other) => return Err(other),
+        }
+        let mut latest = Unreachable::Absent;
+        match Launch::default().start(paths, &mut latest).await {
+            // The session socket accepts connections; the admin socket will soon.
+            Ok(_) | Err(ConnectError::Transient(_)) => {}
+            Err(ConnectError::Permanent(reason)) => return Err(reason),
+        }
+        backoff.wait().await;
+    }
+}

@@ -1,0 +1,97 @@
+//! `loci injected`: lists what hooks delivered to clients, and what they withheld.
+
+use crate::cli::hooks::Injected;
+use crate::client::call::VerbClient;
+use crate::commands::input::memory_id;
+use crate::commands::reply_text::{date_time, print_json};
+use crate::output::{Problem, escape_line, print_line};
+use loci_proto::requests::injected::{InjectedReply, InjectedRequest, Receipt, ReceiptMemory};
+use std::fmt::Write as _;
+
+/// Prints the receipts, newest first.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses the call.
+pub async fn run(client: &VerbClient, args: Injected) -> Result<(), Problem> {
+    let request = InjectedRequest {
+        session: args.session,
+        limit: Some(usize::from(args.limit)),
+        all: args.all,
+    };
+    let raw_reply = client.call_raw("injected", &request).await?;
+    if args.format.json {
+        return print_json(&raw_reply);
+    }
+    let reply: InjectedReply = raw_reply.parse()?;
+    if reply.receipts.is_empty() {
+        return print_line("No hook has delivered or withheld anything.");
+    }
+    let mut text: Vec<String> = reply.receipts.iter().map(receipt_text).collect();
+    if reply.more {
+        text.push("There are older receipts; show more with --limit".to_owned());
+    }
+    print_line(text.join("\n\n"))
+}
+
+fn receipt_text(receipt: &Receipt) -> String {
+    let project = receipt.project.as_deref().map(|name| format!(", project {}", escape_line(name)));
+    let session = match receipt.session.as_str() {
+        "" => String::new(),
+        id => format!(", session {}", escape_line(id)),
+    };
+    let tokens = match receipt.tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
+    let mut text = format!(
+        "{}  {} {}: {}{tokens} ({}){}{session}",
+        date_time(&receipt.at),
+        escape_line(&receipt.client),
+        escape_line(&receipt.event),
+        escape_line(&receipt.outcome),
+        escape_line(&receipt.reason),
+        project.unwrap_or_default(),
+    );
+    for memory in &receipt.memories {
+        let _ = write!(text, "\n  {}", memory_text(memory));
+    }
+    for memory in &receipt.withheld {
+        let why = escape_line(memory.why.as_deref().unwrap_or("withheld"));
+        let _ = write!(text, "\n  withheld ({why}): {}", memory_text(memory));
+    }
+    text
+}
+
+fn memory_text(memory: &ReceiptMemory) -> String {
+    format!("{}  {}", memory_id::short(memory.id.as_str()), escape_line(&memory.preview))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_says_when_what_and_why() {
+        let memory = |number: u128, why: Option<&str>| ReceiptMemory {
+            id: uuid::Uuid::from_u128(number).into(),
+            preview: "Deploy with \u{1b}just ship".to_owned(),
+            why: why.map(str::to_owned),
+        };
+        let receipt = Receipt {
+            at: "2026-02-01T09:00:00.000Z".to_owned(),
+            client: "claude".to_owned(),
+            event: "prompt".to_owned(),
+            session: "8b1f".to_owned(),
+            project: Some("shop".to_owned()),
+            outcome: "delivered".to_owned(),
+            reason: "matches the prompt".to_owned(),
+            tokens: 30,
+            memories: vec![memory(1, None)],
+            withheld: vec![memory(2, Some("budget"))],
+        };
+        let lines = receipt_text(&receipt);
+        let expected = "2026-02-01 09:00:00  claude prompt: delivered, 30 tokens (matches the prompt), project shop, session 8b1f";
+        assert_eq!(lines.lines().next(), Some(expected));
+        assert!(lines.contains("withheld (budget)") && !lines.contains('\u{1b}'), "{lines}");
+    }
+}

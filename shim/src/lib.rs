@@ -11,6 +11,7 @@ pub mod cli;
 pub mod client;
 pub mod commands;
 pub mod output;
+pub mod program;
 pub mod project;
 pub mod relay;
 #[cfg(test)]

@@ -32,6 +32,7 @@ pub fn main() -> ExitCode {
             options::fetch(&paths, from.as_deref())
         }
         Some(Command::Model { command: Model::Status { json } }) => options::status(&paths, *json),
+        Some(Command::Paths) => options::paths(&paths),
     }
 }
 

@@ -10,6 +10,7 @@
 pub mod cli;
 pub mod client;
 pub mod commands;
+pub mod installation;
 pub mod output;
 pub mod program;
 pub mod project;

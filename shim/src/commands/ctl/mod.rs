@@ -1,6 +1,7 @@
 //! `loci ctl`: controls the daemon. One file per subcommand.
 
 mod drain;
+pub mod install;
 mod logs;
 mod maintenance;
 mod ps;
@@ -30,6 +31,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
         Ctl::Reload(format) => reload::run(&paths, format.json.into()).await?,
         Ctl::Restart => restart::run(&paths).await?,
         Ctl::Drain => drain::run(&paths).await?,
+        Ctl::Install(args) => install::run(&paths, &args).await?,
         Ctl::Maintenance(command) => return maintenance::run(command).await,
         Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,
     }

@@ -7,6 +7,7 @@ use crate::embedding::model_files::{FileStatus, ModelStatus};
 use crate::embedding::{ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};
+use loci_proto::admin::Places;
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
 use std::ffi::OsString;

@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 53] = [
+const COMMANDS: [&str; 56] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -59,6 +59,9 @@ const COMMANDS: [&str; 53] = [
     "ctl reload",
     "ctl logs",
     "model status",
+    "update --check",
+    "uninstall --dry-run",
+    "ctl install --print",
     "re-embed --dry-run",
     "re-embed --force --wait",
     "re-embed --drop-kept",

@@ -34,7 +34,7 @@ def tools(loci):
         hold.parent.mkdir(mode=0o700)
         hold.touch()
         reply = subprocess.run(
-            [loci, "mcp"], input=json.dumps(request) + "\n", env=surroundings, text=True, check=True, stdout=subprocess.PIPE
+            [loci, "mcp"], input=json.dumps(request) + "\n", env=surroundings, text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ).stdout
     listed = json.loads(reply.splitlines()[0])["result"]["tools"]
     return [{"name": tool["name"], "description": tool["description"].split(". ")[0].rstrip(".")} for tool in listed]

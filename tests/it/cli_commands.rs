@@ -365,6 +365,8 @@ fn replies_are_as_the_page_documents_them() {
         ("re-embed", done(&home, &["re-embed", "--dry-run"])),
         ("config show", done(&home, &["config", "show"])),
         ("ctl status", done(&home, &["ctl", "status"])),
+        ("update --check", done(&home, &["update", "--check"])),
+        ("uninstall", done(&home, &["uninstall", "--dry-run"])),
     ];
     for (command, reply) in replies {
         let (documented, mut reply_names) = (documented(command), Vec::new());

@@ -55,7 +55,7 @@ fn the_printed_units_name_this_daemon_and_nothing_is_written() {
     let locid = binaries().join("locid").canonicalize().expect("the binary exists");
     assert!(files[0].1.contains(&format!("\nExecStart={}\n", locid.display())), "{}", files[0].1);
     let models = home.path("models");
-    assert!(files[0].1.contains(&format!("\nEnvironment=LOCI_MODELS={}\n", models.display())));
+    assert!(files[0].1.contains(&format!("\nEnvironment=\"LOCI_MODELS={}\"\n", models.display())));
     assert!(files[1].1.contains("\nListenStream=%t/loci/locid.sock\n"), "{}", files[1].1);
     assert!(!home.path(".config").exists());
 }

@@ -52,9 +52,9 @@ fn kept(report: &Value, path: &Path) -> String {
 fn the_memories_stay_and_are_found_again_after_a_new_installation() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Stored before the removal");
-    let pid = home.status()["pid"].as_u64().expect("a JSON number");
     let report = uninstall(&home, &["--yes"]);
-    assert!(!Path::new(&format!("/proc/{pid}")).exists(), "the daemon has ended");
+    assert_eq!(report["daemon"], true);
+    assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3), "the daemon has ended");
     assert_eq!(names(&home.path("run")), [""; 0], "sockets and locks are gone");
     assert!(!home.path(".loci/logs").exists());
     assert_eq!(kept(&report, &home.path(".loci/memory.db")), "your memories");
@@ -117,8 +117,9 @@ fn the_deletion_is_typed_and_an_export_is_offered_first() {
     let (code, screen) = home.at_terminal(&flags, "Type delete", "y");
     assert_eq!(code, Some(1), "{screen}");
     assert!(home.path(".loci/memory.db").exists() && !file.exists(), "{screen}");
-    let (code, screen) = home.at_terminal(&["uninstall", "--delete-data"], "Export all", "");
-    assert!(code != Some(0) || screen.contains("Export all memories first?"), "{screen}");
+    // An empty answer to the offer of an export, and a wrong one to the question.
+    let (code, screen) = home.at_terminal(&["uninstall", "--delete-data"], "Export all", "\nno");
+    assert!(code == Some(1) && screen.contains("Export all memories first?"), "{screen}");
     let (code, screen) = home.at_terminal(&flags, "Type delete", "delete");
     assert_eq!(code, Some(0), "{screen}");
     let exported = fs::read_to_string(&file).expect("the export exists");
@@ -189,23 +190,26 @@ fn a_file_that_is_no_database_of_loci_stays() {
 #[test]
 fn symbolic_links_are_removed_but_not_followed() {
     let home = TestHome::without_model();
-    let (target, models) = (home.path("disk/loci"), home.path("shared"));
-    for folder in [&target, &models] {
+    let (disk, models) = (home.path("disk"), home.path("shared"));
+    for folder in [&disk.join("loci"), &models] {
         fs::create_dir_all(folder).expect("the folder is created");
         crate::home::private(folder);
     }
     fs::write(models.join("weights.bin"), "mine").expect("the file is written");
-    fs::remove_dir_all(home.path(".loci")).expect("the folder is removed");
-    symlink(&target, home.path(".loci")).expect("the link is created");
-    symlink(&models, target.join("models")).expect("the link is created");
-    home.configure("");
+    fs::write(disk.join("photo.jpg"), "mine").expect("the file is written");
+    symlink(&disk, home.path("link")).expect("the link is created");
+    symlink(&models, disk.join("loci/models")).expect("the link is created");
+    let data = home.path("link/loci");
+    let home = home.with("LOCI_HOME", data).with("LOCI_MODELS", "");
+    let settings = "[embedding]\ndownload = false\n";
+    fs::write(disk.join("loci/config.toml"), settings).expect("the file is written");
     home.session().store("semantic", "On another disk");
-    assert!(target.join("memory.db").exists());
+    assert!(disk.join("loci/memory.db").exists());
     let report = uninstall(&home, &["--delete-data", "--yes"]);
-    assert_eq!(names(&target), [""; 0], "{report}");
+    assert_eq!(names(&disk), ["photo.jpg"], "{report}");
     assert_eq!(names(&models), ["weights.bin"]);
-    assert!(kept(&report, &home.path(".loci")).contains("symbolic link"), "{report}");
-    assert!(home.path(".loci").exists());
+    assert!(kept(&report, &models).contains("is a symbolic link to it"), "{report}");
+    assert!(home.path("link").is_symlink());
 }
 
 #[test]

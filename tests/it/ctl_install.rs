@@ -51,7 +51,10 @@ fn the_printed_units_name_this_daemon_and_nothing_is_written() {
     let home = TestHome::without_model();
     let files = printed(&home);
     let paths: Vec<&PathBuf> = files.iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, [&home.path(UNITS).join("locid.service"), &home.path(UNITS).join("locid.socket")]);
+    assert_eq!(
+        paths,
+        [&home.path(UNITS).join("locid.service"), &home.path(UNITS).join("locid.socket")]
+    );
     let locid = binaries().join("locid").canonicalize().expect("the binary exists");
     assert!(files[0].1.contains(&format!("\nExecStart={}\n", locid.display())), "{}", files[0].1);
     let models = home.path("models");
@@ -98,7 +101,9 @@ fn without_a_service_manager_nothing_is_changed_and_agents_start_the_daemon() {
 #[test]
 fn an_uninstallation_removes_what_loci_wrote_and_nothing_else() {
     let home = TestHome::without_model();
-    assert!(text(&home, &["ctl", "install", "--uninstall"]).contains("No service of loci is installed"));
+    assert!(
+        text(&home, &["ctl", "install", "--uninstall"]).contains("No service of loci is installed")
+    );
     let files = write_printed(&home);
     let wants = home.path(UNITS).join("sockets.target.wants");
     fs::create_dir(&wants).expect("the folder is created");
@@ -107,7 +112,11 @@ fn an_uninstallation_removes_what_loci_wrote_and_nothing_else() {
     let removed = text(&home, &["ctl", "install", "--uninstall"]);
     assert_eq!(removed.matches("Removed: ").count(), 2, "{removed}");
     let left = |folder: &Path| fs::read_dir(folder).expect("the folder can be listed").count();
-    assert_eq!((left(&home.path(UNITS)), left(&wants)), (2, 0), "the other unit and the folder stay");
+    assert_eq!(
+        (left(&home.path(UNITS)), left(&wants)),
+        (2, 0),
+        "the other unit and the folder stay"
+    );
 }
 
 #[test]

@@ -36,7 +36,9 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries
-        .map(|entry| entry.expect("the entry can be read").file_name().to_string_lossy().into_owned())
+        .map(|entry| {
+            entry.expect("the entry can be read").file_name().to_string_lossy().into_owned()
+        })
         .collect();
     names.sort();
     names
@@ -66,8 +68,10 @@ fn the_memories_stay_and_are_found_again_after_a_new_installation() {
 fn a_dry_run_and_a_refusal_change_nothing() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Stored before the dry run");
-    let before: Vec<PathBuf> = tree(&home.path(".loci")).into_iter().map(|(path, _)| path).collect();
-    let (pid, report) = (home.status()["pid"].clone(), uninstall(&home, &["--dry-run", "--delete-data"]));
+    let before: Vec<PathBuf> =
+        tree(&home.path(".loci")).into_iter().map(|(path, _)| path).collect();
+    let (pid, report) =
+        (home.status()["pid"].clone(), uninstall(&home, &["--dry-run", "--delete-data"]));
     let removed = report["removed"].as_array().expect("a JSON array");
     for path in [home.path(".loci/memory.db"), home.path("run/loci/locid.sock")] {
         assert!(removed.contains(&json!(path)), "{path:?} in {removed:?}");
@@ -179,7 +183,9 @@ fn a_file_that_is_no_database_of_loci_stays() {
     let home = TestHome::without_model();
     let path = home.path("letters.db");
     let database = rusqlite::Connection::open(&path).expect("the database opens");
-    database.execute_batch("CREATE TABLE letters (text); PRAGMA user_version = 3").expect("it runs");
+    database
+        .execute_batch("CREATE TABLE letters (text); PRAGMA user_version = 3")
+        .expect("it runs");
     drop(database);
     home.configure(&format!("[storage]\ndb_path = \"{}\"", path.display()));
     let report = uninstall(&home, &["--delete-data", "--yes"]);

@@ -9,7 +9,10 @@ fn the_check_names_the_build_and_the_command() {
     let home = TestHome::without_model();
     let output = home.loci(&["update", "--check"]);
     let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
-    assert!(output.status.success() && text.contains("Installed by a build of the source"), "{text}");
+    assert!(
+        output.status.success() && text.contains("Installed by a build of the source"),
+        "{text}"
+    );
     assert!(text.contains("cargo build --release --locked"), "{text}");
     let output = home.loci(&["update", "--check", "--json"]);
     let reply: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");

@@ -4,8 +4,8 @@
 use crate::cli::installation::Update;
 use crate::installation::origin;
 use crate::output::{Problem, print_line};
-use loci_proto::error::Exit;
 use loci_proto::VERSION;
+use loci_proto::error::Exit;
 use std::io;
 use std::process::ExitCode;
 

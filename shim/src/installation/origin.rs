@@ -275,7 +275,8 @@ fn cargo(program: &Path) -> Option<Found> {
     let installs = fs::read_to_string(root.join(".crates.toml")).ok()?;
     let installs: CargoInstalls = toml::from_str(&installs).ok()?;
     let name = program.file_name()?.to_str()?;
-    let (package, _) = installs.v1.iter().find(|(_, programs)| programs.iter().any(|p| p == name))?;
+    let (package, _) =
+        installs.v1.iter().find(|(_, programs)| programs.iter().any(|p| p == name))?;
     let (crate_name, source) = (package.split(' ').next()?, package.split_once("(path+file://"));
     let place = if root.ends_with(".cargo") {
         String::new()

@@ -34,11 +34,7 @@ fn found(installer: Installer, update: &str, remove: &str) -> (Installer, String
 fn environments_of_python_are_recognised_by_their_files() {
     assert_eq!(
         origin("tools/loci-local/bin/loci", &[("tools/loci-local/uv-receipt.toml", "")]),
-        found(
-            Installer::UvTool,
-            "uv tool upgrade loci-local",
-            "uv tool uninstall loci-local"
-        )
+        found(Installer::UvTool, "uv tool upgrade loci-local", "uv tool uninstall loci-local")
     );
     assert_eq!(
         origin("venvs/loci-local/bin/loci", &[("venvs/loci-local/pipx_metadata.json", "{}")]),

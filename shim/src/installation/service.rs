@@ -154,9 +154,7 @@ impl Manager {
     /// Stops the service; a service that is not loaded is no error.
     fn stop(&self) {
         let _ = match self {
-            Self::Systemd(_) => {
-                run(&["systemctl", "--user", "disable", "--now", SOCKET, SERVICE])
-            }
+            Self::Systemd(_) => run(&["systemctl", "--user", "disable", "--now", SOCKET, SERVICE]),
             Self::Launchd(_) => {
                 run(&["launchctl", "bootout", &format!("{}/{LABEL}", launchd_domain())])
             }

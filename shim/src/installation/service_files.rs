@@ -116,7 +116,10 @@ impl Installed<'_> {
         let socket = quoted_path(&self.paths.socket);
         let log = self.paths.logs.join("locid.log");
         let body = body
-            .replace("mkdir -p \"$HOME/.loci/logs\"", &xml(&format!("{exports}mkdir -p {}", quoted_path(&self.paths.logs))))
+            .replace(
+                "mkdir -p \"$HOME/.loci/logs\"",
+                &xml(&format!("{exports}mkdir -p {}", quoted_path(&self.paths.logs))),
+            )
             .replace(BINARY_IN_AGENT, &xml(&quoted_path(self.locid)))
             .replace("\"$HOME/.loci/run/locid.sock\"", &xml(&socket))
             .replace("\"$HOME/.loci/logs/locid.log\"", &xml(&quoted_path(&log)));

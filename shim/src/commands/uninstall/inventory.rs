@@ -52,7 +52,11 @@ impl Inventory {
     #[must_use]
     pub fn of_runtime(paths: &Paths) -> Self {
         let mut found = Self::default();
-        let locks = [paths.lock.clone(), paths.spawn_lock.clone(), paths.spawn_lock.with_extension("restore")];
+        let locks = [
+            paths.lock.clone(),
+            paths.spawn_lock.clone(),
+            paths.spawn_lock.with_extension("restore"),
+        ];
         let log = paths.logs.join("locid.log");
         let files = [paths.socket.clone(), paths.admin_socket.clone(), paths.hold.clone(), log];
         found.files.extend(files.into_iter().chain(locks).filter(|path| exists(path)));
@@ -69,7 +73,8 @@ impl Inventory {
             let why = describe(&name(&path), &file_name(&paths.db)).to_owned();
             Kept { path, why }
         }));
-        let elsewhere = places.map(|places| [(&places.database, "your memories"), (&places.models, "the model")]);
+        let elsewhere = places
+            .map(|places| [(&places.database, "your memories"), (&places.models, "the model")]);
         for (path, why) in elsewhere.into_iter().flatten() {
             if exists(path) && !path.starts_with(&paths.home) {
                 self.keep(path, why);
@@ -94,14 +99,20 @@ impl Inventory {
             }
             match entry.as_str() {
                 "config.toml" => self.files.push(path),
-                "backups" if has_other => self.keep(&path, "there is another database in this folder"),
+                "backups" if has_other => {
+                    self.keep(&path, "there is another database in this folder")
+                }
                 "backups" => self.take(&path, is_backup),
                 "quarantine" if is_in_home => self.take_quarantine(&path, &name_of_database),
                 "models" => self.take_models(&path),
                 "logs" | "run" => self.take(&path, |_| false),
-                _ if is_in_home && is_of_database(&entry, &name_of_database) => self.take_entry(path),
+                _ if is_in_home && is_of_database(&entry, &name_of_database) => {
+                    self.take_entry(path)
+                }
                 _ if self.files.contains(&path) => {}
-                _ if has_other && is_of_database(&entry, "memory.db") => self.keep(&path, "another database"),
+                _ if has_other && is_of_database(&entry, "memory.db") => {
+                    self.keep(&path, "another database")
+                }
                 _ => self.keep(&path, NOT_OURS),
             }
         }
@@ -222,7 +233,8 @@ fn is_of_database(name: &str, database: &str) -> bool {
 }
 
 fn is_backup(name: &str) -> bool {
-    let is_copy = name.starts_with("memory-") && [".db", ".json"].iter().any(|end| name.ends_with(end));
+    let is_copy =
+        name.starts_with("memory-") && [".db", ".json"].iter().any(|end| name.ends_with(end));
     is_copy || name.starts_with(".tmp-") || ["forgotten-ids", "redactions"].contains(&name)
 }
 

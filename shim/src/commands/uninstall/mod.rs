@@ -253,7 +253,9 @@ fn text(report: &Report, verb: &str) -> String {
     lines.extend(report.removed.iter().map(|path| format!("{verb}: {}", shown(path))));
     lines.extend(report.export.iter().map(|path| format!("Exported to: {}", shown(path))));
     let kept = report.kept.iter();
-    lines.extend(kept.map(|kept| format!("Keeps: {}: {}", shown(&kept.path), escape_line(&kept.why))));
+    lines.extend(
+        kept.map(|kept| format!("Keeps: {}: {}", shown(&kept.path), escape_line(&kept.why))),
+    );
     if !report.next.is_empty() {
         lines.push("Left to you:".to_owned());
         lines.extend(report.next.iter().map(|command| format!("  {}", escape_line(command))));

@@ -1,5 +1,5 @@
 //! `loci ctl install`: the printed and written files are valid, a system without a service manager is left alone, and only files that
-//! loci wrote are removed. Not here: a running systemd (`tests/packages` and `activation` test its protocol).
+//! loci wrote are removed. Not here: a running systemd (`user_service`).
 
 use crate::home::{TestHome, binaries};
 use std::fs;

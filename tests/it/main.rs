@@ -85,4 +85,5 @@ mod undo_session;
 mod uninstall;
 mod update;
 mod upgrade;
+mod user_service;
 mod wire;

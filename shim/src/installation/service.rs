@@ -142,7 +142,12 @@ impl Manager {
             remove_file(path)?;
         }
         if let Self::Systemd(folder) = self {
-            remove_link(&folder.join("sockets.target.wants").join(SOCKET))?;
+            let wants = folder.join("sockets.target.wants");
+            remove_link(&wants.join(SOCKET))?;
+            // Folders that loci may have created; each fails if something else is in it.
+            for folder in [Some(wants.as_path()), Some(folder), folder.parent()] {
+                let _ = folder.map(fs::remove_dir);
+            }
             if is_available {
                 // The files are gone; systemd forgets the units at its next start otherwise.
                 let _ = run(&["systemctl", "--user", "daemon-reload"]);

@@ -1,6 +1,7 @@
 //! `loci uninstall`: what goes, what stays, and that nothing outside loci's own files is deleted.
 
 use crate::home::TestHome;
+use crate::wire::wait_until;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -68,6 +69,7 @@ fn the_memories_stay_and_are_found_again_after_a_new_installation() {
 fn a_dry_run_and_a_refusal_change_nothing() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Stored before the dry run");
+    wait_until("the reserve exists", || home.path(".loci/memory.db-reserve").exists());
     let before: Vec<PathBuf> =
         tree(&home.path(".loci")).into_iter().map(|(path, _)| path).collect();
     let (pid, report) =

@@ -20,6 +20,11 @@ release folder="target/dist":
     cargo build --release --locked
     release/checksums.sh target/release {{folder}}
 
+# Builds the packages that this machine can build, and uses each in a temporary home.
+packages *kinds:
+    cargo build --release --locked
+    tests/packages/run.py {{kinds}}
+
 # Compares start, store and recall of two builds in turns; `old` is a folder with loci and locid.
 against old *flags:
     cargo build --release --locked

@@ -22,6 +22,7 @@ step release/dependencies.sh
 step cargo build --release --locked
 step target/release/loci model download
 step tests/durations.py cargo test --release --locked
+step tests/packages/run.py
 step tests/clients/run.sh
 step tests/clients/conformance.sh
 

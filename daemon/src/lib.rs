@@ -16,6 +16,7 @@ pub mod embedding;
 pub mod handlers;
 pub mod interface;
 pub mod process;
+pub mod program;
 pub mod service;
 #[cfg(test)]
 #[path = "../../tests/it/skipped.rs"]

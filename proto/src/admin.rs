@@ -98,6 +98,15 @@ pub struct HookClientStatus {
     pub missed: u64,
 }
 
+/// Reply of `locid paths`: the places that the configuration decides about.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Places {
+    /// The database file.
+    pub database: std::path::PathBuf,
+    /// The folder of the model.
+    pub models: std::path::PathBuf,
+}
+
 /// The backups, and when they were last made and tested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupStatus {

@@ -31,7 +31,8 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Reads the variables of this process. An empty variable counts as not set.
+    /// Reads the variables of this process. An empty variable counts as not set, but an empty `XDG_RUNTIME_DIR` means that there is no
+    /// such folder.
     #[must_use]
     pub fn of_process() -> Self {
         let path = |name: &str| {
@@ -42,10 +43,23 @@ impl Variables {
             db: path("LOCI_DB"),
             config: path("LOCI_CONFIG"),
             models: path("LOCI_MODELS"),
-            runtime: path("XDG_RUNTIME_DIR"),
+            runtime: match std::env::var_os("XDG_RUNTIME_DIR") {
+                Some(_) => path("XDG_RUNTIME_DIR"),
+                None => runtime_folder(Path::new("/run/user"), Path::new("/proc/self")),
+            },
             user_home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()),
         }
     }
+}
+
+/// Returns the user's folder in `/run/user`, which `XDG_RUNTIME_DIR` names in a login session. Some clients start their servers with few
+/// variables; without this they would use other sockets than the command line. `process` is the folder of this process in `/proc`, which
+/// belongs to its user.
+fn runtime_folder(all: &Path, process: &Path) -> Option<PathBuf> {
+    let user = process.metadata().ok()?.uid();
+    let folder = all.join(user.to_string());
+    let found = folder.symlink_metadata().ok()?;
+    (found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0).then_some(folder)
 }
 
 /// All paths of one installation: absolute, and the same for the shim and its daemon.
@@ -207,6 +221,7 @@ pub fn canonical(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn variables() -> Variables {
         Variables {
@@ -222,6 +237,25 @@ mod tests {
         assert_eq!(paths.db, Path::new("/home/anna/.loci/memory.db"));
         assert_eq!(paths.socket, Path::new("/run/user/7/loci/locid.sock"));
         assert_eq!(paths.admin_socket, Path::new("/run/user/7/loci/admin.sock"));
+    }
+
+    #[test]
+    fn the_runtime_folder_of_the_user_is_found_if_it_is_private() {
+        let all = std::env::temp_dir().join(format!("loci-run-user-{}", std::process::id()));
+        let process = std::env::current_dir().expect("a folder of this user");
+        let user = process.metadata().expect("it exists").uid();
+        let folder = all.join(user.to_string());
+        assert_eq!(runtime_folder(&all, &process), None);
+        std::fs::create_dir_all(&folder).expect("the folder is created");
+        let set_mode = |mode| {
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode))
+                .expect("the mode is set");
+        };
+        set_mode(0o755);
+        assert_eq!(runtime_folder(&all, &process), None);
+        set_mode(0o700);
+        assert_eq!(runtime_folder(&all, &process), Some(folder.clone()));
+        std::fs::remove_dir_all(&all).expect("the folder is removed");
     }
 
     #[test]

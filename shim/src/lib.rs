@@ -10,7 +10,9 @@
 pub mod cli;
 pub mod client;
 pub mod commands;
+pub mod installation;
 pub mod output;
+pub mod program;
 pub mod project;
 pub mod relay;
 pub mod setup;

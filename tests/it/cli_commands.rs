@@ -369,6 +369,8 @@ fn replies_are_as_the_page_documents_them() {
         ("ctl status", done(&home, &["ctl", "status"])),
         ("groups on", done(&home, &["groups", "on"])),
         ("injected", done(&home, &["injected"])),
+        ("update --check", done(&home, &["update", "--check"])),
+        ("uninstall", done(&home, &["uninstall", "--dry-run"])),
     ];
     for (command, reply) in replies {
         let (documented, mut reply_names) = (documented(command), Vec::new());

@@ -406,6 +406,19 @@ fn setup_prints_these_screens() {
 }
 
 #[test]
+fn installation_commands_print_these_screens() {
+    let scene = Scene { _agent: None, home: TestHome::without_model(), ids: Vec::new() };
+    let screens = [
+        scene.screen(&["update"]),
+        scene.screen(&["ctl", "install", "--uninstall"]),
+        scene.screen(&["uninstall", "--dry-run"]),
+        scene.screen(&["uninstall"]),
+        scene.screen(&["uninstall", "--dry-run", "--yes"]),
+    ];
+    insta::assert_snapshot!("installation", screens.join("\n"));
+}
+
+#[test]
 fn store_administration_commands_print_these_screens() {
     let scene = Scene::new();
     for (name, typed) in [

@@ -442,7 +442,7 @@ pub fn models() -> PathBuf {
         .clone()
 }
 
-fn private(folder: &Path) {
+pub fn private(folder: &Path) {
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
         .expect("the permissions are set");
 }

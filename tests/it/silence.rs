@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 61] = [
+const COMMANDS: [&str; 64] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -67,6 +67,9 @@ const COMMANDS: [&str; 61] = [
     "ctl reload",
     "ctl logs",
     "model status",
+    "update --check",
+    "uninstall --dry-run",
+    "ctl install --print",
     "re-embed --dry-run",
     "re-embed --force --wait",
     "re-embed --drop-kept",

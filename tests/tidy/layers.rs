@@ -16,7 +16,7 @@ struct Crate {
     must_not_reach: &'static [&'static str],
 }
 
-const CRATES: [Crate; 5] = [
+const CRATES: [Crate; 6] = [
     Crate {
         package: "loci-proto",
         folder: "proto",
@@ -40,6 +40,12 @@ const CRATES: [Crate; 5] = [
         folder: "shim",
         may_use: &["loci-proto"],
         must_not_reach: &["rmcp", "rusqlite", "ort", "tokenizers", "sqlite-vec"],
+    },
+    Crate {
+        package: "loci-local",
+        folder: "packaging/cargo",
+        may_use: &["locid", "loci"],
+        must_not_reach: &[],
     },
     Crate {
         package: "loci-tests",

@@ -7,6 +7,7 @@ use crate::embedding::model_files::{FileStatus, ModelStatus};
 use crate::embedding::{ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};
+use loci_proto::admin::Places;
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
 use std::ffi::OsString;
@@ -66,6 +67,8 @@ pub enum Command {
     /// List, verify and restore backups.
     #[command(subcommand)]
     Backup(BackupCommand),
+    /// Print the paths of the database and the model in force, as JSON for `loci uninstall`.
+    Paths,
     /// Manage the model files.
     Model {
         /// The command.
@@ -273,6 +276,25 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
         println!("{}", status_table(&status));
     }
     if status.complete { Exit::Ok.into() } else { Exit::Failed.into() }
+}
+
+/// `locid paths`
+#[must_use]
+pub fn paths(paths: &Paths) -> ExitCode {
+    let places = Config::read(&paths.config).and_then(|config| {
+        Ok(Places {
+            database: database(paths, &config)?,
+            models: model_config(paths, &config)?.models,
+        })
+    });
+    match places.map(|places| serde_json::to_string(&places)) {
+        Ok(Ok(text)) => {
+            println!("{text}");
+            Exit::Ok.into()
+        }
+        Ok(Err(error)) => fail(&error),
+        Err(failure) => fail(&failure),
+    }
 }
 
 fn status_table(status: &ModelStatus) -> String {

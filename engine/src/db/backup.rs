@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 
 /// Every table with stored data, each before the tables that it refers to.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 18] = [
     "hook_memories",
     "hook_events",
     "known_answers",
@@ -27,6 +27,7 @@ const TABLES: [&str; 17] = [
     "tombstones",
     "clusters",
     "group_aliases",
+    "folders",
     "groups",
 ];
 

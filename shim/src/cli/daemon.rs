@@ -1,6 +1,7 @@
 //! The arguments of the commands about the daemon, its configuration, its model and its maintenance. Only definitions; each command is
 //! implemented in `commands`.
 
+use crate::cli::installation::Install;
 use crate::cli::memories::Format;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -48,6 +49,11 @@ pub enum Ctl {
         after_help = "Example: by the process id of its shim, which loci ctl ps shows\n  loci ctl incognito 4242"
     )]
     Incognito(Incognito),
+    /// Install the daemon as a service of this user (systemd or launchd), which is optional.
+    #[command(
+        after_help = "Example\n  loci ctl install\n\nExample: print the files without writing them\n  loci ctl install --print"
+    )]
+    Install(Install),
     /// Control maintenance: compaction and promotion of memories.
     #[command(
         subcommand,

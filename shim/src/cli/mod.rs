@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod daemon;
 pub mod hooks;
+pub mod installation;
 pub mod memories;
 pub mod setup;
 pub mod store_admin;
@@ -13,6 +14,7 @@ use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use hooks::{Brief, Hook, Injected, Recall};
+use installation::{Uninstall, Update};
 use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
     Undo,
@@ -202,6 +204,14 @@ pub enum Command {
     /// Print the configuration.
     #[command(subcommand, after_help = "Example\n  loci config show")]
     Config(Config),
+    /// Print how loci was installed, and the command that updates it.
+    #[command(after_help = "Example\n  loci update --check")]
+    Update(Update),
+    /// Remove loci from this machine except for its programs: clients' entries, services, runtime files. Keeps the memories.
+    #[command(
+        after_help = "Example: what would be removed\n  loci uninstall --dry-run\n\nExample: the memories too, after an export\n  loci uninstall --delete-data --export memories.jsonl"
+    )]
+    Uninstall(Uninstall),
     /// Print the completion script of a shell.
     #[command(
         after_help = "Example: for bash\n  loci completions bash > ~/.local/share/bash-completion/completions/loci"

@@ -7,10 +7,12 @@ use crate::commands::backup::offline;
 use crate::commands::ctl::status;
 use crate::output::{Problem, Style, confirm, escape_line, print_line};
 use crate::setup::check::{Checked, check};
+use crate::setup::client::Client;
 use crate::setup::environment::{Environment, own_path};
 use crate::setup::manifest::Manifest;
 use crate::setup::repair::repair;
 use crate::spawn::find_locid;
+use loci_proto::admin::HookStatus;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
 use loci_proto::requests::backup::RecoverReply;
@@ -48,7 +50,8 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
     findings.push(check_disk(&client.paths.home));
-    check_clients(&client.paths.home, args.fix, &mut findings);
+    let hooks = status::fetch(&client.paths).await.map(|status| status.hooks).unwrap_or_default();
+    check_clients(&client.paths.home, args.fix, &hooks, &mut findings);
     let reply = DoctorReply { findings, dismissed: None };
     if args.json {
         print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
@@ -261,7 +264,7 @@ fn check_disk(home: &Path) -> Finding {
 }
 
 /// Checks the configuration of clients. With `fix`, entries that are missing are written again first.
-fn check_clients(home: &Path, fix: bool, findings: &mut Vec<Finding>) {
+fn check_clients(home: &Path, fix: bool, hooks: &HookStatus, findings: &mut Vec<Finding>) {
     let Some(environment) = Environment::of_process() else { return };
     let Ok(loci) = own_path(&environment) else { return };
     if fix {
@@ -281,10 +284,17 @@ fn check_clients(home: &Path, fix: bool, findings: &mut Vec<Finding>) {
             environment: &environment,
             manifest: &manifest,
             loci: &loci,
-            last_delivery: &|_| None,
+            last_delivery: &|client| last_delivery(hooks, client),
         })),
         Err(problem) => findings.push(client_problem(&problem)),
     }
+}
+
+/// Returns when a hook last delivered something to a client, in words.
+fn last_delivery(hooks: &HookStatus, client: Client) -> Option<String> {
+    let status = hooks.clients.iter().find(|status| status.client == client.name())?;
+    let at = status.last_delivery.as_deref()?.get(..16)?;
+    Some(format!("last delivery {}", at.replace('T', " ")))
 }
 
 fn client_problem(problem: &Problem) -> Finding {

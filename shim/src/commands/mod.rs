@@ -44,6 +44,8 @@ mod stats;
 mod supersede;
 mod transfer;
 mod undo;
+mod uninstall;
+mod update;
 
 use crate::cli::Command;
 use crate::client::call::VerbClient;
@@ -75,6 +77,8 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Doctor(args) => return doctor::run(args).await,
         Command::Eval(args) => return eval::run(args).await,
         Command::Config(command) => return config::run(&command).await,
+        Command::Update(args) => return update::run(&args),
+        Command::Uninstall(args) => return uninstall::run(args).await,
         Command::Completions { shell } => return completions::run(shell),
         Command::Man { dir } => return man::run(dir.as_deref()),
         Command::Search(args) => search::run(&project_client()?, args).await?,

@@ -58,7 +58,10 @@ pub(crate) fn fetch(
     wanted: &[&'static Artifact],
     folder: &ModelsFolder,
 ) -> Vec<SourceOutcome> {
-    let agent = agent(site);
+    let agent = agent(match site {
+        Site::Hub => HUB,
+        Site::Mirror(url) => url,
+    });
     let mut connection_error = None;
     let mut outcomes = Vec::new();
     for artifact in wanted {
@@ -82,7 +85,8 @@ pub(crate) fn fetch(
     outcomes
 }
 
-fn agent(site: &Site) -> Agent {
+/// Returns a client for a server at this address.
+pub(crate) fn agent(url: &str) -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
         .tls_config(tls)
@@ -92,12 +96,11 @@ fn agent(site: &Site) -> Agent {
         .timeout_recv_response(Some(READ_TIMEOUT))
         .timeout_per_read(Some(READ_TIMEOUT));
     // A proxy cannot reach the loopback addresses of this machine.
-    let config = if is_loopback(site) { config.proxy(None) } else { config };
+    let config = if is_loopback(url) { config.proxy(None) } else { config };
     config.build().new_agent()
 }
 
-fn is_loopback(site: &Site) -> bool {
-    let Site::Mirror(url) = site else { return false };
-    let host = url.split_once("://").map_or(*url, |(_, rest)| rest);
+fn is_loopback(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     ["127.", "localhost", "[::1]"].iter().any(|start| host.starts_with(start))
 }

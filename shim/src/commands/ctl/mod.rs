@@ -2,6 +2,7 @@
 
 mod drain;
 mod incognito;
+pub mod install;
 mod logs;
 mod maintenance;
 mod ps;
@@ -32,6 +33,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
         Ctl::Restart => restart::run(&paths).await?,
         Ctl::Incognito(args) => incognito::run(args).await?,
         Ctl::Drain => drain::run(&paths).await?,
+        Ctl::Install(args) => install::run(&paths, &args).await?,
         Ctl::Maintenance(command) => return maintenance::run(command).await,
         Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,
     }

@@ -8,7 +8,10 @@ use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, print_line};
 use crate::spawn::folders;
 use loci_proto::paths::Paths;
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -71,14 +74,21 @@ pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
 
 async fn wait_until_exited(paths: &Paths, old_pid: Option<u32>) -> StopOutcome {
     let mut backoff = Backoff::default();
-    // Test the lock only after the socket is gone: the test takes the lock for a moment, and a daemon could not start then.
-    while paths.socket.exists() || is_locked(&paths.lock) {
+    // Test the lock only after the socket or the process is gone: the test takes the lock for a moment, and a daemon could not start then.
+    // A socket of systemd stays.
+    while paths.socket.exists() && !has_ended(old_pid) || is_locked(&paths.lock) {
         if pid_in(&paths.lock).is_some_and(|pid| old_pid.is_some_and(|old| old != pid)) {
             return StopOutcome::Restarted;
         }
         backoff.wait().await;
     }
     StopOutcome::Exited
+}
+
+/// Returns true if the process is known and does not exist.
+fn has_ended(pid: Option<u32>) -> bool {
+    let pid = pid.and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
+    pid.is_some_and(|pid| kill(pid, None) == Err(Errno::ESRCH))
 }
 
 fn is_locked(lock: &Path) -> bool {

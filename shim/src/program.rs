@@ -1,14 +1,16 @@
-//! The binary `loci`: parses the command line, runs the command, and exits with its exit code.
+//! The program `loci`: parses the command line, runs the command, and exits with its exit code. The binary only calls [`main`].
 
+use crate::cli;
+use crate::cli::{Cli, Command};
+use crate::commands;
+use crate::output::{OutputFormat, Problem, print_json_error, report};
 use clap::{CommandFactory, FromArgMatches};
-use loci::cli;
-use loci::cli::{Cli, Command};
-use loci::commands;
-use loci::output::{OutputFormat, Problem, print_json_error, report};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+/// Runs the program and returns its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
     // `loci mcp` bypasses the parser and the dispatcher, so that their code is not loaded into the memory of every agent session.
     if std::env::args_os().skip(1).eq(["mcp"]) {
         return block_on(OutputFormat::Text, commands::mcp::run(false));

@@ -1,17 +1,19 @@
-//! Entry point of `locid`: parses the command line and runs the command.
+//! The program `locid`: parses the command line and runs the command. The binary only calls [`main`].
 
+use crate::config::options;
+use crate::config::options::{Command, Model, Options};
+use crate::embedding;
+use crate::process::backup_commands;
+use crate::process::serve;
 use clap::Parser;
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
-use locid::config::options;
-use locid::config::options::{Command, Model, Options};
-use locid::embedding;
-use locid::process::backup_commands;
-use locid::process::serve;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+/// Runs the program and returns its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
     // First, while the process has one thread: this sets an environment variable, which ONNX Runtime reads when it is loaded.
     embedding::onnx::switch_off_telemetry();
     let options = Options::parse();
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
             options::fetch(&paths, from.as_deref())
         }
         Some(Command::Model { command: Model::Status { json } }) => options::status(&paths, *json),
+        Some(Command::Paths) => options::paths(&paths),
     }
 }
 

@@ -303,7 +303,7 @@ mod tests {
             let expires_at = expires_in.map(|days| T0.plus(days * DAY));
             Entry {
                 seq: 0, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(), questions: String::new(),
-                event_day: None, created_day: 0, summary: None, extractive: false,
+                event_day: None, created_day: 0, summary: None, extractive: false, branch: None,
             }
         }
     }

@@ -3,8 +3,9 @@
 use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
-    forget_many, groups, history, import, inspect, list, maintenance, pin, purge_backups, recall,
-    redo, reembed, relate, reset, restore, review, stats, store, supersede, undo,
+    forget_many, groups, history, import, incognito, inspect, list, maintenance, pin,
+    purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store, supersede,
+    undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -179,10 +180,13 @@ mod the_example_is_parsed_and_serialised_for {
     #[test]
     fn groups() {
         let examples = examples(include_str!("groups.rs"));
-        let [list, listed, rename, renamed, merge, merged, alias, aliased] = examples.as_slice()
+        let [list, listed, rename, renamed, merge, merged, alias, aliased, switch, switched] =
+            examples.as_slice()
         else {
-            panic!("eight examples")
+            panic!("ten examples")
         };
+        assert_request::<groups::SwitchRequest>(switch);
+        assert_reply::<groups::GroupSwitchedReply>(switched);
         assert_request::<groups::GroupsRequest>(list);
         assert_reply::<groups::GroupsReply>(listed);
         assert_request::<groups::RenameRequest>(rename);

@@ -159,9 +159,10 @@ impl Uninstallation<'_> {
         let entries = remove_client_entries(&self.paths);
         report.next = next_commands(&entries, &report.origin);
         // Until this is dropped no agent starts the daemon.
-        let no_start = match self.paths.runtime.exists() {
-            true => Some(spawn::hold_start(&self.paths).await?),
-            false => None,
+        let no_start = if self.paths.runtime.exists() {
+            Some(spawn::hold_start(&self.paths).await?)
+        } else {
+            None
         };
         self.stop_daemon().await?;
         let inventory = self.inventory();

@@ -185,8 +185,9 @@ fn store_until_full(session: &mut OnDisk) -> usize {
 /// Waits until the daemon has opened a read-only store for writing.
 fn wait_until_writable(home: &TestHome) {
     wait_until("the store can be written", || {
-        let degraded = home.status()["degraded"].clone();
-        !degraded.as_array().expect("a JSON array").iter().any(|part| part == "writing")
+        let status = home.status();
+        let degraded = status["degraded"].as_array().unwrap_or_else(|| panic!("{status}"));
+        !degraded.iter().any(|part| part == "writing")
     });
 }
 

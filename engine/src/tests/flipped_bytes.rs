@@ -265,7 +265,11 @@ fn judge(line: &mut Line, sound: &Sound, outcome: Outcome, flip: &Flip<'_>) {
     let is_reported = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     // Of the free pages, those with the list of the others matter.
     let is_free_list = findings.iter().any(|finding| finding.found.contains("Freelist"));
-    assert_eq!(is_reported, owner.is_some() || is_free_list, "{place}: {findings:?}");
+    // The definition of a derived table or index is made again at the start, which says so; then nothing is damaged any more.
+    let is_rebuilt = said_at_start && owner.is_some_and(|owner| owner == "sqlite_schema");
+    if !is_rebuilt {
+        assert_eq!(is_reported, owner.is_some() || is_free_list, "{place}: {findings:?}");
+    }
     let counts_free = findings.iter().any(|finding| finding.found.contains("free page differs"));
     assert_eq!(counts_free, owner.is_none(), "{place}: {findings:?}");
     assert!(said_at_start || *is_silent, "{place}: the start says nothing");
@@ -306,7 +310,10 @@ fn no_changed_byte_changes_an_answer_unseen() {
         sound.flip(at, mask, is_silent);
         let page = at / PAGE + 1;
         let owner = sound.owners.get(&page);
-        let place = format!("byte {at} ^ {mask}, page {page} ({owner:?}), silent: {is_silent}");
+        let around = bytes[at.saturating_sub(16)..(at + 16).min(bytes.len())].escape_ascii();
+        let place = format!(
+            "byte {at} ^ {mask} in `{around}`, page {page} ({owner:?}), silent: {is_silent}"
+        );
         let line = table.entry(part(owner)).or_default();
         judge(line, &sound, sound.examine(&ids), &Flip { owner, is_silent, place });
     }

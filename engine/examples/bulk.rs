@@ -87,6 +87,7 @@ fn call() -> CallContext {
             session: Some("s1".to_owned()),
             origin: Origin::Agent,
             group,
+            checkout: None,
         },
         key: None,
     }

@@ -77,6 +77,7 @@ fn own_memories(agent: &mut Agent) -> Vec<String> {
 
 /// A layout: a memory is stored in the first folder, then something happens; `is_same` says whether a session in the second folder works
 /// in the same project.
+#[derive(Clone, Copy)]
 struct Row {
     layout: &'static str,
     made: fn(&Tree<'_>),

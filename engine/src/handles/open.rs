@@ -97,8 +97,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         OpenedFiles { database: &database, sums_are_valid, moved, committed },
     )?;
     let erased = unrecorded_tombstones(&conn, &settings);
-    let warmup = WarmupProgress::default();
-    warmup.set_total(memories::count(&conn)?);
+    let warmup = WarmupProgress::of(memories::count(&conn)?);
     let shared = Arc::new(Shared {
         path,
         database,

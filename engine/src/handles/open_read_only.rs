@@ -49,8 +49,7 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
     let damaged = Arc::new(DamagedRows::default());
     damage::record_into(&conn, &damaged)?;
     damaged.replace(damage::recorded(&conn)?);
-    let warmup = WarmupProgress::default();
-    warmup.set_total(memories::count(&conn)?);
+    let warmup = WarmupProgress::of(memories::count(&conn)?);
     let shared = Arc::new(Shared {
         path,
         database: Arc::new(database),

@@ -77,9 +77,11 @@ impl WarmupProgress {
         })
     }
 
-    /// Sets the number of memories to load.
-    pub(crate) fn set_total(&self, total: usize) {
-        self.total.store(total, Ordering::Relaxed);
+    /// The progress of loading this number of memories.
+    pub(crate) fn of(total: usize) -> Self {
+        let progress = Self::default();
+        progress.total.store(total, Ordering::Relaxed);
+        progress
     }
 
     /// Resets the number of loaded memories, before loading from another source.

@@ -144,25 +144,24 @@ fn state(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Folder
         && let (Some(before), Some(now)) = (&known.identity, &seen.identity)
         && before != now
     {
-        match group_of_same(conn, shared, seen)? {
+        let same = group_of_same(conn, shared, seen)?;
+        // The folder of the project is elsewhere now, and this one came after it.
+        let is_elsewhere =
+            known.path != seen.path || leads_to(conn, &folders::same(conn, known)?, group)?;
+        match same {
             Some(other) if other != *group => return Ok(FolderState::Other(other)),
-            Some(_) => {}
-            // The folder of the project is elsewhere now, and this one came after it.
-            None if known.path != seen.path
-                || leads_to(conn, &folders::same(conn, known)?, group)? =>
-            {
+            None if is_elsewhere => {
                 return Ok(FolderState::Other(seen.group.of_successor(now)));
             }
-            None => {}
+            _ => {}
         }
     }
     Ok(match (group, known) {
         (Some(_), Some(known)) if known == seen.row() => FolderState::Known,
         (Some(_), _) => FolderState::Unrecorded,
-        // A folder that was healed before, which a person took back.
-        (None, Some(_)) => FolderState::New,
         (None, None) if group_of_same(conn, shared, seen)?.is_some() => FolderState::Moved,
-        (None, None) => FolderState::New,
+        // A known folder without a project was healed before, and a person took that back.
+        (None, _) => FolderState::New,
     })
 }
 

@@ -67,15 +67,12 @@ impl Writer {
         request: &SwitchRequest,
     ) -> Result<GroupSwitchedReply> {
         self.run_idempotent(call, |change| {
-            let group = match &request.group {
-                Some(name) => {
-                    let found = find(change, "group", name)?;
-                    Group { id: found.id, name: found.name }
-                }
-                None => {
-                    groups::ensure(change.conn, &call.actor.group, call.now)?;
-                    call.actor.group.clone()
-                }
+            let group = if let Some(name) = &request.group {
+                let found = find(change, "group", name)?;
+                Group { id: found.id, name: found.name }
+            } else {
+                groups::ensure(change.conn, &call.actor.group, call.now)?;
+                call.actor.group.clone()
             };
             let state = if request.off { OFF } else { ON };
             switches::set_group(change.conn, &group.id, state, call.now)?;
@@ -94,9 +91,12 @@ impl Writer {
         incognito: bool,
     ) -> Result<()> {
         self.run_idempotent(call, |change| {
-            sessions.iter().try_for_each(|session| match incognito {
-                true => switches::set_incognito(change.conn, session, call.now),
-                false => switches::end_incognito(change.conn, session),
+            sessions.iter().try_for_each(|session| {
+                if incognito {
+                    switches::set_incognito(change.conn, session, call.now)
+                } else {
+                    switches::end_incognito(change.conn, session)
+                }
             })
         })
     }

@@ -120,7 +120,7 @@ pub enum Command {
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
     Mcp {
-        /// Neither read nor write nor record anything in this session; LOCI_INCOGNITO=1 does the same.
+        /// Neither read nor write nor record anything in this session; `LOCI_INCOGNITO=1` does the same.
         #[arg(long)]
         incognito: bool,
     },

@@ -8,6 +8,7 @@ use loci_proto::hello::Checkout;
 use loci_proto::sanitize;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum characters of a branch.
@@ -20,8 +21,32 @@ const MAX_REFLOG_BYTES: u64 = 4096;
 const ORIGIN_HEAD: &str = "refs/remotes/origin/HEAD";
 /// The prefix of a branch of the origin.
 const ORIGIN: &str = "refs/remotes/origin/";
+/// The file of the refs that have none of their own.
+const PACKED_REFS: &str = "packed-refs";
 /// The prefix of a branch.
 const HEADS: &str = "refs/heads/";
+
+/// The files of a checkout at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckoutStamp {
+    path: PathBuf,
+    head: Option<FileStamp>,
+    ref_file: Option<PathBuf>,
+    reference: Option<FileStamp>,
+    packed: Option<FileStamp>,
+}
+
+/// Inode, size and time of change of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp([i64; 4]);
+
+impl FileStamp {
+    fn of(path: &Path) -> Option<Self> {
+        let file = path.metadata().ok()?;
+        let (inode, size) = (file.ino().cast_signed(), file.size().cast_signed());
+        Some(Self([inode, size, file.mtime(), file.mtime_nsec()]))
+    }
+}
 
 /// Reads the checkout of one working tree, as often as it is needed: another branch may be checked out during a session.
 #[derive(Debug, Clone)]
@@ -45,23 +70,45 @@ impl CheckoutReader {
     /// Returns what is checked out now.
     #[must_use]
     pub fn read(&self) -> Checkout {
-        let head = self.head_dir.join("HEAD");
-        let name = symbolic_ref(&head);
-        Checkout {
+        self.read_with_stamp().0
+    }
+
+    /// Returns what is checked out now, and the files from before they were read.
+    #[must_use]
+    pub fn read_with_stamp(&self) -> (Checkout, CheckoutStamp) {
+        let path = self.head_dir.join("HEAD");
+        let head = FileStamp::of(&path);
+        let name = symbolic_ref(&path);
+        let ref_file = name.as_deref().map(|name| self.common.join(name));
+        let reference = ref_file.as_deref().and_then(FileStamp::of);
+        let packed = FileStamp::of(&self.common.join(PACKED_REFS));
+        let checkout = Checkout {
             branch: name.as_deref().and_then(|name| branch_name(name.strip_prefix(HEADS)?)),
             commit: match &name {
                 Some(name) => self.commit_of(name),
-                None => read_small(&head).ok().and_then(|text| object_id(&text)),
+                None => read_small(&path).ok().and_then(|text| object_id(&text)),
             },
             default_branch: self.default_branch.clone(),
-        }
+        };
+        (checkout, CheckoutStamp { path, head, ref_file, reference, packed })
+    }
+
+    /// Returns whether the files are as they were: git never writes into a file, but replaces it.
+    #[must_use]
+    pub fn is_as(&self, stamp: &CheckoutStamp) -> bool {
+        let CheckoutStamp { path, head, ref_file, reference, packed } = stamp;
+        head.is_some()
+            && FileStamp::of(path) == *head
+            && ref_file.as_deref().and_then(FileStamp::of) == *reference
+            // Only without a file of its own is the ref a line of the packed ones.
+            && (reference.is_some() || FileStamp::of(&self.common.join(PACKED_REFS)) == *packed)
     }
 
     /// Returns the commit of a ref: from its own file, else from `packed-refs`.
     fn commit_of(&self, name: &str) -> Option<String> {
         let loose = read_small(&self.common.join(name)).ok().and_then(|text| object_id(&text));
         loose.or_else(|| {
-            let file = self.common.join("packed-refs");
+            let file = self.common.join(PACKED_REFS);
             let packed = file.is_file().then(|| File::open(file).ok())??;
             let lines = BufReader::new(packed.take(MAX_PACKED_BYTES)).lines();
             lines.map_while(Result::ok).find_map(|line| {

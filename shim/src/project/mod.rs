@@ -12,7 +12,7 @@ mod project_file;
 #[cfg(test)]
 mod tests;
 
-pub use checkout::CheckoutReader;
+pub use checkout::{CheckoutReader, CheckoutStamp};
 use loci_proto::group::{GroupHint, GroupName};
 use loci_proto::hello::{FolderMark, Session};
 use project_file::ProjectFile;

@@ -4,7 +4,7 @@
 //! The key is `params._meta["dev.loci/key"]`, the checkout `params._meta["dev.loci/checkout"]`; both replace a value that the client
 //! wrote there. All other bytes of the line stay unchanged, except that the names within `_meta` may be escaped differently.
 
-use crate::project::CheckoutReader;
+use crate::project::{CheckoutReader, CheckoutStamp};
 use loci_proto::hello::Checkout;
 use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
 use serde::Deserialize;
@@ -51,19 +51,28 @@ impl Default for IdempotencyKeys {
 pub struct SessionCheckout {
     reader: CheckoutReader,
     in_hello: Checkout,
+    /// The files when they were last read.
+    read_at: Option<CheckoutStamp>,
+    /// What was read then, as JSON; `None` if it was that of the hello.
+    last: Option<String>,
 }
 
 impl SessionCheckout {
     /// Creates it with what the hello said.
     #[must_use]
     pub fn new(reader: CheckoutReader, in_hello: Checkout) -> Self {
-        Self { reader, in_hello }
+        Self { reader, in_hello, read_at: None, last: None }
     }
 
-    /// Returns the present checkout as JSON; `None` if it is that of the hello.
-    fn changed(&self) -> Option<String> {
-        let now = self.reader.read();
-        (now != self.in_hello).then(|| serde_json::to_string(&now).ok()).flatten()
+    /// Returns the present checkout as JSON; `None` if it is that of the hello. The files are read only if they have changed.
+    fn changed(&mut self) -> Option<String> {
+        if self.read_at.as_ref().is_none_or(|stamp| !self.reader.is_as(stamp)) {
+            let (now, stamp) = self.reader.read_with_stamp();
+            let is_other = now != self.in_hello;
+            self.last = is_other.then(|| serde_json::to_string(&now).ok()).flatten();
+            self.read_at = Some(stamp);
+        }
+        self.last.clone()
     }
 }
 
@@ -84,7 +93,7 @@ impl CallMeta {
 
     /// Creates what is added to the next call.
     #[must_use]
-    pub fn next(keys: &mut IdempotencyKeys, checkout: Option<&SessionCheckout>) -> Self {
+    pub fn next(keys: &mut IdempotencyKeys, checkout: Option<&mut SessionCheckout>) -> Self {
         Self { key: keys.next_key(), checkout: checkout.and_then(SessionCheckout::changed) }
     }
 }

@@ -296,7 +296,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         let refuse = |code: i32, reason: String| Refusal::new(Some(id.clone()), code, reason);
         let text =
             std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
-        let added = CallMeta::next(&mut self.keys, self.checkout.as_ref());
+        let added = CallMeta::next(&mut self.keys, self.checkout.as_mut());
         let keyed = idempotency_key::inject_key(text, params, &added)
             .map_err(|reason| refuse(message::INVALID_PARAMS, reason.to_owned()))?;
         if keyed.len() >= limits::LINE_BYTES {

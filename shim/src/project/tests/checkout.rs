@@ -35,6 +35,34 @@ fn branch_and_commit_are_read_from_loose_and_packed_refs_and_a_detached_head() {
 }
 
 #[test]
+fn the_files_are_read_again_when_git_has_replaced_one() {
+    let tree = FolderTree::new();
+    tree.repository("home/shop");
+    let replace = |path: &str, text: &str| {
+        tree.file("home/shop/.git/x.lock", text);
+        tree.folder("home/shop/.git/refs/heads");
+        let (from, to) =
+            (tree.root.join("home/shop/.git/x.lock"), tree.root.join("home/shop/.git").join(path));
+        fs::rename(from, to).expect("the file is replaced");
+    };
+    let reader = find(&tree.environment_at("home/shop")).checkout.expect("it is a repository");
+    for (path, text) in [
+        ("packed-refs", format!("{COMMIT} refs/heads/main\n")),
+        ("refs/heads/main", COMMIT.replace('0', "a")),
+        ("refs/heads/main", COMMIT.replace('0', "b")),
+        ("HEAD", "ref: refs/heads/fix\n".to_owned()),
+        ("refs/heads/fix", COMMIT.replace('0', "c")),
+        ("HEAD", COMMIT.replace('0', "d")),
+    ] {
+        let (before, stamp) = reader.read_with_stamp();
+        assert!(reader.is_as(&stamp), "{path}");
+        replace(path, &text);
+        assert!(!reader.is_as(&stamp), "{path}");
+        assert_ne!(reader.read(), before, "{path}");
+    }
+}
+
+#[test]
 fn a_worktree_has_a_head_of_its_own_and_a_folder_without_git_none() {
     let tree = FolderTree::new();
     tree.repository("home/shop");

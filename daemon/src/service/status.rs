@@ -16,6 +16,7 @@ use loci_proto::admin::{
 };
 use loci_proto::error::Failure;
 use std::time::Duration;
+use tokio::time::timeout_at;
 
 /// Maximum time for which a status waits for a reader.
 const COUNT_DEADLINE: Duration = Duration::from_secs(2);
@@ -96,13 +97,15 @@ impl Service {
                 status.warnings.push(failure.to_string());
             }
             StoreState::Open(pools) => {
+                // One deadline for all of it: whoever asks waits a few seconds only.
+                let end = tokio::time::Instant::now() + COUNT_DEADLINE;
                 add_store(&mut status, &pools).await;
-                let progress = self.re_embedding(&pools);
-                let progress = tokio::time::timeout(COUNT_DEADLINE, progress).await;
+                let progress = timeout_at(end, self.re_embedding(&pools)).await;
                 status.re_embedding = progress.ok().and_then(Result::ok).flatten();
                 self.add_backups(&mut status).await;
-                status.switches = self.switch_status(&mut status.sessions).await;
-                let hooks = tokio::time::timeout(COUNT_DEADLINE, self.hook_status()).await;
+                let switches = timeout_at(end, self.switch_status(&mut status.sessions)).await;
+                status.switches = switches.unwrap_or_default();
+                let hooks = timeout_at(end, self.hook_status()).await;
                 status.hooks = hooks.ok().and_then(Result::ok).unwrap_or_default();
             }
         }

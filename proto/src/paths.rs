@@ -59,7 +59,8 @@ fn runtime_folder(all: &Path, process: &Path) -> Option<PathBuf> {
     let user = process.metadata().ok()?.uid();
     let folder = all.join(user.to_string());
     let found = folder.symlink_metadata().ok()?;
-    (found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0).then_some(folder)
+    let is_open = found.mode() & 0o077 != 0;
+    (found.is_dir() && found.uid() == user && !is_open).then_some(folder)
 }
 
 /// All paths of one installation: absolute, and the same for the shim and its daemon.

@@ -23,13 +23,12 @@ fn printed(home: &TestHome) -> Vec<(PathBuf, String)> {
     let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     for line in text.lines() {
-        match line.strip_prefix("# /") {
-            Some(path) => files.push((Path::new("/").join(path), String::new())),
-            None => {
-                let (_, text) = files.last_mut().expect("a path comes first");
-                *text += line;
-                *text += "\n";
-            }
+        if let Some(path) = line.strip_prefix("# /") {
+            files.push((Path::new("/").join(path), String::new()));
+        } else {
+            let (_, text) = files.last_mut().expect("a path comes first");
+            *text += line;
+            *text += "\n";
         }
     }
     files

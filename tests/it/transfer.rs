@@ -172,8 +172,8 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
     assert!(refused(b"hello\n").contains("line 1 is not a JSON object"));
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
     assert!(
-        refused(before.replacen("\"version\":2", "\"version\":3", 1).as_bytes())
-            .contains("reads versions 1 to 2")
+        refused(before.replacen("\"version\":3", "\"version\":4", 1).as_bytes())
+            .contains("reads versions 1 to 3")
     );
     assert!(refused(&before.as_bytes()[..before.len() - 5]).contains("ends too early"));
     let zeros = vec![0; 64 << 20];

@@ -216,6 +216,7 @@ pub(crate) mod tests {
                     created_day: 739_000 + i32::from(state),
                     summary: summary.filter(|_| state == 1),
                     extractive: state == 2,
+                    branch: None,
                 });
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(encoding))

@@ -83,6 +83,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             created_day: 0,
             summary: None,
             extractive: false,
+            branch: None,
         });
         let mut vectors = vec![vector(number / 6, number)];
         if number % 11 == 0 {

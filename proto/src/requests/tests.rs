@@ -182,10 +182,13 @@ mod the_example_is_parsed_and_serialised_for {
     #[test]
     fn groups() {
         let examples = examples(include_str!("groups.rs"));
-        let [list, listed, rename, renamed, merge, merged, alias, aliased] = examples.as_slice()
+        let [list, listed, rename, renamed, merge, merged, alias, aliased, switch, switched] =
+            examples.as_slice()
         else {
-            panic!("eight examples")
+            panic!("ten examples")
         };
+        assert_request::<groups::SwitchRequest>(switch);
+        assert_reply::<groups::GroupSwitchedReply>(switched);
         assert_request::<groups::GroupsRequest>(list);
         assert_reply::<groups::GroupsReply>(listed);
         assert_request::<groups::RenameRequest>(rename);

@@ -53,10 +53,10 @@ async fn switch(client: &VerbClient, args: Switch, off: bool) -> Result<(), Prob
         return print_line(raw_reply.as_str());
     }
     let reply: GroupSwitchedReply = raw_reply.parse()?;
-    let (name, id) = (escape_line(&reply.name), &reply.id);
+    let name = escape_line(&reply.name);
     print_line(if off {
         format!(
-            "loci is off in {name}: its sessions neither read nor write. Switch it on: loci groups on {id}"
+            "loci is off in {name}: its sessions neither read nor write. Switch it on: loci groups on {name}"
         )
     } else {
         format!("loci is on in {name}, unless its .loci.toml has off = true")

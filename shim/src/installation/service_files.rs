@@ -84,11 +84,9 @@ impl Installed<'_> {
     pub fn units(&self, folder: &Path) -> [ServiceFile; 2] {
         let mut service = without_introduction(SERVICE_TEXT)
             .replace(BINARY_IN_UNIT, &unit_word(&self.locid.to_string_lossy().replace('$', "$$")));
-        let environment: String = self
-            .variables
-            .iter()
-            .map(|(name, value)| format!("Environment={}\n", unit_word(&format!("{name}={value}"))))
-            .collect();
+        let environment = self.for_each_variable(|name, value| {
+            format!("Environment={}\n", unit_word(&format!("{name}={value}")))
+        });
         service = service.replace("ExecStart=", &format!("{environment}ExecStart="));
         let name = self.paths.socket.file_name().unwrap_or(OsStr::new("locid.sock"));
         let socket = without_introduction(SOCKET_TEXT)
@@ -103,16 +101,19 @@ impl Installed<'_> {
         ]
     }
 
+    /// Joins a text for each variable.
+    fn for_each_variable(&self, text: impl Fn(&str, &str) -> String) -> String {
+        self.variables.iter().map(|(name, value)| text(name, value)).collect::<Vec<_>>().concat()
+    }
+
     /// Returns the launch agent for this folder of agents.
     #[must_use]
     pub fn launch_agent(&self, folder: &Path) -> ServiceFile {
         let (head, rest) = AGENT_TEXT.split_once("<!--").unwrap_or((AGENT_TEXT, ""));
         let body = rest.split_once("-->\n").map_or(rest, |(_, body)| body);
-        let exports: String = self
-            .variables
-            .iter()
-            .map(|(name, value)| format!("export {name}={}; ", quoted_path(Path::new(value))))
-            .collect();
+        let exports = self.for_each_variable(|name, value| {
+            format!("export {name}={}; ", quoted_path(Path::new(value)))
+        });
         let socket = quoted_path(&self.paths.socket);
         let log = self.paths.logs.join("locid.log");
         let body = body

@@ -102,14 +102,11 @@ enum Source<'a> {
 
 /// Returns the sources in order. With a folder given, it is the only one, and the network is not used.
 fn sources<'a>(from: Option<&'a Path>, url: Option<&'a str>) -> Vec<Source<'a>> {
-    match from {
-        Some(folder) => vec![Source::Folder(folder)],
-        None => {
-            let index = index::configured().map(Source::Index);
-            let network = [Source::Site(url.map_or(Site::Hub, Site::Mirror)), Source::Pip];
-            network.into_iter().chain(index).collect()
-        }
+    if let Some(folder) = from {
+        return vec![Source::Folder(folder)];
     }
+    let network = [Source::Site(url.map_or(Site::Hub, Site::Mirror)), Source::Pip];
+    network.into_iter().chain(index::configured().map(Source::Index)).collect()
 }
 
 impl Source<'_> {

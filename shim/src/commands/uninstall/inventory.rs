@@ -91,9 +91,7 @@ impl Inventory {
         let database = paths::canonical(&places.database);
         let is_in_home = database.parent() == Some(home.as_path());
         let name_of_database = file_name(&database);
-        let default = file_name(&paths.db);
-        let has_other = !is_in_home && !paths.db_from_environment && exists(&home.join(&default))
-            || paths.db_from_environment && !is_in_home && exists(&home.join("memory.db"));
+        let has_other = !is_in_home && exists(&home.join("memory.db"));
         for path in entries(&home) {
             let entry = name(&path);
             if path.is_symlink() && !self.files.contains(&path) {
@@ -103,7 +101,7 @@ impl Inventory {
             match entry.as_str() {
                 "config.toml" => self.files.push(path),
                 "backups" if has_other => {
-                    self.keep(&path, "there is another database in this folder")
+                    self.keep(&path, "there is another database in this folder");
                 }
                 "backups" => self.take(&path, is_backup),
                 "quarantine" if is_in_home => self.take_quarantine(&path, &name_of_database),
@@ -111,11 +109,11 @@ impl Inventory {
                 "logs" | "run" => self.take(&path, |_| false),
                 CLIENT_ENTRIES => self.keep(&path, describe(&entry, &default)),
                 _ if is_in_home && is_of_database(&entry, &name_of_database) => {
-                    self.take_entry(path)
+                    self.take_entry(path);
                 }
                 _ if self.files.contains(&path) => {}
                 _ if has_other && is_of_database(&entry, "memory.db") => {
-                    self.keep(&path, "another database")
+                    self.keep(&path, "another database");
                 }
                 _ => self.keep(&path, NOT_OURS),
             }
@@ -184,7 +182,9 @@ impl Inventory {
             self.files.push(path);
             return;
         }
-        entries(&path).into_iter().for_each(|entry| self.take_entry(entry));
+        for entry in entries(&path) {
+            self.take_entry(entry);
+        }
         self.folders.push(path);
     }
 

@@ -169,9 +169,10 @@ impl Uninstallation<'_> {
         report.next = next_commands(&entries, &report.origin);
         (report.clients, report.left) = (entries.files, entries.left);
         // Until this is dropped no agent starts the daemon.
-        let no_start = match self.paths.runtime.exists() {
-            true => Some(spawn::hold_start(&self.paths).await?),
-            false => None,
+        let no_start = if self.paths.runtime.exists() {
+            Some(spawn::hold_start(&self.paths).await?)
+        } else {
+            None
         };
         self.stop_daemon().await?;
         let inventory = self.inventory();

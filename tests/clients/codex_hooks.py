@@ -25,15 +25,19 @@ TIMEOUT_S = 60
 
 
 def run_session(home, codex, project, prompt, calls=()):
-    """Runs one session; returns the texts of its first request to the model as one, and the results of the calls."""
+    """Runs one session; returns its model, which knows the requests, the tools that were offered and the results of the calls."""
     with ScriptedModel((NAMESPACE, tool, arguments) for tool, arguments in calls) as model:
         command = [codex, "exec", "--skip-git-repo-check", *model.settings(), prompt]
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
         run = subprocess.run(command, env=home.env, cwd=home.project(project), **options)
     assert run.returncode == 0, f"codex exited with {run.returncode}: {run.stdout}{run.stderr}"
-    assert f"{NAMESPACE}.store_memory" in model.offered, f"the model was offered {model.offered}"
-    assert len(model.results) == len(calls), f"{len(model.results)} of {len(calls)} calls were made: {run.stderr}"
-    return "\n".join(text for _, text in texts_of(model.requests[0])), model.results
+    assert len(model.results) == len(calls), f"{len(model.results)} of {len(calls)} calls were made; offered: {model.offered}"
+    return model
+
+
+def first_request(model):
+    """Returns the texts that the first request of a session gave to the model, as one."""
+    return "\n".join(text for _, text in texts_of(model.requests[0]))
 
 
 def ask(home, codex, *requests):
@@ -68,9 +72,9 @@ def approve(home, codex):
 
 
 def findings(home):
-    """Returns what `loci doctor` finds of Codex, `(state, text)`."""
+    """Returns what `loci doctor` finds of Codex, `(verdict, text)`."""
     found = json.loads(home.run("doctor", "--json").stdout)["findings"]
-    return [(finding["state"], finding["found"]) for finding in found if finding["part"] == "codex"]
+    return [(finding["verdict"], finding["found"]) for finding in found if finding["part"] == "codex"]
 
 
 def files_outside(home):
@@ -82,26 +86,26 @@ def files_outside(home):
 
 def check_before_approval(home, codex):
     """The tools work, unasked hooks do not run, and doctor says so."""
-    first, _ = run_session(home, codex, "first", "move the database", [("store_memory", {"content": EVENT, "type": "episodic"})])
-    assert EVENT not in first, "the first session cannot know it"
-    silent, [recalled] = run_session(home, codex, "first", QUESTION, [("recall_memory", {"query": QUESTION})])
-    assert EVENT not in silent, "a hook ran that nobody approved"
-    assert EVENT in recalled, f"the second session did not recall it: {recalled}"
+    first = run_session(home, codex, "first", "move the database", [("store_memory", {"content": EVENT, "type": "episodic"})])
+    assert EVENT not in first_request(first), "the first session cannot know it"
+    second = run_session(home, codex, "first", QUESTION, [("recall_memory", {"query": QUESTION})])
+    assert EVENT not in first_request(second), "a hook ran that nobody approved"
+    assert EVENT in second.results[0], f"the second session did not recall it: {second.results}"
     hooks = hooks_of(home, codex)
     assert findings(home) == [("warn", f"Codex runs 0 of {len(hooks)} hooks of loci")], findings(home)
 
 
 def check_after_approval(home, codex):
     """The memory of the first session comes by itself, once, and only where it fits."""
-    second, _ = run_session(home, codex, "first", QUESTION)
+    second = first_request(run_session(home, codex, "first", QUESTION))
     assert second.count(EVENT) == 1, f"the second session got the memory {second.count(EVENT)} times: {second}"
     assert MARK in second, second
-    silent, _ = run_session(home, codex, "second", OFF_TOPIC)
+    silent = first_request(run_session(home, codex, "second", OFF_TOPIC))
     assert MARK not in silent and "Lisbon" not in silent, f"an off-topic prompt got something: {silent}"
     receipts = json.loads(home.run("injected", "--json").stdout)["receipts"]
     delivered = [receipt for receipt in receipts if receipt["outcome"] == "delivered"]
     assert [receipt["client"] for receipt in delivered] == ["codex"], receipts
-    assert all(state == "ok" for state, _ in findings(home)), findings(home)
+    assert all(verdict == "ok" for verdict, _ in findings(home)), findings(home)
 
 
 def main(loci, codex):
@@ -123,8 +127,8 @@ def main(loci, codex):
         left = tomllib.loads((folder / "config.toml").read_text())
         assert left == {"hooks": {"state": approvals}}, left
         assert files_outside(home) == [], files_outside(home)
-        after, _ = run_after_removal(home, codex)
-        assert MARK not in after and EVENT not in after, after
+        after = run_session(home, codex, "first", QUESTION)
+        assert after.offered == [] and MARK not in first_request(after), after.offered
 
 
 if __name__ == "__main__":

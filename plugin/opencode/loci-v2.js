@@ -15,7 +15,7 @@ function hook(event, input) {
     child.stdout.on("data", (part) => (output += part))
     child.on("close", () => {
       try {
-        resolve(JSON.parse(output).hookSpecificOutput?.additionalContext)
+        resolve(JSON.parse(output).context)
       } catch {
         resolve(undefined)
       }

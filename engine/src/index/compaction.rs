@@ -198,7 +198,6 @@ pub(crate) mod tests {
             (text, 0..3_usize, any::<bool>(), 0..4_usize, prop::option::of(0..30_i64), 0..3_u8)
                 .prop_map(|(text, group, global, kind, summary, state)| Entry {
                     seq: 0,
-                    branch: None,
                     kind: MemoryType::ALL[kind],
                     group: [Some("a"), Some("b"), None][group].map(str::to_owned),
                     scope: if global { Scope::Global } else { Scope::Group },

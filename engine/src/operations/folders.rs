@@ -148,7 +148,9 @@ fn state(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Folder
             Some(other) if other != *group => return Ok(FolderState::Other(other)),
             Some(_) => {}
             // The folder of the project is elsewhere now, and this one came after it.
-            None if leads_to(conn, &folders::same(conn, known)?, group)? => {
+            None if known.path != seen.path
+                || leads_to(conn, &folders::same(conn, known)?, group)? =>
+            {
                 return Ok(FolderState::Other(seen.group.of_successor(now)));
             }
             None => {}

@@ -75,7 +75,6 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             status: Status::Active,
             anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
             expires_at: None,
-            branch: None,
             names: Vec::new(),
             content: content.clone(),
             questions: String::new(),

@@ -53,6 +53,17 @@ fn two_folders_that_exchange_their_paths_keep_their_projects() {
 }
 
 #[test]
+fn a_folder_at_the_path_of_one_that_took_the_path_of_another_is_a_project_of_its_own() {
+    let mut test_store = TestStore::new();
+    session(&mut test_store, "/home/a", Some(1));
+    let moved = session(&mut test_store, "/home/b", Some(2));
+    session(&mut test_store, "/home/c", Some(1));
+    assert_eq!(session(&mut test_store, "/home/a", Some(2)).id, moved.id);
+    assert_ne!(session(&mut test_store, "/home/b", Some(3)).id, moved.id);
+    assert_eq!(session(&mut test_store, "/home/a", Some(2)).id, moved.id);
+}
+
+#[test]
 fn a_part_of_a_monorepo_is_healed_to_the_same_part_only() {
     let mut test_store = TestStore::new();
     let seen = |path: &str, part: &str| SeenFolder {
@@ -73,7 +84,7 @@ fn a_part_of_a_monorepo_is_healed_to_the_same_part_only() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     /// Folders are created and renamed, and visited after each step. Each keeps its project, which no other folder reaches.
     #[test]

@@ -107,7 +107,7 @@ impl Inventory {
                 "quarantine" if is_in_home => self.take_quarantine(&path, &name_of_database),
                 "models" => self.take_models(&path),
                 "logs" | "run" => self.take(&path, |_| false),
-                CLIENT_ENTRIES => self.keep(&path, describe(&entry, &default)),
+                CLIENT_ENTRIES => self.keep(&path, describe(&entry, "memory.db")),
                 _ if is_in_home && is_of_database(&entry, &name_of_database) => {
                     self.take_entry(path);
                 }

@@ -120,6 +120,8 @@ run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$he
 run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
 run_case "Claude Code $claude_code, set up and removed" python3 "$here/setup_claude.py" "$loci" "$claude"
 run_case "Codex $codex_version, set up and removed" python3 "$here/setup_codex.py" "$loci" "$codex"
+run_case "Codex $codex_version, hooks" python3 "$here/codex_hooks.py" "$loci" "$codex"
+run_case "Codex $codex_version, plugin with hooks" python3 "$here/codex_plugin.py" "$loci" "$codex"
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"

@@ -28,7 +28,7 @@ const STEPS: &[&str] = &[
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 10;
+pub(crate) const SCHEMA: i64 = 11;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;

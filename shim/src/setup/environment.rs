@@ -211,4 +211,20 @@ mod tests {
         environment.variables.insert("CODEX_HOME".to_owned(), "/data/codex".into());
         assert_eq!(environment.folder("CODEX_HOME", ".codex"), Path::new("/data/codex"));
     }
+
+    #[test]
+    fn only_variables_that_move_files_of_loci_are_its_own() {
+        let mut environment = environment(Path::new("/home/anna"));
+        assert!(environment.own_variables().is_empty());
+        for (name, path) in [
+            ("CODEX_HOME", "/srv/codex"),
+            ("LOCI_HOME", "/srv/loci"),
+            ("XDG_RUNTIME_DIR", "/run/user/1000"),
+        ] {
+            environment.variables.insert(name.to_owned(), path.into());
+        }
+        assert_eq!(environment.own_variables(), ["LOCI_HOME"]);
+        environment.variables.insert("XDG_RUNTIME_DIR".to_owned(), "/srv/run".into());
+        assert_eq!(environment.own_variables(), ["LOCI_HOME", "XDG_RUNTIME_DIR"]);
+    }
 }

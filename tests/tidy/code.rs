@@ -30,7 +30,7 @@ const UNSAFE: [(&str, &str); 10] = [
     ),
     ("engine/src/kernels/avx2.rs", "AVX2 instructions read and write 32 bytes at once"),
     ("engine/src/kernels/avx512.rs", "AVX-512 instructions read and write 64 bytes at once"),
-    ("shim/src/relay/code_pages.rs", "`madvise` takes the address of the code pages to release"),
+    ("shim/src/relay/file_pages.rs", "`madvise` takes the address of the pages to release"),
     ("shim/src/spawn/mod.rs", "`setsid` runs between fork and exec"),
     ("tests/it/call_filter.rs", "a system call filter is installed between fork and exec"),
 ];

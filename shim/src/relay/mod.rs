@@ -17,8 +17,8 @@
 //! Not here: what a message means. The handshake is the only MCP state that the relay keeps.
 
 pub mod agent;
-mod code_pages;
 pub mod daemon_connection;
+mod file_pages;
 pub mod handshake;
 pub mod idempotency_key;
 pub mod in_flight;
@@ -51,6 +51,8 @@ use tokio::time::{Instant, sleep_until};
 
 /// Number of daemons that a request may be sent to. If all of them died, the request is the likely cause.
 const MAX_ATTEMPTS: u32 = 8;
+/// How long a session is quiet before pages of code and constants are dropped.
+const QUIET: Duration = Duration::from_secs(1);
 /// Time limit for writing the last failure replies before the process exits.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(100);
 /// The refusal of a line above [`limits::LINE_BYTES`].
@@ -71,21 +73,11 @@ pub struct Relay<I, O> {
     answered_handshake: bool,
     /// The error last printed on standard error.
     last_printed_error: Option<String>,
-    startup: Startup,
+    /// When the last line of the agent came or the last answer to it was written; `None` once pages were dropped after it.
+    active_at: Option<Instant>,
     /// Number of daemons lost since the last forwarded line of a daemon.
     losses: u32,
     timeouts: Timeouts,
-}
-
-/// Progress towards the first answer. After it, code pages that only the start needs are trimmed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Startup {
-    /// The daemon has not answered yet.
-    Waiting,
-    /// The first answer is in the agent's outbox.
-    Answered,
-    /// The first answer is written, and the code pages are trimmed.
-    Done,
 }
 
 /// Deadlines of the relay.
@@ -130,7 +122,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             tools_fingerprint: None,
             answered_handshake: false,
             last_printed_error: None,
-            startup: Startup::Waiting,
+            active_at: Some(Instant::now()),
             losses: 0,
             timeouts,
         }
@@ -162,6 +154,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                 reply_expected: self.in_flight.has_waiting(),
             };
             let handshake_deadline = self.handshake_deadline();
+            let quiet_deadline = self.quiet_deadline();
             tokio::select! {
                 event = self.agent.next(read_agent) => {
                     if self.on_agent_event(event) == Liveness::Gone { return }
@@ -173,6 +166,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                 }
                 () = sleep_until_some(handshake_deadline) => self.answer_handshake_locally(),
                 () = sleep_until_some(drain_deadline) => return self.fail_pending().await,
+                () = sleep_until_some(quiet_deadline) => self.trim_memory(),
             }
         }
         self.agent.flush().await;
@@ -229,21 +223,25 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             AgentEvent::Line(Line::Whole(line)) => self.on_agent_line(&line),
             AgentEvent::Line(Line::TooLong(excerpt)) => self.refuse(&too_long(&excerpt)),
             AgentEvent::OutputClosed => return Liveness::Gone,
-            AgentEvent::Wrote => self.finish_startup(),
+            AgentEvent::Wrote => self.active_at = Some(Instant::now()),
             AgentEvent::InputClosed => {}
         }
         Liveness::Alive
     }
 
-    /// Trims the code pages of the start after the first answer is written: at that moment no request waits.
-    fn finish_startup(&mut self) {
-        if self.startup == Startup::Answered && self.agent.is_drained() {
-            self.startup = Startup::Done;
-            code_pages::trim_code_pages();
-        }
+    /// Returns when the session has been quiet for so long that pages are dropped; `None` while a request waits, and after that.
+    fn quiet_deadline(&self) -> Option<Instant> {
+        let is_idle = !self.in_flight.has_waiting() && self.agent.is_drained();
+        self.active_at.filter(|_| is_idle).map(|since| since + QUIET)
+    }
+
+    fn trim_memory(&mut self) {
+        self.active_at = None;
+        file_pages::trim_file_pages();
     }
 
     fn on_agent_line(&mut self, line: &[u8]) {
+        self.active_at = Some(Instant::now());
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -353,9 +351,6 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         if forward {
             self.losses = 0;
             self.agent.send(&with_newline(line));
-            if self.startup == Startup::Waiting {
-                self.startup = Startup::Answered;
-            }
         }
     }
 

@@ -1,15 +1,13 @@
-//! Drops the code pages that only the start of a session needs from this process's memory.
+//! Drops the pages of programs and libraries from this process's memory.
 //!
-//! A session relays lines for hours. That needs a fifth of the code that its start needs: finding the project, starting the daemon and the
-//! handshake.
-//! Code pages are file-backed and clean: the kernel keeps them in the page cache and maps them again when they are executed. Linux only.
-//! Not here: data pages.
+//! A session waits most of the time. Pages of code and constants are file-backed and clean: the kernel keeps them in the page cache and
+//! maps them again on access. Linux only. Not here: when (`mod`), and pages that the process has written to.
 
-/// Drops clean code pages; the kernel maps them again on access. Does nothing on failure.
-pub(crate) fn trim_code_pages() {
+/// Drops clean pages of code and constants; the kernel maps them again on access. Does nothing on failure.
+pub(crate) fn trim_file_pages() {
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
-        linux::trim_code_pages(&smaps);
+        linux::trim_file_pages(&smaps);
     }
 }
 
@@ -20,8 +18,8 @@ mod linux {
     use std::ops::Range;
     use std::ptr::NonNull;
 
-    pub(crate) fn trim_code_pages(smaps: &str) {
-        for range in clean_code(smaps) {
+    pub(crate) fn trim_file_pages(smaps: &str) {
+        for range in clean_mappings(smaps) {
             let Some(first) = NonNull::new(std::ptr::without_provenance_mut::<c_void>(range.start))
             else {
                 continue;
@@ -32,13 +30,13 @@ mod linux {
         }
     }
 
-    /// Returns the executable file mappings in which the process has written to no page (`Anonymous: 0 kB`).
-    fn clean_code(smaps: &str) -> Vec<Range<usize>> {
+    /// Returns the read-only file mappings in which the process has written to no page (`Anonymous: 0 kB`).
+    fn clean_mappings(smaps: &str) -> Vec<Range<usize>> {
         let (mut clean, mut mapping) = (Vec::new(), None);
         for line in smaps.lines() {
             match line.split_ascii_whitespace().next() {
                 Some("Anonymous:") if line.ends_with(" 0 kB") => clean.extend(mapping.take()),
-                Some(word) if !word.ends_with(':') => mapping = executable_file(line),
+                Some(word) if !word.ends_with(':') => mapping = read_only_file(line),
                 _ => {}
             }
         }
@@ -46,12 +44,12 @@ mod linux {
     }
 
     /// Parses the first line of a mapping: `START-END r-xp OFFSET DEVICE INODE PATH`. The inode of anonymous memory is 0.
-    fn executable_file(line: &str) -> Option<Range<usize>> {
+    fn read_only_file(line: &str) -> Option<Range<usize>> {
         let mut columns = line.split_ascii_whitespace();
         let (start, end) = columns.next()?.split_once('-')?;
         let address = |hex| usize::from_str_radix(hex, 16).ok();
-        let is_code = columns.next()? == "r-xp" && columns.nth(2)? != "0";
-        is_code.then_some(address(start)?..address(end)?)
+        let is_read_only = ["r-xp", "r--p"].contains(&columns.next()?) && columns.nth(2)? != "0";
+        is_read_only.then_some(address(start)?..address(end)?)
     }
 
     #[cfg(test)]
@@ -59,10 +57,12 @@ mod linux {
         use super::*;
 
         #[test]
-        fn only_unmodified_code_of_files_is_dropped() {
+        fn only_unmodified_pages_of_files_are_dropped() {
             let smaps = "\
 55d0a0000000-55d0a0010000 r--p 00000000 fe:00 77                         /bin/loci
 Anonymous:             0 kB
+55d0a0040000-55d0a0050000 r--p 00040000 fe:00 77                         /bin/loci
+Anonymous:            64 kB
 55d0a0010000-55d0a0030000 r-xp 00010000 fe:00 77                         /bin/loci
 Size:                128 kB
 Anonymous:             0 kB
@@ -73,19 +73,20 @@ Anonymous:             0 kB
 7f0000008000-7f000000a000 rw-p 00000000 fe:00 78                         /lib/with a space.so
 Anonymous:             0 kB
 ";
+            let constants = 0x55d0_a000_0000..0x55d0_a001_0000;
             let code = 0x55d0_a001_0000..0x55d0_a003_0000;
-            assert_eq!(clean_code(smaps), [code]);
-            assert_eq!(clean_code("nonsense\n\n- r-xp\nAnonymous: 0 kB"), []);
+            assert_eq!(clean_mappings(smaps), [constants, code]);
+            assert_eq!(clean_mappings("nonsense\n\n- r-xp\nAnonymous: 0 kB"), []);
         }
 
         #[test]
-        fn a_process_continues_after_dropping_its_code_pages() {
+        fn a_process_continues_after_dropping_its_file_pages() {
             let read_smaps =
                 || std::fs::read_to_string("/proc/self/smaps").expect("smaps is readable");
             let before = read_smaps();
-            assert!(!clean_code(&before).is_empty());
-            trim_code_pages(&before);
-            assert_eq!(clean_code(&read_smaps()).len(), clean_code(&before).len());
+            assert!(!clean_mappings(&before).is_empty());
+            trim_file_pages(&before);
+            assert_eq!(clean_mappings(&read_smaps()).len(), clean_mappings(&before).len());
         }
     }
 }

@@ -14,6 +14,7 @@ loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
 claude_code=2.1.330
 codex_version=0.169.0
+gemini_cli=0.61.0
 node=24.19.0
 passed=0 failed=0
 
@@ -70,18 +71,17 @@ install_claude_code() {
     echo "$folder/node_modules/$package/claude"
 }
 
-# Installs the npm package of Codex; prints the path of the program.
-install_codex() {
-    local folder=$clients/codex-$codex_version
+# install_package PACKAGE VERSION: installs an npm package; prints the folder of its modules.
+install_package() {
+    local folder=$clients/${1##*/}-$2
     if [ ! -e "$folder/installed" ]; then
-        echo "Installing @openai/codex $codex_version with npm" >&2
+        echo "Installing $1 $2 with npm" >&2
         rm -rf "$folder"
         mkdir -p "$folder"
-        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error \
-            "@openai/codex@$codex_version" >&2
+        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error "$1@$2" >&2
         touch "$folder/installed"
     fi
-    find "$folder/node_modules/@openai" -path '*/vendor/*/bin/codex' -type f
+    echo "$folder/node_modules"
 }
 
 # run_case NAME COMMAND…: runs one client and prints the verdict.
@@ -105,7 +105,8 @@ install_sdk mcp-2.3.0
 find_npm
 install_packages
 claude=$(install_claude_code)
-codex=$(install_codex)
+codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '*/vendor/*/bin/codex' -type f)
+gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
@@ -120,6 +121,10 @@ run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$he
 run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
 run_case "Claude Code $claude_code, set up and removed" python3 "$here/setup_claude.py" "$loci" "$claude"
 run_case "Codex $codex_version, set up and removed" python3 "$here/setup_codex.py" "$loci" "$codex"
+run_case "Codex $codex_version, hooks" python3 "$here/codex_hooks.py" "$loci" "$codex"
+run_case "Codex $codex_version, plugin with hooks" python3 "$here/codex_plugin.py" "$loci" "$codex"
+run_case "Gemini CLI $gemini_cli, hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" setup
+run_case "Gemini CLI $gemini_cli, extension with hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" extension
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"

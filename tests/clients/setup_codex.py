@@ -52,6 +52,11 @@ def main(loci, codex):
         folder = folder_of(home)
         setup(home)
         written = json.loads(codex_run(home, codex, "mcp", "list", "--json"))
+        # The home of a test is moved by variables, which Codex gives to a server only if it is told to.
+        passed = [server["transport"].pop("env_vars") for server in written]
+        assert ["LOCI_MODELS", "XDG_RUNTIME_DIR"] in passed, passed
+        for server in added:
+            server["transport"].pop("env_vars", None)
         assert written == added, f"after setup Codex lists {written}, after its own command {added}"
         # Codex is asked for its hooks only if it was used before.
         (folder / "installation_id").write_text("00000000-0000-4000-8000-000000000000")

@@ -374,7 +374,11 @@ fn the_entry_of_each_client_is_as_its_own_command_writes_it() {
     let expected = |client: &str, program: &str| match client {
         "claude" => json!({"type": "stdio", "command": program, "args": ["mcp"], "env": {}}),
         "copilot" => json!({"tools": ["*"], "type": "local", "command": program, "args": ["mcp"]}),
-        "codex" | "gemini" => json!({"command": program, "args": ["mcp"]}),
+        // The home of a test has its own folder for sockets; of an ordinary one no variable is passed on.
+        "codex" => {
+            json!({"command": program, "args": ["mcp"], "env_vars": ["LOCI_MODELS", "XDG_RUNTIME_DIR"]})
+        }
+        "gemini" => json!({"command": program, "args": ["mcp"]}),
         _ => panic!("{client} has no command"),
     };
     for client in ["claude", "codex", "copilot", "gemini"] {

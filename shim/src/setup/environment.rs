@@ -6,16 +6,21 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Variables by which clients move their configuration.
-const VARIABLES: [&str; 8] = [
+/// Variables by which clients move their configuration, and those that move the files of loci.
+const VARIABLES: [&str; 13] = [
     "APPDATA",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "COPILOT_HOME",
     "GEMINI_CLI_HOME",
+    "LOCI_CONFIG",
+    "LOCI_DB",
+    "LOCI_HOME",
+    "LOCI_MODELS",
     "OPENCODE_CONFIG",
     "OPENCODE_CONFIG_DIR",
     "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
 ];
 
 /// The systems whose paths differ.
@@ -67,6 +72,18 @@ impl Environment {
             search_path: std::env::split_paths(&search_path).filter(|p| p.is_absolute()).collect(),
             variables: variables.collect(),
         })
+    }
+
+    /// Returns the names of the set variables that move files of loci. The runtime folder of a login session counts as not moved, because
+    /// loci finds it without the variable.
+    #[must_use]
+    pub fn own_variables(&self) -> Vec<&str> {
+        let moves = |name: &str, path: &Path| match name {
+            "XDG_RUNTIME_DIR" => !path.starts_with("/run/user"),
+            name => name.starts_with("LOCI_"),
+        };
+        let set = self.variables.iter().filter(|(name, path)| moves(name, path));
+        set.map(|(name, _)| name.as_str()).collect()
     }
 
     /// Returns the folder that a variable names, else one below the home folder.
@@ -193,5 +210,21 @@ mod tests {
         assert_eq!(environment.application_data(), mac);
         environment.variables.insert("CODEX_HOME".to_owned(), "/data/codex".into());
         assert_eq!(environment.folder("CODEX_HOME", ".codex"), Path::new("/data/codex"));
+    }
+
+    #[test]
+    fn only_variables_that_move_files_of_loci_are_its_own() {
+        let mut environment = environment(Path::new("/home/anna"));
+        assert!(environment.own_variables().is_empty());
+        for (name, path) in [
+            ("CODEX_HOME", "/srv/codex"),
+            ("LOCI_HOME", "/srv/loci"),
+            ("XDG_RUNTIME_DIR", "/run/user/1000"),
+        ] {
+            environment.variables.insert(name.to_owned(), path.into());
+        }
+        assert_eq!(environment.own_variables(), ["LOCI_HOME"]);
+        environment.variables.insert("XDG_RUNTIME_DIR".to_owned(), "/srv/run".into());
+        assert_eq!(environment.own_variables(), ["LOCI_HOME", "XDG_RUNTIME_DIR"]);
     }
 }

@@ -37,6 +37,11 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         ("command".to_owned(), Value::Text(context.program())),
         ("args".to_owned(), Value::texts(&["mcp"])),
     ];
+    // Codex gives a server few variables, but all to a hook: without this the two could use different databases.
+    let variables = context.environment.own_variables();
+    if !variables.is_empty() {
+        server.push(("env_vars".to_owned(), Value::texts(&variables)));
+    }
     let mut words = "start loci mcp as the server loci".to_owned();
     if !context.wishes.no_permission {
         server.push(("default_tools_approval_mode".to_owned(), "approve".into()));

@@ -121,6 +121,7 @@ run_case "Claude Code $claude_code, entities and relations" python3 "$here/claud
 run_case "Claude Code $claude_code, set up and removed" python3 "$here/setup_claude.py" "$loci" "$claude"
 run_case "Codex $codex_version, set up and removed" python3 "$here/setup_codex.py" "$loci" "$codex"
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
+run_case "Claude Code $claude_code, mod with status line and /loci" python3 "$here/claude_code_mod.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

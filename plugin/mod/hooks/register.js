@@ -2,6 +2,12 @@
 // Runs no program but `loci`; the model reads nothing of it, and no prompt waits for it.
 
 const TIMEOUT_MS = 2000
+const OFF = {
+  incognito: "this session is incognito",
+  project_file: "the .loci.toml of the project says so",
+  person: "you switched the project off",
+  not_opted_in: "the project has no .loci.toml",
+}
 const COMMANDS = "/loci why | undo | off | on | pin ID"
 
 // Makes a text of the store one line without characters that a terminal obeys.
@@ -34,7 +40,7 @@ async function delivered($) {
   const given = receipts.filter((receipt) => receipt.outcome === "delivered")
   const memories = new Set(given.flatMap((receipt) => receipt.memories ?? []).map((memory) => memory.id)).size
   const tokens = given.reduce((sum, receipt) => sum + receipt.tokens, 0)
-  return { problem: reply.problem, receipts, events: given.length, text: memories ? sizeText(memories, tokens) : undefined }
+  return { ...reply, receipts, events: given.length, text: memories ? sizeText(memories, tokens) : undefined }
 }
 
 async function showStatus($) {
@@ -46,20 +52,16 @@ async function showStatus($) {
 }
 
 async function overview($) {
-  const session = await $.session.id()
   const [sum, status] = await Promise.all([delivered($), loci($, ["ctl", "status"])])
   const problem = sum.problem ?? status.problem
   if (problem) return problem
-  const own = status.sessions.find((other) => other.client_session === session)
-  const project = oneLine(own?.group ?? sum.receipts[0]?.project) || "not known yet"
-  const { off = [], opt_in } = status.switches
+  const { off: projects = [], opt_in: optIn } = status.switches ?? {}
   const lines = [
-    `Project: ${project}`,
+    `Project: ${oneLine(sum.group)}. loci is ${sum.off ? `off: ${OFF[sum.off] ?? oneLine(sum.off)}` : "on"}.`,
     `Delivered in this session: ${sum.text ? `${sum.text}, at ${count(sum.events, "event", "events")}` : "nothing"}`,
-    `In this session loci is ${own?.off ? `off (${oneLine(own.off).replaceAll("_", " ")})` : "on"}.`,
   ]
-  if (off.length) lines.push(`Projects that are off: ${off.map(oneLine).join(", ")}`)
-  if (opt_in) lines.push("Only projects with a .loci.toml are served.")
+  if (projects.length) lines.push(`Projects that are off: ${projects.map(oneLine).join(", ")}`)
+  if (optIn) lines.push("Only projects with a .loci.toml are served.")
   return [...lines, COMMANDS].join("\n")
 }
 
@@ -155,14 +157,13 @@ export function register(on) {
     return next(e)
   })
 
-  // After the hooks of loci have answered. Not awaited: neither the prompt nor the end of a turn waits.
-  on("prompt.submit", async ($, e, next) => {
-    const entered = await next(e)
-    void showStatus($)
-    return entered
+  // A turn begins after the hooks of its prompt. Not awaited: no turn waits for the status line.
+  on("turn.start", async ($, e, next) => {
+    if (!e.agentId) void showStatus($)
+    return next(e)
   })
   on("turn.complete", async ($, e, next) => {
-    void showStatus($)
+    if (!e.agentId) void showStatus($)
     return next(e)
   })
   on("session.end", async ($, e, next) => {

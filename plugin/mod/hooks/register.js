@@ -43,19 +43,21 @@ async function delivered($) {
   return { ...reply, receipts, events: given.length, text: memories ? sizeText(memories, tokens) : undefined }
 }
 
+// Asks whether a daemon runs; this starts none, which the other commands of `loci` do.
+const daemon = ($) => loci($, ["ctl", "status"])
+
 async function showStatus($) {
   try {
-    $.ui.status((await delivered($)).text)
+    const { problem } = await daemon($)
+    $.ui.status(problem ? undefined : (await delivered($)).text)
   } catch {
     // The status line is not worth a message.
   }
 }
 
-async function overview($) {
-  const [sum, status] = await Promise.all([delivered($), loci($, ["ctl", "status"])])
-  const problem = sum.problem ?? status.problem
-  if (problem) return problem
-  const { off: projects = [], opt_in: optIn } = status.switches ?? {}
+async function overview($, { off: projects = [], opt_in: optIn }) {
+  const sum = await delivered($)
+  if (sum.problem) return sum.problem
   const lines = [
     `Project: ${oneLine(sum.group)}. loci is ${sum.off ? `off: ${OFF[sum.off] ?? oneLine(sum.off)}` : "on"}.`,
     `Delivered in this session: ${sum.text ? `${sum.text}, at ${count(sum.events, "event", "events")}` : "nothing"}`,
@@ -127,10 +129,12 @@ async function pin($, id) {
   return problem ?? `Pinned ${id}: its confidence no longer fades. loci pin ${id} --off ends that.`
 }
 
-function runCommand($, [word = "", id]) {
+async function runCommand($, [word = "", id]) {
+  const { problem, switches = {} } = await daemon($)
+  if (problem) return problem
   switch (word) {
     case "":
-      return overview($)
+      return overview($, switches)
     case "why":
       return why($)
     case "undo":

@@ -151,6 +151,8 @@ async function runCommand($, [word = "", id]) {
 }
 
 export function register(on) {
+  let isWorking = false
+
   on("session.start", async ($, e, next) => {
     try {
       const description = "What loci delivered in this session"
@@ -163,11 +165,15 @@ export function register(on) {
 
   // A turn begins after the hooks of its prompt. Not awaited: no turn waits for the status line.
   on("turn.start", async ($, e, next) => {
-    if (!e.agentId) void showStatus($)
+    if (e.agentId) return next(e)
+    isWorking = true
+    void showStatus($)
     return next(e)
   })
   on("turn.complete", async ($, e, next) => {
-    if (!e.agentId) void showStatus($)
+    if (e.agentId) return next(e)
+    isWorking = false
+    void showStatus($)
     return next(e)
   })
   on("session.end", async ($, e, next) => {
@@ -177,6 +183,10 @@ export function register(on) {
 
   on("command.run", { command: "loci" }, async ($, e) => {
     const words = e.args.trim().split(/\s+/).filter(Boolean)
-    return { text: await runCommand($, words), isTextDisplayOnly: true }
+    const text = await runCommand($, words)
+    // Claude Code gives the model the text of a command that ran during a turn, but no line of the log.
+    if (!isWorking) return { text, isTextDisplayOnly: true }
+    for (const line of text.split("\n")) $.ui.log(line)
+    return {}
   })
 }

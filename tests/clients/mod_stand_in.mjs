@@ -58,7 +58,9 @@ for (const step of input.steps) {
   seen.question = undefined
   const { result, ms } = step.event ? await fire(step.event, {}) : await fire("command.run", { command: "loci", args: step.command })
   await settled()
-  for (const ended of seen.running.splice(0)) await ended
-  await settled()
+  while (seen.running.length) {
+    await seen.running.shift()
+    await settled()
+  }
   console.log(JSON.stringify({ ...result, status: seen.status ?? null, question: seen.question ?? null, ms, logs: seen.logs }))
 }

@@ -243,4 +243,9 @@ fn a_server_that_names_an_ended_session_belongs_to_the_next_one_of_its_process()
     hook(&home, "session-end", "first", "");
     assert!(home.loci(&["ctl", "incognito", "second"]).status.success());
     assert_eq!(reason_of_every_tool(&mut agent), "loci is off: this session is incognito");
+    // An incognito session ends too, and the next one of the process is still off.
+    hook(&home, "session-end", "second", "");
+    assert_eq!(hook(&home, "session-start", "third", "clear"), "");
+    assert!(home.loci(&["ctl", "incognito", "third", "--off"]).status.success());
+    assert!(hook(&home, "session-start", "third", "compact").contains("heron"));
 }

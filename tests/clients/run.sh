@@ -126,6 +126,7 @@ run_case "Codex $codex_version, plugin with hooks" python3 "$here/codex_plugin.p
 run_case "Gemini CLI $gemini_cli, hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" setup
 run_case "Gemini CLI $gemini_cli, extension with hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" extension
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
+run_case "Claude Code $claude_code, mod with status line and /loci" python3 "$here/claude_code_mod.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

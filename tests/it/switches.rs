@@ -1,6 +1,7 @@
 //! Where loci is off: by a project's file, by a person, in opt-in mode, and in an incognito session.
 
 use crate::home::{Agent, TestHome};
+use crate::hooks::run_hook;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Output, Stdio};
@@ -199,4 +200,52 @@ fn a_running_session_becomes_incognito_and_stays_so() {
     assert_eq!(agent.recall("heron").len(), 1);
     let unknown = printed(&home.loci(&["ctl", "incognito", "99999999"]));
     assert!(unknown.contains("names no connected session"), "{unknown}");
+}
+
+/// Runs a hook of Claude Code in `shop`; returns what it adds.
+fn hook(home: &TestHome, event: &str, session: &str, source: &str) -> String {
+    let input = json!({"session_id": session, "source": source}).to_string();
+    let mut command = home.command("loci");
+    command.current_dir(home.path("shop"));
+    let answer = run_hook(command, "claude", event, input.as_bytes());
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn hooks_of_a_session_that_became_incognito_add_nothing() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("semantic", "The heron is grey");
+    assert!(hook(&home, "session-start", "first", "startup").contains("heron"));
+    assert!(home.loci(&["ctl", "incognito", "first"]).status.success());
+    assert_eq!(hook(&home, "session-start", "first", "compact"), "");
+    let receipts = home.loci(&["injected", "first", "--all", "--json"]);
+    let receipts: Value = serde_json::from_slice(&receipts.stdout).expect("valid JSON");
+    assert_eq!(receipts["off"], "incognito");
+    assert_eq!(receipts["receipts"].as_array().map(Vec::len), Some(1), "{receipts}");
+    assert!(hook(&home, "session-start", "second", "startup").contains("heron"));
+    assert!(home.loci(&["ctl", "incognito", "first", "--off"]).status.success());
+    assert!(hook(&home, "session-start", "first", "compact").contains("heron"));
+}
+
+#[test]
+fn a_server_that_names_an_ended_session_belongs_to_the_next_one_of_its_process() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("semantic", "The heron is grey");
+    let mut server = home.command("loci");
+    server.env("CLAUDE_CODE_SESSION_ID", "first").arg("mcp").current_dir(home.path("shop"));
+    let mut agent = Agent::bare(&mut server);
+    hook(&home, "session-start", "first", "startup");
+    hook(&home, "session-start", "second", "startup");
+    assert!(home.loci(&["ctl", "incognito", "second"]).status.success());
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    agent.request("initialize", hello);
+    assert_eq!(agent.recall("heron").len(), 1, "the first session still runs");
+    hook(&home, "session-end", "first", "");
+    assert!(home.loci(&["ctl", "incognito", "second"]).status.success());
+    assert_eq!(reason_of_every_tool(&mut agent), "loci is off: this session is incognito");
+    // An incognito session ends too, and the next one of the process is still off.
+    hook(&home, "session-end", "second", "");
+    assert_eq!(hook(&home, "session-start", "third", "clear"), "");
+    assert!(home.loci(&["ctl", "incognito", "third", "--off"]).status.success());
+    assert!(hook(&home, "session-start", "third", "compact").contains("heron"));
 }

@@ -2,6 +2,7 @@
 
 use crate::service::{Caller, Service};
 use loci_proto::error::Failure;
+use loci_proto::off::OffReason;
 use loci_proto::requests::injected::{InjectedReply, InjectedRequest};
 
 pub(super) async fn handle(
@@ -13,6 +14,12 @@ pub(super) async fn handle(
     if service.pools().await?.warmup.progress().is_none() {
         let _ = service.flush_receipts().await;
     }
+    let off = match (service.off(caller.session).await, &request.session) {
+        (None, Some(id)) if service.is_client_session_off(id).await => Some(OffReason::Incognito),
+        (reason, _) => reason,
+    };
+    let group = caller.session.group.name.clone();
     let actor = caller.session.actor();
-    service.read(move |reader| reader.injected(&request, (&actor).into())).await
+    let reply = service.read(move |reader| reader.injected(&request, (&actor).into())).await?;
+    Ok(InjectedReply { group, off, ..reply })
 }

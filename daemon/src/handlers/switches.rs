@@ -4,12 +4,14 @@
 //! Not here: whether loci is off (`service::switches`).
 
 use crate::interface::agents::session::Session;
+use crate::service::switches::ids_of;
 use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use loci_proto::requests::groups::{GroupSwitchedReply, SwitchRequest};
 use loci_proto::requests::incognito::{IncognitoReply, IncognitoRequest};
+use std::collections::BTreeSet;
 
 /// Minimum characters of the beginning of a session's id.
 const MIN_PREFIX: usize = 4;
@@ -87,13 +89,18 @@ fn require_person(session: &Session) -> Result<(), Failure> {
         .hint("Run it in a terminal outside the agent"))
 }
 
-/// Returns the ids of the connected session that a text names: the beginning of an id, or the process id of its shim.
+/// Returns the ids of the session that a text names: the id of a session with hooks, the beginning of the id of a connected one, or the
+/// process id of its shim.
 fn find_session(service: &Service, text: &str) -> Result<Vec<String>, Failure> {
+    if service.hooks.sessions.has(text) {
+        let joined = service.joined_sessions(text, &service.hooks.sessions.ancestors(text));
+        let ids: BTreeSet<&str> = joined.iter().flat_map(|own| ids_of(own)).chain([text]).collect();
+        return Ok(ids.into_iter().map(str::to_owned).collect());
+    }
     let mut found: Vec<Vec<String>> = Vec::new();
     for session in service.sessions.all() {
         let hello = &session.hello;
-        let ids: Vec<String> =
-            std::iter::once(&hello.id).chain(&hello.agent_session).cloned().collect();
+        let ids: Vec<String> = ids_of(&session).map(str::to_owned).collect();
         let has_prefix = text.len() >= MIN_PREFIX && ids.iter().any(|id| id.starts_with(text));
         if has_prefix || hello.pid.to_string() == text {
             found.push(ids);

@@ -18,8 +18,7 @@ impl Service {
         }
         // A store that cannot be opened refuses the call anyway.
         let Ok(pools) = self.pools().await else { return None };
-        let ids = [Some(&session.hello.id), session.hello.agent_session.as_ref()];
-        if ids.into_iter().flatten().any(|id| pools.switches.is_incognito(id)) {
+        if ids_of(session).any(|id| pools.switches.is_incognito(id)) {
             return Some(OffReason::Incognito);
         }
         if pools.switches.is_off(&session.group) {
@@ -27,6 +26,18 @@ impl Service {
         }
         let needs_file = self.config.serves_opted_in_only() && !session.hello.opted_in;
         (needs_file && !pools.switches.is_on(&session.group)).then_some(OffReason::NotOptedIn)
+    }
+
+    /// Returns whether a client's session, by its own id, or an MCP session of it is off by itself or became incognito: its hooks then
+    /// answer nothing and record nothing.
+    pub async fn is_client_session_off(&self, id: &str) -> bool {
+        let joined = self.joined_sessions(id, &self.hooks.sessions.ancestors(id));
+        if joined.iter().any(|session| off_by_itself(session).is_some()) {
+            return true;
+        }
+        let Ok(pools) = self.pools().await else { return false };
+        let mut ids = joined.iter().flat_map(|session| ids_of(session)).chain([id]);
+        ids.any(|id| pools.switches.is_incognito(id))
     }
 
     /// Returns where loci is off, and adds to each connected session whether it is.
@@ -67,6 +78,11 @@ impl Service {
         let group = recognised.as_ref().unwrap_or(&session.group);
         self.resolve_group(group).await.or(recognised)
     }
+}
+
+/// Returns the ids of a session: that of its shim, and the agent's own if there is one.
+pub fn ids_of(session: &Session) -> impl Iterator<Item = &str> {
+    std::iter::once(&session.hello.id).chain(&session.hello.agent_session).map(String::as_str)
 }
 
 /// Returns why a session is off whatever its project is; nothing of the store is read for it.

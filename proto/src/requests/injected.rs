@@ -8,10 +8,11 @@
 //! ```json
 //! {"receipts": [{"at": "2026-02-01T09:00:00.000Z", "client": "claude", "event": "prompt", "session": "8b1f1d0e", "project": "shop",
 //!   "outcome": "delivered", "reason": "matches the prompt", "tokens": 30,
-//!   "memories": [{"id": "01953a2b-7c1e-7000-8000-0123456789ab", "preview": "Deploy with just ship"}]}], "more": false}
+//!   "memories": [{"id": "01953a2b-7c1e-7000-8000-0123456789ab", "preview": "Deploy with just ship"}]}], "more": false, "group": "shop"}
 //! ```
 
 use crate::memory::MemoryId;
+use crate::off::OffReason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,12 @@ pub struct InjectedReply {
     /// True if there are older ones.
     #[serde(default)]
     pub more: bool,
+    /// Display name of the caller's project.
+    #[serde(default)]
+    pub group: String,
+    /// Why loci is off in that project, or in the session of the request if that is its full id; absent if it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<OffReason>,
 }
 
 /// What happened at one event.

@@ -8,7 +8,6 @@ mod stop;
 
 use crate::config::hooks::Hooks;
 use crate::service::hooks::sessions::HookSession;
-use crate::service::switches::off_by_itself;
 use crate::service::{Caller, Service};
 use loci_engine::hooks::receipt::{HookReceipt, Outcome, Withheld};
 use loci_engine::hooks::selection::Injection;
@@ -79,8 +78,11 @@ pub(super) async fn handle(
     service.sessions.record_activity();
     let config = service.config.config().hooks;
     let event = Event { service, caller, request, config, id, session };
-    // Of a client whose MCP session is incognito nothing is recorded, also not that it asked.
-    if event.joined().iter().any(|session| off_by_itself(session).is_some()) {
+    // Of an incognito session nothing is recorded, also not that it asked.
+    if service.is_client_session_off(&event.id).await {
+        if matches!(event.request.event, HookEvent::SessionEnd) {
+            event.session.lock().close();
+        }
         return Ok(Answer::silent("off in this session").reply);
     }
     let answer = event.answer().await?;

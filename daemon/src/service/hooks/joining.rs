@@ -32,8 +32,8 @@ impl Service {
         Ok(self.hooks.sessions.insert(id, given, ancestors))
     }
 
-    /// Returns the MCP sessions of the client that runs this session: those that name it, and those that the same process has started, if
-    /// it runs no other session.
+    /// Returns the MCP sessions of the client that runs this session: those that name it, and those that the same process has started and
+    /// that name none or one that has ended, if it runs no other session.
     #[must_use]
     pub fn joined_sessions(&self, id: &str, ancestors: &[u32]) -> Vec<Arc<Session>> {
         if id.is_empty() {
@@ -48,13 +48,17 @@ impl Service {
 
     fn is_joined(&self, session: &Session, id: &str, ancestors: &[u32]) -> bool {
         let hello = &session.hello;
-        match (&hello.agent_session, hello.ancestors.first()) {
-            (Some(named), _) => named == id,
-            (None, Some(client)) => {
+        let is_named = hello.agent_session.as_deref().map(|named| named == id);
+        // After `/clear` a client has a new session, and the server that it started before still names the old one.
+        let has_ended = |named| self.hooks.sessions.has_ended(named);
+        match (is_named, hello.ancestors.first()) {
+            (Some(true), _) => true,
+            (Some(false), _) if !hello.agent_session.as_deref().is_some_and(has_ended) => false,
+            (_, Some(client)) => {
                 sessions::is_client(*client, ancestors)
                     && !self.hooks.sessions.has_other_of_process(*client, id)
             }
-            (None, None) => false,
+            (_, None) => false,
         }
     }
 }

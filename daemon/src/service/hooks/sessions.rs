@@ -116,6 +116,24 @@ impl HookSessions {
         session
     }
 
+    /// Returns the processes above the last hook of a session, the nearest first; none if it is not in memory.
+    #[must_use]
+    pub fn ancestors(&self, id: &str) -> Vec<u32> {
+        self.cache().peek(id).map(|session| session.lock().ancestors.clone()).unwrap_or_default()
+    }
+
+    /// Returns whether a session is in memory.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.cache().contains(id)
+    }
+
+    /// Returns whether a session is in memory and has ended.
+    #[must_use]
+    pub fn has_ended(&self, id: &str) -> bool {
+        self.cache().peek(id).is_some_and(|session| session.lock().is_closed)
+    }
+
     /// Forgets every session: the store was emptied.
     pub fn clear(&self) {
         self.cache().clear();

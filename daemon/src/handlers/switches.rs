@@ -10,6 +10,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use loci_proto::requests::groups::{GroupSwitchedReply, SwitchRequest};
+use loci_proto::requests::hook::{HookEvent, HookRequest};
 use loci_proto::requests::incognito::{IncognitoReply, IncognitoRequest};
 use std::collections::BTreeSet;
 
@@ -38,7 +39,16 @@ pub(super) async fn check(
         Request::Stats(_) => !session.is_agent(),
         _ => is_person,
     };
-    if is_served { Ok(()) } else { check_on(service, session).await }
+    if is_served {
+        return Ok(());
+    }
+    if let Request::Hook(HookRequest { event: HookEvent::SessionEnd, session: Some(id), .. }) =
+        request
+    {
+        // Also where nothing else is served: the next session of the client must find that this one has ended.
+        service.hooks.sessions.end(id);
+    }
+    check_on(service, session).await
 }
 
 /// Refuses everything where loci is off.

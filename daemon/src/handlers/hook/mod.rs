@@ -80,9 +80,6 @@ pub(super) async fn handle(
     let event = Event { service, caller, request, config, id, session };
     // Of an incognito session nothing is recorded, also not that it asked.
     if service.is_client_session_off(&event.id).await {
-        if matches!(event.request.event, HookEvent::SessionEnd) {
-            event.session.lock().close();
-        }
         return Ok(Answer::silent("off in this session").reply);
     }
     let answer = event.answer().await?;

@@ -128,6 +128,13 @@ impl HookSessions {
         self.cache().contains(id)
     }
 
+    /// Ends a session that is in memory.
+    pub fn end(&self, id: &str) {
+        if let Some(session) = self.cache().peek(id) {
+            session.lock().close();
+        }
+    }
+
     /// Returns whether a session is in memory and has ended.
     #[must_use]
     pub fn has_ended(&self, id: &str) -> bool {

@@ -262,8 +262,13 @@ fn text(report: &Report, verb: &str) -> String {
         )),
     }
     lines.extend(report.removed.iter().map(|path| format!("{verb}: {}", shown(path))));
-    lines
-        .extend(report.clients.iter().map(|file| format!("{verb}: {}", escape_line(&file.line()))));
+    let changed = match verb {
+        "Removes" => "Changes",
+        "Removed" => "Changed",
+        _ => "Would change",
+    };
+    let clients = report.clients.iter();
+    lines.extend(clients.map(|file| format!("{changed}: {}", escape_line(&file.line()))));
     lines.extend(report.left.iter().map(|left| format!("Keeps: {}", escape_line(left))));
     lines.extend(report.export.iter().map(|path| format!("Exported to: {}", shown(path))));
     let kept = report.kept.iter();

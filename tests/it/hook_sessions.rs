@@ -37,7 +37,7 @@ fn two_hundred_sessions_leave_one_daemon_and_no_process() {
         for worker in 0..AT_ONCE {
             let home = &home;
             scope.spawn(move || {
-                (worker..SESSIONS).step_by(AT_ONCE).for_each(|n| open_and_kill(home, n))
+                (worker..SESSIONS).step_by(AT_ONCE).for_each(|n| open_and_kill(home, n));
             });
         }
     });

@@ -97,7 +97,7 @@ impl Service {
                 status.warnings.push(failure.to_string());
             }
             StoreState::Open(pools) => {
-                // One deadline for all of it: whoever asks waits a few seconds only.
+                // One deadline for all parts, so that the caller gets an answer within seconds.
                 let end = tokio::time::Instant::now() + COUNT_DEADLINE;
                 add_store(&mut status, &pools).await;
                 let progress = timeout_at(end, self.re_embedding(&pools)).await;

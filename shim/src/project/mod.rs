@@ -63,7 +63,7 @@ impl Environment {
             project_dir: variable("CLAUDE_PROJECT_DIR").map(PathBuf::from),
             working_dir: std::env::current_dir().ok(),
             shared,
-            // Any other value is incognito too: whoever sets the variable wants nothing to be recorded.
+            // Every value but 0 means incognito, because a typing error must not record the session.
             incognito: variable("LOCI_INCOGNITO").is_some_and(|value| value != "0"),
         }
     }

@@ -160,7 +160,7 @@ fn check_record(file: &WrittenFile, state: &mut State) {
     }
 }
 
-/// Counts what a file has of loci, whoever wrote it.
+/// Counts the entries of loci in a file, also those that loci did not write.
 fn look_at(file: &WantedFile, client: Client, scope: Scope, state: &mut State) {
     let Content::Entries(format, entries) = &file.content else { return };
     let Ok(Some(text)) = files::read(&file.path) else { return };

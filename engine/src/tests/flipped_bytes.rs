@@ -266,7 +266,8 @@ fn judge(line: &mut Line, sound: &Sound, outcome: Outcome, flip: &Flip<'_>) {
     // Of the free pages, those with the list of the others matter.
     let is_free_list = findings.iter().any(|finding| finding.found.contains("Freelist"));
     // The start makes the definition of a derived table or index again and says so; a silent change leaves nothing else to report.
-    let is_rebuilt = *is_silent && said_at_start && owner.is_some_and(|owner| owner == "sqlite_schema");
+    let is_rebuilt =
+        *is_silent && said_at_start && owner.is_some_and(|owner| owner == "sqlite_schema");
     if !is_rebuilt {
         assert_eq!(is_reported, owner.is_some() || is_free_list, "{place}: {findings:?}");
     }

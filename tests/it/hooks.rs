@@ -376,6 +376,15 @@ fn the_end_of_a_turn_reminds_once_of_a_decision_that_was_not_stored() {
     prompt(&home, "b", "we decided to use Redis for the queue");
     agent.store("episodic", "On 2026-04-01 we chose Redis for the queue.");
     assert_eq!(stop("b", "Stored."), json!({}), "it was stored");
+    let mut command = home.command("loci");
+    command.env("CLAUDE_CODE_SESSION_ID", "d").arg("mcp");
+    let mut agent = Agent::bare(&mut command);
+    agent.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+    prompt(&home, "d", "we decided to rotate the keys every Monday");
+    agent
+        .call("store_memory", json!({"type": "semantic", "content": " "}))
+        .expect_err("an empty text is refused");
+    assert_eq!(stop("d", "Done.")["decision"], "block", "a refused memory is not stored");
     let again = json!({"session_id": "c", "stop_hook_active": true, "last_assistant_message": "We decided to stop."});
     assert_eq!(claude(&home, "stop", &again), json!({}));
 }

@@ -15,10 +15,11 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: StoreRequest,
 ) -> Result<StoreReply, Failure> {
-    caller.session.record_store();
+    let session = caller.session;
     let draft = Draft::new(request)?.with_shown(caller.session.shown.seqs());
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
+        session.record_store();
         return Ok(answer);
     }
     service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
@@ -44,7 +45,9 @@ pub(super) async fn handle(
     }
     service.health.record_write(&stored, service.now());
     service.request_checkpoint();
-    Ok(StoreReply { degraded: service.degraded(), ..stored? })
+    let stored = stored?;
+    session.record_store();
+    Ok(StoreReply { degraded: service.degraded(), ..stored })
 }
 
 /// Returns the stored answer if the call is a retry, which the shim sends if the daemon died before it answered. Nothing is encoded or

@@ -2,6 +2,7 @@
 
 use crate::home::TestHome;
 use crate::setup::{Case, case, home_of, put, read, run, stderr, tree, value};
+use nix::fcntl::{Flock, FlockArg};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -43,6 +44,27 @@ fn without_a_name_the_installed_clients_are_found_and_the_plan_is_asked_once() {
     let (code, screen) = home.at_terminal(&["setup", "codex"], "[y/N]", "y");
     assert_eq!(code, Some(0), "{screen}");
     assert!(screen.matches("[y/N]").count() == 1 && screen.contains("2 files changed"), "{screen}");
+}
+
+#[test]
+fn two_commands_do_not_change_files_at_the_same_time() {
+    let home = home_of(case("zed"));
+    let file = home.path(".config/zed/settings.json");
+    let before = read(&file);
+    let folder = fs::File::open(home.path("")).expect("the home is opened");
+    let lock = Flock::lock(folder, FlockArg::LockExclusiveNonblock).expect("nobody holds it");
+    for arguments in [&["setup", "zed", "--yes"][..], &["uninstall", "--yes"], &["doctor", "--fix"]]
+    {
+        let output = home.loci(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert!(said.contains("Another loci command is changing"), "{arguments:?}: {said}");
+    }
+    assert_eq!(read(&file), before);
+    run(&home, &["setup", "zed", "--dry-run"]);
+    drop(lock);
+    run(&home, &["setup", "zed", "--yes"]);
+    assert_ne!(read(&file), before);
 }
 
 #[test]
@@ -255,4 +277,23 @@ fn doctor_finds_another_version_a_missing_permission_and_the_plugin_beside_hooks
     let screen = run(&home, &["setup", "claude", "--yes"]);
     assert!(screen.contains("The plugin loci runs the hooks"), "{screen}");
     assert!(!read(&settings).contains("loci hook"), "{}", read(&settings));
+}
+
+#[test]
+fn doctor_sees_a_client_that_has_only_the_plugin() {
+    let home = empty();
+    program(&home, "loci", &format!("loci {}", env!("CARGO_PKG_VERSION")));
+    put(&home.path(".claude/settings.json"), "{\"enabledPlugins\": {\"loci@loci\": true}}");
+    put(&home.path(".codex/config.toml"), "[plugins.\"loci@loci\"]\nenabled = true\n");
+    for client in ["claude", "codex"] {
+        let found = findings(&home, &[], client);
+        assert_eq!((found.len(), found[0].0.as_str()), (1, "ok"), "{client}: {found:?}");
+        assert!(found[0].1.contains("starts loci; hooks of the plugin"), "{client}: {found:?}");
+    }
+    let screen = run(&home, &["setup", "codex", "--yes"]);
+    assert!(screen.contains("The plugin loci runs the hooks"), "{screen}");
+    assert!(!home.path(".codex/hooks.json").exists());
+    fs::remove_file(home.path("bin/loci")).expect("the program is removed");
+    let found = findings(&home, &[], "claude");
+    assert!(found.iter().any(|(_, text)| text.contains("loci cannot be run")), "{found:?}");
 }

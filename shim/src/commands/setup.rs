@@ -7,6 +7,7 @@ use crate::output::{Consent, Problem, Style, confirm, print_line, print_note};
 use crate::setup::apply::apply;
 use crate::setup::client::{Client, Context, Scope, Wishes};
 use crate::setup::environment::{self, Environment};
+use crate::setup::lock::SetupLock;
 use crate::setup::manifest::Manifest;
 use crate::setup::plan::{self, Plan};
 use crate::setup::{report, trust};
@@ -30,6 +31,8 @@ pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
     if args.print {
         return print(args, &environment, &loci);
     }
+    // Held while the plan is shown too: a second plan would be made without the first one.
+    let _lock = if args.dry_run { None } else { Some(SetupLock::take(&environment.home)?) };
     let mut manifest = Manifest::read(&paths.home)?;
     let mut plan = if args.remove {
         plan::take_down(&manifest, args.client, args.scope, args.force)

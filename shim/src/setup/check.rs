@@ -9,7 +9,7 @@ use super::edit::{self, EntryKind, Found};
 use super::environment::{Environment, is_executable};
 use super::files;
 use super::manifest::{Manifest, WrittenFile};
-use super::{plan, program, trust};
+use super::{plan, plugin, program, trust};
 use clap::ValueEnum;
 use loci_proto::requests::doctor::Finding;
 use serde_json::Value as Json;
@@ -58,8 +58,12 @@ fn check_client(checked: &Checked<'_>, client: Client) -> Vec<Finding> {
     }
     for scope in [Scope::User, Scope::Project] {
         for file in wanted_files(checked, client, scope) {
-            look_at(&file, client, scope, &mut state);
+            look_at(&file, client, &mut state);
         }
+    }
+    let has_plugin = plugin::is_on(client, checked.environment);
+    if has_plugin {
+        check_plugin(client, &mut state);
     }
     let is_configured = records().next().is_some() || !state.programs.is_empty();
     if !is_configured {
@@ -74,13 +78,14 @@ fn check_client(checked: &Checked<'_>, client: Client) -> Vec<Finding> {
             "Run loci setup claude",
         ));
     }
-    if client == Client::Codex && state.hooks > 0 {
+    if client == Client::Codex && (state.hooks > 0 || has_plugin) {
         state.findings.extend(check_trust(checked.environment));
     }
     let is_fine = state.findings.is_empty();
     if is_fine {
         let programs: Vec<String> = state.programs.into_iter().collect();
         let hooks = match state.hooks {
+            0 if has_plugin => "hooks of the plugin".to_owned(),
             0 => "no hooks".to_owned(),
             1 => "1 hook".to_owned(),
             count => format!("{count} hooks"),
@@ -161,7 +166,7 @@ fn check_record(file: &WrittenFile, state: &mut State) {
 }
 
 /// Counts the entries of loci in a file, also those that loci did not write.
-fn look_at(file: &WantedFile, client: Client, scope: Scope, state: &mut State) {
+fn look_at(file: &WantedFile, client: Client, state: &mut State) {
     let Content::Entries(format, entries) = &file.content else { return };
     let Ok(Some(text)) = files::read(&file.path) else { return };
     let Ok(document) = edit::parse(&text, *format) else { return };
@@ -185,18 +190,20 @@ fn look_at(file: &WantedFile, client: Client, scope: Scope, state: &mut State) {
     if document["hooks"].is_object() {
         count_hooks(&document["hooks"], file, client, state);
     }
-    let has_plugin = document["enabledPlugins"].as_object().is_some_and(|plugins| {
-        plugins.iter().any(|(name, on)| name.starts_with("loci@") && *on == Json::Bool(true))
-    });
-    if has_plugin && scope == Scope::User {
-        state.has_permission = true;
-        if state.hooks > 0 {
-            state.findings.push(Finding::warn(
-                client.name(),
-                "the plugin loci and the hooks of loci setup both run",
-                format!("Run loci setup {client} --no-hooks, or remove the plugin"),
-            ));
-        }
+}
+
+/// Adds what the plugin brings: the server, its permission, and hooks, which must not run twice.
+fn check_plugin(client: Client, state: &mut State) {
+    state.has_permission = true;
+    if state.hooks > 0 {
+        state.findings.push(Finding::warn(
+            client.name(),
+            "the plugin loci and the hooks of loci setup both run",
+            format!("Run loci setup {client} --no-hooks, or remove the plugin"),
+        ));
+    }
+    if state.programs.is_empty() {
+        state.programs.insert("loci".to_owned());
     }
 }
 

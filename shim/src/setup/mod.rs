@@ -2,7 +2,7 @@
 //!
 //! **Reading guide.** [`clients`] has one file per client, with what it wants; [`edit`] puts entries into JSON and TOML without touching
 //! anything else; [`plan`] computes the [`change::Change`]s, of one file in [`draft`] and [`removal`]; [`apply`] makes them and records
-//! them in the [`manifest`]; [`check`] compares the record with the files for `loci doctor`.
+//! them in the [`manifest`]; [`check`] compares the record with the files for `loci doctor`. Who writes holds the [`lock`].
 //!
 //! Not here: questions and output (`commands::setup`), the hooks themselves.
 
@@ -17,8 +17,10 @@ pub mod environment;
 pub mod event;
 mod files;
 mod hooks;
+pub mod lock;
 pub mod manifest;
 pub mod plan;
+mod plugin;
 mod program;
 mod removal;
 pub mod repair;

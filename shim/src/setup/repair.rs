@@ -5,6 +5,7 @@ use super::change::server_command;
 use super::client::{Client, Context, Part, Scope, Wishes};
 use super::environment::{Environment, is_executable};
 use super::event::Event;
+use super::lock::SetupLock;
 use super::manifest::{Manifest, WrittenEntry};
 use super::plan;
 use crate::output::Problem;
@@ -14,12 +15,13 @@ use std::path::{Path, PathBuf};
 /// Sets the clients of the manifest up again, as they were set up. Returns the files that were changed and the problems.
 ///
 /// # Errors
-/// The manifest cannot be read.
+/// Another command is changing clients' files, or the manifest cannot be read.
 pub fn repair(
     home: &Path,
     environment: &Environment,
     own_path: &Path,
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Problem> {
+    let _lock = SetupLock::take(&environment.home)?;
     let mut manifest = Manifest::read(home)?;
     let (mut changed, mut problems) = (Vec::new(), Vec::new());
     for client in Client::value_variants() {

@@ -1,6 +1,8 @@
 //! The entries that `loci setup` has written into the configuration of clients, as `loci uninstall` reports them.
 
 use crate::output::Problem;
+use crate::setup::environment::Environment;
+use crate::setup::lock::SetupLock;
 use crate::setup::manifest::Manifest;
 use crate::setup::plan;
 use crate::setup::uninstall::remove_everything;
@@ -29,6 +31,14 @@ impl ClientFile {
     pub fn line(&self) -> String {
         format!("{}: {}", self.path.display(), self.done.join(", "))
     }
+}
+
+/// Keeps other commands from changing clients' files; `None` if the user's home folder is unknown.
+///
+/// # Errors
+/// Another command is changing them.
+pub fn lock() -> Result<Option<SetupLock>, Problem> {
+    Environment::of_process().map(|environment| SetupLock::take(&environment.home)).transpose()
 }
 
 /// Returns what [`remove_client_entries`] would do now. `home` is the data folder.

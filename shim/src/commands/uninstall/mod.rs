@@ -69,6 +69,7 @@ struct Uninstallation<'a> {
 pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
+    let _lock = if args.dry_run { None } else { client_entries::lock()? };
     let places = match places().await {
         Err(problem) if args.delete_data => return Err(problem),
         places => places.ok(),

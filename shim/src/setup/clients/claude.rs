@@ -3,10 +3,11 @@
 //! Hooks are written as command lines, not as `command` with `args`: VS Code reads the same file and knows only command lines.
 
 use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
-use crate::setup::edit::{self, Entry, Format, Value};
+use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
 use crate::setup::event::Event;
 use crate::setup::hooks::{self, Hook, HookFormat};
+use crate::setup::plugin;
 use std::path::PathBuf;
 
 /// The permission for every tool of the server `loci`.
@@ -42,15 +43,6 @@ pub fn is_installed(environment: &Environment) -> bool {
         || servers(environment).is_file()
 }
 
-/// Whether the plugin of loci is on, which has the same hooks.
-fn has_plugin(environment: &Environment) -> bool {
-    let text = std::fs::read_to_string(folder(environment).join("settings.json"));
-    let document = edit::parse(&text.unwrap_or_default(), Format::Json).unwrap_or_default();
-    document["enabledPlugins"].as_object().is_some_and(|plugins| {
-        plugins.iter().any(|(name, on)| name.starts_with("loci@") && *on == true)
-    })
-}
-
 /// What it wants.
 #[must_use]
 pub fn wanted(context: &Context<'_>) -> Wanted {
@@ -68,8 +60,8 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     }
     let environment = context.environment;
     let mut notes = Vec::new();
-    if has_plugin(environment) {
-        notes.push("The plugin loci runs the hooks, so setup writes none".to_owned());
+    if plugin::is_on(Client::Claude, environment) {
+        notes.push(plugin::NO_HOOKS.to_owned());
     } else {
         let format = HookFormat::Groups { tools: "Edit|MultiEdit|Write|NotebookEdit|Bash" };
         settings.extend(hooks::entries(context, Client::Claude, format, &HOOKS));

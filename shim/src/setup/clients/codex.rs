@@ -6,6 +6,7 @@ use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::Environment;
 use crate::setup::event::Event;
 use crate::setup::hooks::{self, Hook, HookFormat};
+use crate::setup::plugin;
 use std::path::PathBuf;
 
 const HOOKS: [Hook; 7] = [
@@ -50,9 +51,14 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let entry = Entry::key(&["mcp_servers", "loci"], Value::Table(server));
     let server = WantedEntry { words, ..WantedEntry::server(entry) };
     let format = HookFormat::Groups { tools: "apply_patch|Bash" };
-    let hooks = hooks::entries(context, Client::Codex, format, &HOOKS);
-    let folder = context.choose(folder(context.environment), ".codex");
     let mut notes = Vec::new();
+    let hooks = if plugin::is_on(Client::Codex, context.environment) {
+        notes.push(plugin::NO_HOOKS.to_owned());
+        Vec::new()
+    } else {
+        hooks::entries(context, Client::Codex, format, &HOOKS)
+    };
+    let folder = context.choose(folder(context.environment), ".codex");
     if !hooks.is_empty() {
         notes.push("Codex runs a hook only after you approve it: type /hooks in Codex".to_owned());
     }

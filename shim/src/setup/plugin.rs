@@ -1,0 +1,36 @@
+//! Whether a client runs the plugin of loci, which brings the server and the same hooks as setup.
+
+use super::client::Client;
+use super::clients;
+use super::edit::{self, Format};
+use super::environment::Environment;
+use serde_json::Value as Json;
+
+/// The start of the plugin's name in a client's configuration; the name of the marketplace follows.
+const NAME: &str = "loci@";
+/// Why setup writes no hooks beside the plugin.
+pub const NO_HOOKS: &str = "The plugin loci runs the hooks, so setup writes none";
+
+/// Returns whether the user has the plugin and it is on. Known of Claude Code and Codex.
+#[must_use]
+pub fn is_on(client: Client, environment: &Environment) -> bool {
+    let (path, format) = match client {
+        Client::Claude => {
+            (clients::claude::folder(environment).join("settings.json"), Format::Json)
+        }
+        Client::Codex => (clients::codex::folder(environment).join("config.toml"), Format::Toml),
+        _ => return false,
+    };
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let document = edit::parse(&text, format).unwrap_or_default();
+    let is_on = |state: &Json| match client {
+        Client::Claude => *state == true,
+        _ => state["enabled"] != false,
+    };
+    let plugins = match client {
+        Client::Claude => &document["enabledPlugins"],
+        _ => &document["plugins"],
+    };
+    let plugins = plugins.as_object().into_iter().flatten();
+    plugins.into_iter().any(|(name, state)| name.starts_with(NAME) && is_on(state))
+}

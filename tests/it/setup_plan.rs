@@ -189,6 +189,15 @@ fn a_project_gets_files_of_its_own() {
     assert!(project.join(".mcp.json").exists(), "that of the project is of another scope");
     run(&home, &["setup", "claude", "--remove", "--yes"]);
     assert_eq!(fs::read_dir(&project).expect("the folder is read").count(), 0);
+    run(&home, &["setup", "devin", "--scope", "project", "--yes"]);
+    let hooks = value(&project.join(".devin/hooks.v1.json"));
+    let command = &hooks["SessionStart"][0]["hooks"][0]["command"];
+    assert!(command.as_str().is_some_and(|text| text.ends_with("hook devin session-start")));
+    assert_eq!(value(&project.join(".devin/config.json"))["hooks"], Value::Null);
+    let again = run(&home, &["setup", "devin", "--scope", "project", "--dry-run"]);
+    assert!(again.contains("Nothing would change"), "{again}");
+    run(&home, &["setup", "devin", "--remove", "--yes"]);
+    assert_eq!(fs::read_dir(&project).expect("the folder is read").count(), 0);
     let output = home.loci(&["setup", "claude-desktop", "--scope", "project", "--yes"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }

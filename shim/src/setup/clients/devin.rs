@@ -1,6 +1,7 @@
-//! Devin Desktop and the Devin CLI: server, permission and hooks in one `config.json`.
+//! Devin Desktop and the Devin CLI: server, permission and hooks of the user in one `config.json`; hooks of a project in a file of their
+//! own, whose top level has the events.
 
-use crate::setup::client::{Client, Context, Wanted, WantedEntry, WantedFile};
+use crate::setup::client::{Client, Context, Scope, Wanted, WantedEntry, WantedFile};
 use crate::setup::edit::{Entry, Format, Value};
 use crate::setup::environment::{Environment, System};
 use crate::setup::event::Event;
@@ -43,9 +44,21 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         entries.push(WantedEntry::permission(entry));
     }
     let format = HookFormat::Groups { tools: "edit|exec" };
-    entries.extend(hooks::entries(context, Client::Devin, format, &HOOKS));
+    let mut hooks = hooks::entries(context, Client::Devin, format, &HOOKS);
     let path = context.choose(folder(context.environment), ".devin");
-    // In a project, hooks are in a file of their own: the events are its top level.
-    let file = WantedFile::entries(path.join("config.json"), Format::Jsonc, entries);
-    Wanted { files: vec![file], notes: Vec::new() }
+    let config = path.join("config.json");
+    let files = match context.scope {
+        Scope::User => {
+            entries.extend(hooks);
+            vec![WantedFile::entries(config, Format::Jsonc, entries)]
+        }
+        Scope::Project => {
+            hooks.iter_mut().for_each(|hook| drop(hook.entry.path.remove(0)));
+            vec![
+                WantedFile::entries(config, Format::Jsonc, entries),
+                WantedFile::entries(path.join("hooks.v1.json"), Format::Jsonc, hooks),
+            ]
+        }
+    };
+    Wanted { files, notes: Vec::new() }
 }

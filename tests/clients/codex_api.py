@@ -4,17 +4,18 @@ It lets the real Codex run without a network or an account. Implements only what
 """
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted_server import ScriptedServer
 
 PREFIX = "mcp__"
 """Prefix of the namespaces of MCP tools in requests."""
 
 
-class ScriptedModel:
+class ScriptedModel(ScriptedServer):
     """Requests the calls `[(namespace, tool, arguments), …]` in order, then ends its turn."""
 
     def __init__(self, calls=()):
+        super().__init__()
         self.calls = list(calls)
         self.requests = []
         """Bodies of the requests, oldest first."""
@@ -22,22 +23,15 @@ class ScriptedModel:
         """Names of the MCP tools in the last request, `namespace.tool`."""
         self.results = []
         """Results of the calls so far, as text, in order."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
 
     def settings(self):
         """Returns the command-line options with which Codex asks this server, without a key; its files stay as they are."""
-        url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        provider = f'{{name="scripted", base_url="{url}", wire_api="responses", request_max_retries=0, stream_max_retries=0}}'
+        provider = f'{{name="scripted", base_url="{self.url}/v1", wire_api="responses", request_max_retries=0, stream_max_retries=0}}'
         settings = ('model_provider="scripted"', f"model_providers.scripted={provider}", 'model="scripted"')
         return [part for setting in settings for part in ("-c", setting)]
+
+    def answer(self, path, request):
+        return (_stream(self.next_item(request)), "text/event-stream") if path == "/v1/responses" else None
 
     def next_item(self, request):
         """Returns the item of the next response: a call, or the last message."""
@@ -77,31 +71,3 @@ def _stream(item):
         {"type": "response.completed", "response": {"id": "resp_scripted", "usage": usage}},
     )
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-
-
-def _handler(model):
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if self.path == "/v1/responses":
-                self.reply(200, _stream(model.next_item(request)), "text/event-stream")
-            else:
-                self.reply(404, "{}")
-
-        def do_GET(self):
-            self.reply(404, "{}")
-
-        def reply(self, status, text, kind="application/json"):
-            body = text.encode()
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            """Requests are not logged."""
-
-    return Handler

@@ -4,17 +4,18 @@ It lets the real Gemini CLI run without a network or an account. Implements only
 """
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted_server import ScriptedServer
 
 PREFIX = "mcp_"
 """Prefix of MCP tools in requests. Requests without any tools are auxiliary."""
 
 
-class ScriptedModel:
+class ScriptedModel(ScriptedServer):
     """Requests the calls `[(tool, arguments), …]` in order, then ends its turn."""
 
     def __init__(self, calls=()):
+        super().__init__()
         self.calls = list(calls)
         self.requests = []
         """Contents of the requests that offer tools, oldest first."""
@@ -22,16 +23,13 @@ class ScriptedModel:
         """Names of the MCP tools in the last request."""
         self.results = []
         """Results of the calls so far, in order."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+    def answer(self, path, request):
+        candidate = {"content": {"role": "model", "parts": [self.next_part(request)]}, "finishReason": "STOP", "index": 0}
+        usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+        answer = json.dumps({"candidates": [candidate], "usageMetadata": usage})
+        is_stream = "streamGenerateContent" in path
+        return (f"data: {answer}\r\n\r\n", "text/event-stream") if is_stream else (answer, "application/json")
 
     def next_part(self, request):
         """Returns the part of the next answer: a call, or the last text."""
@@ -51,34 +49,3 @@ class ScriptedModel:
 def texts_of(contents):
     """Returns the texts that a request gives to the model, in order; without the tools."""
     return [part["text"] for content in contents for part in content["parts"] if "text" in part]
-
-
-def _handler(model):
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):
-            part = model.next_part(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
-            usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-            answer = json.dumps({"candidates": [candidate], "usageMetadata": usage})
-            if "streamGenerateContent" in self.path:
-                self.reply(200, f"data: {answer}\r\n\r\n", "text/event-stream")
-            else:
-                self.reply(200, answer)
-
-        def do_GET(self):
-            self.reply(404, "{}")
-
-        def reply(self, status, text, kind="application/json"):
-            body = text.encode()
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            """Requests are not logged."""
-
-    return Handler

@@ -4,35 +4,36 @@ It lets a real agent run without a network or an account. Implements only what a
 """
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted_server import ScriptedServer
 
 PREFIX = "mcp__"
 """Prefix of MCP tools in requests. Requests without such tools are auxiliary, for example to name the session."""
 
 
-class ScriptedModel:
+class ScriptedModel(ScriptedServer):
     """Requests the calls `[(tool, arguments), …]` in order, then ends its turn.
 
     Arguments that depend on earlier calls are a function of their results, oldest first.
     """
 
     def __init__(self, calls):
+        super().__init__()
         self.calls = calls
         self.offered = []
         """Names of the MCP tools in the last request."""
         self.results = []
         """Results of the calls so far, `{"content": …, "is_error": …}`, in order."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+    def answer(self, path, request):
+        path = path.partition("?")[0]
+        if path.endswith("/count_tokens"):
+            return json.dumps({"input_tokens": 1}), "application/json"
+        if not path.endswith("/messages"):
+            return None
+        message = _message_of(request, *self.next_block(request))
+        is_stream = request.get("stream")
+        return (_stream(message), "text/event-stream") if is_stream else (json.dumps(message), "application/json")
 
     def next_block(self, request):
         """Returns the content block of the next message, and its stop reason."""
@@ -84,41 +85,3 @@ def _stream(message):
         {"type": "message_stop"},
     )
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-
-
-def _handler(model):
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            path = self.path.partition("?")[0]
-            if path.endswith("/count_tokens"):
-                self.reply(200, json.dumps({"input_tokens": 1}))
-            elif path.endswith("/messages"):
-                message = _message_of(request, *model.next_block(request))
-                if request.get("stream"):
-                    self.reply(200, _stream(message), "text/event-stream")
-                else:
-                    self.reply(200, json.dumps(message))
-            else:
-                self.reply(404, "{}")
-
-        def do_GET(self):
-            self.reply(404, "{}")
-
-        def do_HEAD(self):
-            self.reply(404, "")
-
-        def reply(self, status, text, kind="application/json"):
-            body = text.encode()
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            """Requests are not logged."""
-
-    return Handler

@@ -1,0 +1,1 @@
+//! Tests of the formats, on files of a temporary folder.

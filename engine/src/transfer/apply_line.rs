@@ -31,6 +31,11 @@ use serde_json::json;
 /// Those of further memories are read again from the database.
 const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 
+/// The status of a forgotten memory.
+const FORGOTTEN: &str = "forgotten";
+/// Why a memory is forgotten that a dump says was erased.
+const ERASED_ELSEWHERE: &str = "erased in another store";
+
 /// What becomes of a memory that is in the file and in this store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -88,7 +93,11 @@ impl Importer<'_, '_> {
             return self.merge_memory(seq, &line);
         }
         if self.mode.source == Source::File || !line.has_trust() {
+            let claimed = line.trust.take();
             line.set_imported();
+            if self.mode.own_texts {
+                line.trust_claim(claimed.as_deref());
+            }
             self.reply.flagged += usize::from(!line.flags.is_empty());
         }
         let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
@@ -118,6 +127,8 @@ impl Importer<'_, '_> {
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
+        } else if self.mode.own_texts && line.trust.as_deref() == Some(Trust::Person.as_str()) {
+            self.trust_own_text(local.as_ref(), &mut merged);
         } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
             self.content_differs.insert(seq);
             return Ok(());
@@ -162,6 +173,25 @@ impl Importer<'_, '_> {
             self.reply.flagged += usize::from(!merged.flags.is_empty());
         }
         Outcome::Merged
+    }
+
+    /// Sets the provenance of a memory that is merged with a text of the person: a file of a person
+    /// may change what a person stored or confirmed.
+    fn trust_own_text(&mut self, local: Option<&MemoryLine>, merged: &mut MemoryLine) {
+        let claimed = Trust::Person.as_str();
+        match local {
+            Some(local) if merged.content == local.content && merged.metadata == local.metadata => {
+                merged.set_provenance_of(local);
+                if local.flags.is_empty() {
+                    merged.trust_claim(Some(claimed));
+                }
+            }
+            _ => {
+                merged.set_imported();
+                merged.trust_claim(Some(claimed));
+                self.reply.flagged += usize::from(!merged.flags.is_empty());
+            }
+        }
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.
@@ -362,13 +392,42 @@ impl Importer<'_, '_> {
 
     /// Applies a tombstone.
     pub(crate) fn apply_tombstone(&mut self, line: &TombstoneLine) -> Result<()> {
-        if import_rows::find(self.change.conn, &line.id)?.is_some() {
+        if let Some((seq, _)) = import_rows::find(self.change.conn, &line.id)? {
+            if self.file.is_dump {
+                return self.forget_erased(seq, line);
+            }
             self.kept_despite_tombstone += 1;
         } else if import_rows::add_tombstone(self.change.conn, line)? {
             self.change.record_created(Row::Tombstone(line.id.to_string()));
             self.reply.other += 1;
         }
         Ok(())
+    }
+
+    /// Forgets a memory that another machine has erased. It can be restored here, and no dump has it.
+    fn forget_erased(&mut self, seq: i64, line: &TombstoneLine) -> Result<()> {
+        let Some(local) = export_rows::memory_line(self.change.conn, seq)? else { return Ok(()) };
+        if !import_rows::add_tombstone(self.change.conn, line)? {
+            // An earlier dump said so, and a person has restored it since.
+            self.kept_despite_tombstone += usize::from(local.status != FORGOTTEN);
+            return Ok(());
+        }
+        self.change.record_created(Row::Tombstone(line.id.to_string()));
+        self.reply.other += 1;
+        if local.status == FORGOTTEN {
+            return Ok(());
+        }
+        self.change.record_before(Row::Memory(seq))?;
+        let forgotten = MemoryLine {
+            status: FORGOTTEN.to_owned(),
+            status_at: self.change.call.now.0.max(local.status_at + 1),
+            superseded_by: None,
+            forgotten_reason: Some(ERASED_ELSEWHERE.to_owned()),
+            ..local
+        };
+        import_rows::update(self.change.conn, &forgotten, &hash(&forgotten.content))?;
+        self.reply.changed += 1;
+        self.record_memory(seq, &forgotten, "changed")
     }
 
     /// Returns true for a memory that was hard-deleted in this store or in the store of the file.

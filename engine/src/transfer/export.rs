@@ -8,6 +8,7 @@ use crate::db::export_rows as rows;
 use crate::db::vector_sets;
 use crate::error::Result;
 use crate::handles::reader::Reader;
+use crate::transfer::dump;
 use crate::transfer::record::{EndLine, Header, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
@@ -33,9 +34,12 @@ impl Reader {
         let (conn, damaged) = (self.fresh_connection()?, Arc::new(DamagedRows::default()));
         damage::record_into(&conn, &damaged)?;
         let tx = rows::snapshot(&conn)?;
-        let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
+        if request.layout == Layout::Dump {
+            return dump::write(&tx, sink);
+        }
         let set = request.vectors.then(|| vector_sets::in_use(&tx)).transpose()?;
         let set = set.map(|sets| sets.active);
+        let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
         out.write_header(&Header {
             loci: "export".to_owned(),
             version: FORMAT_VERSION,
@@ -141,11 +145,11 @@ impl ExportWriter<'_> {
     }
 }
 
-fn to_json(value: &impl Serialize) -> Result<String> {
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value).map_err(|e| Failure::new(Code::Internal, e.to_string()))?)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
-fn write_error(error: std::io::Error) -> crate::error::Error {
+pub(crate) fn write_error(error: std::io::Error) -> crate::error::Error {
     Failure::new(Code::StorageFailed, format!("the export could not be written: {error}")).into()
 }

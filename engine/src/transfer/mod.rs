@@ -2,7 +2,7 @@
 //! format.
 //!
 //! `record` defines the lines, `line_reader` reads a file line by line, `parse` parses a line, and
-//! `document` converts a single JSON document to lines. `export` and `import` are the operations.
+//! `document` converts a single JSON document to lines. `export`, `dump` and `import` are the operations.
 //! An import first checks the whole file (`check`), then applies it line by line (`apply_line`,
 //! `merge`); both happen in one transaction. Not here: SQL (`db::export_rows`, `db::import_rows`),
 //! files and sockets.
@@ -10,6 +10,7 @@
 mod apply_line;
 mod check;
 mod document;
+mod dump;
 mod export;
 mod import;
 mod line_reader;

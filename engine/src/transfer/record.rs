@@ -17,7 +17,7 @@ use std::fmt::{self, Formatter};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
-    /// Always `export`.
+    /// `export` or `dump`.
     pub loci: String,
     pub version: u32,
     /// The model of the vectors, if the export has vectors.
@@ -133,6 +133,13 @@ impl MemoryLine {
         self.flags = flags.names();
     }
 
+    /// Sets the trust of a person, which the line claims, unless the text is flagged.
+    pub(crate) fn trust_claim(&mut self, claimed: Option<&str>) {
+        if claimed == Some(Trust::Person.as_str()) && self.flags.is_empty() {
+            self.trust = Some(Trust::Person.as_str().to_owned());
+        }
+    }
+
     /// Returns whether the line has a trust that is known.
     pub(crate) fn has_trust(&self) -> bool {
         let known = [Trust::Import, Trust::Agent, Trust::Person].map(Trust::as_str);
@@ -232,7 +239,8 @@ pub(crate) struct ClusterLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndLine {
-    /// The number of lines before this one, including the header.
+    /// The number of lines before this one, including the header. 0 in a dump, which git may merge.
+    #[serde(default)]
     pub lines: usize,
     /// The number of damaged rows that were left out.
     #[serde(default, skip_serializing_if = "is_none_left_out")]

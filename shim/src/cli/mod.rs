@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod daemon;
 pub mod hooks;
+pub mod import;
 pub mod installation;
 pub mod memories;
 pub mod setup;
@@ -14,6 +15,7 @@ use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use hooks::{Brief, Hook, Injected, Recall};
+use import::Import;
 use installation::{Uninstall, Update};
 use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
@@ -21,7 +23,7 @@ use memories::{
 };
 use setup::Setup;
 use std::path::PathBuf;
-use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
+use store_admin::{Doctor, Eval, Export, Groups, Reset, Scan};
 use versions::{Review, Supersede};
 
 /// Long-term memory for your agents, on your own machine.
@@ -157,9 +159,9 @@ pub enum Command {
     /// Export the whole store as lines of JSON.
     #[command(after_help = "Example: to a private file\n  loci export --output memories.jsonl")]
     Export(Export),
-    /// Import a file written by `loci export`, also from another machine. Idempotent; can be undone.
+    /// Import a file of `loci export` or `loci dump`, or the memories of another program. Idempotent; can be undone.
     #[command(
-        after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -"
+        after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -\n\nExample: what Claude Code remembers, after a preview\n  loci import --from claude-memory"
     )]
     Import(Import),
     /// Delete everything that is stored, after a backup and confirmation.

@@ -21,20 +21,6 @@ pub struct Export {
     pub force: bool,
 }
 
-/// `loci import`
-#[derive(Debug, Args)]
-pub struct Import {
-    /// File written by loci export; - reads standard input.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Skip and list lines that cannot be imported.
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Print the report as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// `loci reset`
 #[derive(Debug, Args)]
 pub struct Reset {

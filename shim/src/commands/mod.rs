@@ -40,6 +40,7 @@ mod review;
 mod scan;
 mod search;
 mod setup;
+mod short_lived;
 mod stats;
 mod supersede;
 mod transfer;

@@ -29,6 +29,7 @@ pub fn main() -> ExitCode {
             Err(error) => fail(&error.failure, error.exit),
         },
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
+        Some(Command::Lines { path }) => read_command::lines(path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
         Some(Command::Model { command: Model::Fetch { from } }) => {
             options::fetch(&paths, from.as_deref())

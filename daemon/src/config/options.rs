@@ -69,6 +69,11 @@ pub enum Command {
     Backup(BackupCommand),
     /// Print the memories of another program, as JSON for `loci import --from`.
     Read(ReadFiles),
+    /// Print the records of a backup as the lines of an export, for `loci import`.
+    Lines {
+        /// The database file.
+        path: PathBuf,
+    },
     /// Print the paths of the database and the model in force, as JSON for `loci uninstall`.
     Paths,
     /// Manage the model files.

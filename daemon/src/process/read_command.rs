@@ -1,12 +1,15 @@
-//! `locid read`: prints the memories of another program, for `loci import --from`. Opens neither loci's database nor a socket.
+//! `locid read` prints the memories of another program, `locid lines` the records of a backup, for `loci import`. Neither opens the
+//! database in use, or a socket.
 
 use crate::config::Config;
 use crate::config::options::ReadFiles;
 use loci_engine::foreign_formats::{self, Places};
+use loci_engine::transfer::backup_to_lines;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::foreign::{Format, Reading};
 use loci_proto::paths::Paths;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Runs the command; prints the reading, or the failure, as one line of JSON.
 #[must_use]
@@ -18,6 +21,17 @@ pub fn run(paths: &Paths, files: &ReadFiles) -> Exit {
     // The reader may have gone.
     let _ = writeln!(io::stdout(), "{}", line.unwrap_or_default());
     exit
+}
+
+/// Prints the records of a backup as lines; after a failure the last line is the failure.
+#[must_use]
+pub fn lines(path: &Path) -> Exit {
+    let mut out = BufWriter::new(io::stdout());
+    let printed = backup_to_lines(path, &mut out).map_err(Failure::from);
+    let Err(failure) = printed else { return Exit::Ok };
+    let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default());
+    let _ = out.flush();
+    Exit::Failed
 }
 
 fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {

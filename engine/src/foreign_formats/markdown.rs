@@ -3,15 +3,22 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, folder, memory_of};
-use crate::foreign_formats::{front_matter, statements, times};
+use crate::foreign_formats::{front_matter, loci_markdown, statements, times};
 use loci_proto::foreign::ForeignMemory;
 use std::path::Path;
 
 /// Reads a file, or the Markdown files of a folder.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let (mut groups, mut memories, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let project = if path.is_dir() { Some(path) } else { path.parent() };
     for path in collector.markdown_files(path)? {
         let Some(file) = collector.text_file(&path) else { continue };
+        if let Some(records) = loci_markdown::read(&file.text) {
+            groups.extend(records.group);
+            memories.extend(records.memory);
+            others.extend(records.others);
+            continue;
+        }
         let (fields, body) = front_matter::split(&file.text);
         let mut base = ForeignMemory { ..memory_of(&file, project.map(folder)) };
         let at = ["date", "created", "created_at"]
@@ -20,5 +27,8 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         base.created_at = at.unwrap_or(base.created_at).min(base.updated_at);
         collector.add_statements(&base, statements::split(body, &[]));
     }
+    // A line of an export refers to earlier lines only.
+    others.sort_by_key(|record| record["kind"] == "relation");
+    groups.into_iter().chain(memories).chain(others).for_each(|record| collector.add_record(record));
     Ok(())
 }

@@ -12,6 +12,7 @@ mod codex_memory;
 mod collector;
 mod engram;
 mod front_matter;
+mod loci_markdown;
 mod loci_mcp;
 mod markdown;
 mod mcp_memory_service;

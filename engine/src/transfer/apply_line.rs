@@ -17,13 +17,14 @@ use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
 use crate::transfer::import::{Importer, PendingEncoding, Source};
 use crate::transfer::merge::merge;
+use crate::transfer::provenance::{Outcome, may_change};
 use crate::transfer::record::{
     Base64Bytes, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine,
     VariantLine, VectorLine, id_number,
 };
 use loci_proto::error::Failure;
 use loci_proto::group::{Group, clean_name};
-use loci_proto::memory::{MemoryId, MemoryType, Trust};
+use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -35,15 +36,6 @@ const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 const FORGOTTEN: &str = "forgotten";
 /// Why a memory is forgotten that a dump says was erased.
 const ERASED_ELSEWHERE: &str = "erased in another store";
-
-/// What becomes of a memory that is in the file and in this store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// It stays as it is here.
-    Kept,
-    /// It is merged with the line.
-    Merged,
-}
 
 impl Importer<'_, '_> {
     /// Applies a group.
@@ -96,7 +88,7 @@ impl Importer<'_, '_> {
             let claimed = line.trust.take();
             line.set_imported();
             if self.mode.own_texts {
-                line.trust_claim(claimed.as_deref());
+                line.believe(claimed.as_deref());
             }
             self.reply.flagged += usize::from(!line.flags.is_empty());
         }
@@ -127,8 +119,8 @@ impl Importer<'_, '_> {
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
-        } else if self.mode.own_texts && line.trust.as_deref() == Some(Trust::Person.as_str()) {
-            self.trust_own_text(local.as_ref(), &mut merged);
+        } else if self.mode.own_texts && may_change(local.as_ref(), line) {
+            self.trust_own_text(local.as_ref(), &mut merged, line.trust.as_deref());
         } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
             self.content_differs.insert(seq);
             return Ok(());
@@ -148,50 +140,6 @@ impl Importer<'_, '_> {
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
-    }
-
-    /// Sets the provenance of a merged memory: that of this store, unless the file changes the text
-    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it.
-    fn decide_provenance(
-        &mut self,
-        local: Option<&MemoryLine>,
-        merged: &mut MemoryLine,
-    ) -> Outcome {
-        if let Some(local) = local {
-            merged.set_provenance_of(local);
-            if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
-                self.kept_for_trust += 1;
-                self.reply.unchanged += 1;
-                return Outcome::Kept;
-            }
-        }
-        let is_changed = |local: &MemoryLine| {
-            merged.content != local.content || merged.metadata != local.metadata
-        };
-        if local.is_none_or(is_changed) {
-            merged.set_imported();
-            self.reply.flagged += usize::from(!merged.flags.is_empty());
-        }
-        Outcome::Merged
-    }
-
-    /// Sets the provenance of a memory that is merged with a text of the person: a file of a person
-    /// may change what a person stored or confirmed.
-    fn trust_own_text(&mut self, local: Option<&MemoryLine>, merged: &mut MemoryLine) {
-        let claimed = Trust::Person.as_str();
-        match local {
-            Some(local) if merged.content == local.content && merged.metadata == local.metadata => {
-                merged.set_provenance_of(local);
-                if local.flags.is_empty() {
-                    merged.trust_claim(Some(claimed));
-                }
-            }
-            _ => {
-                merged.set_imported();
-                merged.trust_claim(Some(claimed));
-                self.reply.flagged += usize::from(!merged.flags.is_empty());
-            }
-        }
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.

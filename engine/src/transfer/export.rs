@@ -8,7 +8,7 @@ use crate::db::export_rows as rows;
 use crate::db::vector_sets;
 use crate::error::Result;
 use crate::handles::reader::Reader;
-use crate::transfer::dump;
+use crate::transfer::{dump, markdown_files};
 use crate::transfer::record::{EndLine, Header, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
@@ -36,6 +36,9 @@ impl Reader {
         let tx = rows::snapshot(&conn)?;
         if request.layout == Layout::Dump {
             return dump::write(&tx, sink);
+        }
+        if request.layout == Layout::Markdown {
+            return markdown_files::write(&tx, sink);
         }
         let set = request.vectors.then(|| vector_sets::in_use(&tx)).transpose()?;
         let set = set.map(|sets| sets.active);

@@ -133,10 +133,15 @@ impl MemoryLine {
         self.flags = flags.names();
     }
 
-    /// Sets the trust of a person, which the line claims, unless the text is flagged.
-    pub(crate) fn trust_claim(&mut self, claimed: Option<&str>) {
-        if claimed == Some(Trust::Person.as_str()) && self.flags.is_empty() {
-            self.trust = Some(Trust::Person.as_str().to_owned());
+    /// Sets the trust that the line claims: that of a person only if the text is not flagged.
+    pub(crate) fn believe(&mut self, claimed: Option<&str>) {
+        let is_believed = match claimed {
+            Some(trust) if trust == Trust::Person.as_str() => self.flags.is_empty(),
+            Some(trust) => trust == Trust::Agent.as_str(),
+            None => false,
+        };
+        if is_believed {
+            self.trust = claimed.map(str::to_owned);
         }
     }
 

@@ -25,13 +25,15 @@ pub enum Layout {
     Document,
     /// Sorted lines for git: without the log, and without what changes when a memory is only used.
     Dump,
+    /// Markdown files, one line each: `{"path": …, "text": …}`.
+    Markdown,
 }
 
 /// Arguments of `export`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportRequest {
-    /// `lines` (the default), `document` or `dump`.
+    /// `lines` (the default), `document`, `dump` or `markdown`.
     #[serde(default)]
     pub layout: Layout,
     /// Include the vectors, which can also be recomputed from the texts.

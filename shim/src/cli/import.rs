@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// `loci import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// File written by loci export or loci dump; - reads standard input. With --from: files and folders of that program.
+    /// What loci export or loci dump has written, or a backup; - reads standard input. With --from: files and folders of that program.
     #[arg(value_name = "PATH", required_unless_present = "from")]
     pub paths: Vec<PathBuf>,
     /// Import from another program, or Markdown; shows a preview and asks. Default: export or dump, as the file says.
@@ -16,14 +16,14 @@ pub struct Import {
     /// With --from: put everything into this project instead of those that the texts belong to.
     #[arg(long, value_name = "NAME", requires = "from")]
     pub group: Option<GroupName>,
-    /// With --from: print what would be imported, and change nothing.
-    #[arg(long, requires = "from")]
+    /// With --from or a folder: print what would be imported, and change nothing.
+    #[arg(long)]
     pub dry_run: bool,
     /// The texts are your own: trust them as those that you store yourself, except those that look like an order to a model.
     #[arg(long)]
     pub mine: bool,
-    /// With --from: do not ask for confirmation.
-    #[arg(long, short, requires = "from")]
+    /// With --from or a folder: do not ask for confirmation.
+    #[arg(long, short)]
     pub yes: bool,
     /// Skip and list lines that cannot be imported.
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! Runs a short-lived command of `locid`, which prints one line of JSON: a reply or a failure.
+//! Runs a short-lived command of `locid`, which prints its reply as JSON; its last line is the failure if it fails.
 
 use crate::output::Problem;
 use crate::spawn::find_locid;
@@ -25,7 +25,8 @@ pub async fn run(arguments: &[impl AsRef<OsStr>]) -> Result<String, Problem> {
     if output.status.success() {
         return Ok(reply);
     }
-    Err(match serde_json::from_str::<Failure>(&reply) {
+    let last_line = reply.lines().next_back().unwrap_or_default();
+    Err(match serde_json::from_str::<Failure>(last_line) {
         Ok(failure) => failure.into(),
         Err(_) => Problem::new(format!("locid failed: {}", output.status)),
     })

@@ -1,10 +1,12 @@
 //! Tests of export and import, one file for each behaviour, and the helpers that they share.
 
 mod document;
+mod dumps;
 mod encodings;
 mod hard_deletes;
 mod history;
 mod invalid_files;
+mod markdown;
 mod merging;
 mod round_trip;
 mod screening;

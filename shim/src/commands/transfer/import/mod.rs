@@ -9,9 +9,16 @@ mod preview;
 mod projects;
 
 use crate::cli::import::{From, Import};
+use crate::commands::transfer::markdown_folder;
 use crate::output::Problem;
 use loci_proto::foreign::Format;
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Returns whether the only path is a folder of `loci export --format markdown`.
+fn is_markdown_export(paths: &[PathBuf]) -> bool {
+    matches!(paths, [folder] if folder.join(markdown_folder::LIST).is_file())
+}
 
 /// Imports files, or the memories of another program.
 ///
@@ -19,6 +26,7 @@ use std::process::ExitCode;
 /// Nothing can be read, there is no confirmation, or the daemon cannot be reached or refuses it.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     match args.from {
+        None if is_markdown_export(&args.paths) => foreign::run(Format::Markdown, &args).await,
         None | Some(From::Export | From::Dump) => native::run(&args).await,
         Some(From::ClaudeMemory) => foreign::run(Format::ClaudeMemory, &args).await,
         Some(From::ClaudeMd) => foreign::run(Format::ClaudeMd, &args).await,

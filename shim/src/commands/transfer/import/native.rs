@@ -1,8 +1,9 @@
-//! Imports a file of `loci export` or `loci dump`: sends the file or standard input to the store. Also sends the lines that were made
+//! Imports a file of `loci export`, `loci dump` or a backup: sends the file or standard input to the store. Also sends the lines that were made
 //! of other programs' memories.
 
 use crate::cli::import::Import;
 use crate::client::call::VerbClient;
+use crate::commands::short_lived;
 use crate::output::progress::Progress;
 use crate::output::{Problem, escape_line, print_line};
 use http_body_util::channel::Sender;
@@ -24,6 +25,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// # Errors
 /// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
 pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
+    if args.dry_run {
+        return Err(Problem::usage("--dry-run needs --from with the name of a program")
+            .hint("An import can be undone: loci undo ACT"));
+    }
     let [path] = args.paths.as_slice() else {
         return Err(Problem::new("Name one file")
             .hint("Import one file after the other; each is one act")
@@ -31,7 +36,13 @@ pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
     };
     let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
     let client = VerbClient::of_process()?;
-    let body = upload(&client, &request, open(path)?).await?;
+    let source = if is_database(path) {
+        let arguments = ["lines".as_ref(), path.as_os_str()];
+        Source::of_bytes(short_lived::run(&arguments).await?.into_bytes())
+    } else {
+        open(path)?
+    };
+    let body = upload(&client, &request, source).await?;
     if args.json {
         print_line(String::from_utf8_lossy(&body))?;
     } else {
@@ -78,6 +89,15 @@ impl Source {
         let size = Some(bytes.len() as u64);
         Self { reader: Box::new(io::Cursor::new(bytes)), size }
     }
+}
+
+/// Returns whether a file is an SQLite database, as a backup is.
+fn is_database(path: &Path) -> bool {
+    let mut beginning = [0; 16];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && beginning == *b"SQLite format 3\0"
 }
 
 fn open(path: &Path) -> Result<Source, Problem> {

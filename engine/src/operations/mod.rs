@@ -20,7 +20,7 @@ pub(crate) mod inspect;
 pub mod isolation;
 pub(crate) mod list;
 pub mod move_to;
-mod notices;
+pub mod notices;
 pub mod recall;
 pub mod redo;
 pub mod reembed;

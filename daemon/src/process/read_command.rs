@@ -35,8 +35,7 @@ pub fn lines(path: &Path) -> Exit {
 }
 
 fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
-    let format: Format =
-        files.from.parse().map_err(|reason| Failure::invalid("from", reason))?;
+    let format: Format = files.from.parse().map_err(|reason| Failure::invalid("from", reason))?;
     let policy = Config::read(&paths.config)?.privacy.policy()?;
     let working_dir = std::env::current_dir().map_err(|error| {
         Failure::new(Code::NotFound, format!("the working directory cannot be read: {error}"))

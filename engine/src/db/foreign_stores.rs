@@ -40,7 +40,8 @@ impl ForeignStore {
             Ok(Self { conn, path: path.to_path_buf() })
         });
         store.map_err(|error| {
-            let message = format!("{} cannot be read as an SQLite database: {error}", path.display());
+            let message =
+                format!("{} cannot be read as an SQLite database: {error}", path.display());
             Failure::new(Code::Invalid, message).into()
         })
     }
@@ -63,9 +64,9 @@ impl ForeignStore {
                 .hint("Name the database of the program that --from names")
                 .into());
         }
-        let mut statement = self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
-        let names: Vec<String> =
-            statement.column_names().into_iter().map(str::to_owned).collect();
+        let mut statement =
+            self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
+        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {

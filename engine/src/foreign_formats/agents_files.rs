@@ -11,7 +11,8 @@ use loci_proto::memory::{MemoryType, Scope};
 use std::path::{Path, PathBuf};
 
 /// Headings that only repeat what the file is.
-const TITLES: [&str; 6] = ["claude.md", "agents.md", "claude", "agents", "memory", "repository guidelines"];
+const TITLES: [&str; 6] =
+    ["claude.md", "agents.md", "claude", "agents", "memory", "repository guidelines"];
 
 /// Returns `CLAUDE.md` and the files beside it, from the working directory up to the home folder or
 /// the root, and the person's own.
@@ -43,7 +44,10 @@ pub(crate) fn usual_agents_paths(places: &Places) -> Vec<PathBuf> {
 /// The working directory and the folders above it, below the home folder.
 fn above(places: &Places) -> impl Iterator<Item = &Path> {
     let home = places.home.as_path();
-    places.working_dir.ancestors().take_while(move |folder| *folder != home && folder.parent().is_some())
+    places
+        .working_dir
+        .ancestors()
+        .take_while(move |folder| *folder != home && folder.parent().is_some())
 }
 
 /// Reads a file, or the Markdown files of a folder.

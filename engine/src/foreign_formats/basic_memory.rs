@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Returns the folders of all projects of the program's configuration, or the usual one.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
-    let text = fs::read_to_string(places.home.join(".basic-memory/config.json")).unwrap_or_default();
+    let text =
+        fs::read_to_string(places.home.join(".basic-memory/config.json")).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
     let projects = config.get("projects").and_then(Value::as_object);
     let mut found: Vec<PathBuf> = projects
@@ -58,7 +59,8 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
         names.iter().find_map(|name| times::of_text(&front_matter::text(&fields, name)?))
     };
     base.created_at = at(&["created", "created_at", "date"]).unwrap_or(base.created_at);
-    base.updated_at = at(&["modified", "updated_at"]).unwrap_or(base.updated_at).max(base.created_at);
+    base.updated_at =
+        at(&["modified", "updated_at"]).unwrap_or(base.updated_at).max(base.created_at);
     let tags = front_matter::texts(&fields, "tags");
     let (mut found, mut relations) = (Vec::new(), Vec::new());
     for mut statement in statements::split(body, &[&title.to_lowercase(), "observations"]) {
@@ -94,9 +96,16 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
         if let Some(category) = category {
             metadata.insert("category".to_owned(), Value::from(category));
         }
-        let kind = if statement.is_procedure { MemoryType::Procedural } else { MemoryType::Semantic };
+        let kind =
+            if statement.is_procedure { MemoryType::Procedural } else { MemoryType::Semantic };
         let content = format!("{}: {text}", statement.place);
-        collector.add(ForeignMemory { kind, place: statement.place, metadata, content, ..base.clone() });
+        collector.add(ForeignMemory {
+            kind,
+            place: statement.place,
+            metadata,
+            content,
+            ..base.clone()
+        });
     }
 }
 

@@ -28,10 +28,8 @@ pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
 
 fn memory_folders(projects: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(projects).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.path().join("memory"))
-        .filter(|folder| folder.is_dir())
-        .collect();
+    let mut found: Vec<PathBuf> =
+        entries.map(|entry| entry.path().join("memory")).filter(|folder| folder.is_dir()).collect();
     found.sort();
     found
 }

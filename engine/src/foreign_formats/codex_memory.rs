@@ -71,7 +71,9 @@ fn summary(collector: &mut Collector<'_>, file: &TextFile) {
 fn threads(collector: &mut Collector<'_>, file: &TextFile) {
     for block in blocks(&file.text, "## Thread ") {
         let Some((head, body)) = block.split_once("\n\n") else { continue };
-        let Some(id) = head.lines().next().and_then(|line| line.split('`').nth(1)) else { continue };
+        let Some(id) = head.lines().next().and_then(|line| line.split('`').nth(1)) else {
+            continue;
+        };
         let base = with_header(memory_of(file, None), head);
         let body = front_matter::split(body.trim_start()).1;
         episodes(collector, &base, id, body);
@@ -129,7 +131,8 @@ fn add(collector: &mut Collector<'_>, base: &ForeignMemory, mut found: Vec<State
     found.retain(|statement| {
         let last = statement.place.rsplit(" > ").next().unwrap_or_default().to_lowercase();
         let is_index = |heading: &str| {
-            last == heading || statement.place.to_lowercase().split(" > ").any(|part| part == heading)
+            last == heading
+                || statement.place.to_lowercase().split(" > ").any(|part| part == heading)
         };
         !INDEX_HEADINGS.into_iter().any(is_index)
     });

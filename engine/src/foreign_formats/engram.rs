@@ -62,8 +62,10 @@ fn observation(
         (None, None) => None,
     };
     let kind = rows::text(row, "type").unwrap_or_default();
-    let (title, content) =
-        (rows::text(row, "title").unwrap_or_default(), rows::text(row, "content").unwrap_or_default());
+    let (title, content) = (
+        rows::text(row, "title").unwrap_or_default(),
+        rows::text(row, "content").unwrap_or_default(),
+    );
     let content = match (title, content) {
         ("", content) => content.to_owned(),
         (title, content) if content.starts_with(title) => content.to_owned(),

@@ -69,7 +69,9 @@ fn memory(mut fields: Map<String, Value>, body: &str) -> FileRecords {
     };
     others.extend(list("variants").into_iter().map(|item| with(item, "variant", "memory")));
     others.extend(
-        list("sources").into_iter().map(|source| json!({"kind": "source", "memory": id, "source": source})),
+        list("sources")
+            .into_iter()
+            .map(|source| json!({"kind": "source", "memory": id, "source": source})),
     );
     others.extend(list("relations").into_iter().map(|item| with(item, "relation", "subject")));
     if !fields.contains_key("content") {

@@ -54,10 +54,12 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
         let reason = if by == "forgotten" { "was forgotten" } else { "was replaced" };
         return collector.skip(name, &id, reason);
     }
-    let Some(kind) = rows::text(row, "type").and_then(|kind| kind.parse::<MemoryType>().ok()) else {
+    let Some(kind) = rows::text(row, "type").and_then(|kind| kind.parse::<MemoryType>().ok())
+    else {
         return collector.skip(name, &id, "has an unknown type");
     };
-    let related = relations.iter().filter(|relation| rows::text(relation, "subject_id") == Some(&id));
+    let related =
+        relations.iter().filter(|relation| rows::text(relation, "subject_id") == Some(&id));
     let related = related.filter_map(|relation| {
         let predicate = rows::text(relation, "predicate")?.to_owned();
         Some(ForeignRelation { predicate, to: rows::text(relation, "object_id")?.to_owned() })

@@ -29,6 +29,10 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     }
     // A line of an export refers to earlier lines only.
     others.sort_by_key(|record| record["kind"] == "relation");
-    groups.into_iter().chain(memories).chain(others).for_each(|record| collector.add_record(record));
+    groups
+        .into_iter()
+        .chain(memories)
+        .chain(others)
+        .for_each(|record| collector.add_record(record));
     Ok(())
 }

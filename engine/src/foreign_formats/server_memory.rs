@@ -57,7 +57,8 @@ fn named_files(config: &Value, found: &mut Vec<PathBuf>) {
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let Some(file) = collector.text_file(path) else { return Ok(()) };
     let mut lines: Vec<Fields> = Vec::new();
-    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+    {
         match serde_json::from_str(line) {
             Ok(fields) => lines.push(fields),
             Err(_) if lines.is_empty() => {

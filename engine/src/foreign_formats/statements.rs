@@ -159,7 +159,8 @@ impl Splitter<'_> {
             None => text,
         };
         let text = item_text(&self.source[range.clone()]);
-        let nested = inner.iter().position(|(event, _)| matches!(event, Event::Start(Tag::List(_))));
+        let nested =
+            inner.iter().position(|(event, _)| matches!(event, Event::Start(Tag::List(_))));
         match nested {
             Some(at) if text.len() > WHOLE_ITEM_BYTES => {
                 let head = item_text(&self.source[range.start..inner[at].1.start]);
@@ -192,7 +193,8 @@ impl Splitter<'_> {
                         },
                     );
                     let row = named.collect::<Vec<_>>().join("; ");
-                    let text = intro.as_ref().map_or(row.clone(), |intro| format!("{intro}: {row}"));
+                    let text =
+                        intro.as_ref().map_or(row.clone(), |intro| format!("{intro}: {row}"));
                     self.push(text, false);
                 }
                 _ => {}
@@ -269,7 +271,8 @@ fn item_text(source: &str) -> String {
             .trim_start_matches(' ')
             .len();
     let first = source.get(marker..).unwrap_or_default();
-    let first = ["[ ] ", "[x] ", "[X] "].iter().find_map(|box_| first.strip_prefix(box_)).unwrap_or(first);
+    let first =
+        ["[ ] ", "[x] ", "[X] "].iter().find_map(|box_| first.strip_prefix(box_)).unwrap_or(first);
     let mut lines = first.lines();
     let mut text = lines.next().unwrap_or_default().to_owned();
     for line in lines {
@@ -362,7 +365,18 @@ mod tests {
     #[test]
     fn texts_without_structure_and_hostile_ones_are_read() {
         assert!(contents("").is_empty() && contents("\n\n---\n\n***\n").is_empty());
-        for text in ["# ", "- ", "-", "1.", "- \n  - \n    - x", "> > > x", "|a|\n|-|", "```\n", "[x", "- ー日本\n 語"] {
+        for text in [
+            "# ",
+            "- ",
+            "-",
+            "1.",
+            "- \n  - \n    - x",
+            "> > > x",
+            "|a|\n|-|",
+            "```\n",
+            "[x",
+            "- ー日本\n 語",
+        ] {
             let _ = contents(text);
         }
         assert_eq!(contents("> quoted"), ["quoted"]);

@@ -77,7 +77,10 @@ fn claude_code_memories_have_their_types_and_project() {
     let commits = find(&reading, "imperative");
     assert!(commits.content.starts_with("Commit subjects are short: at most fifty characters\n\n"));
     assert_eq!(commits.scope, Scope::Group);
-    assert_eq!(find(&reading, "24 V").content, "Quick facts: The bench supply of the kiln is set to 24 V");
+    assert_eq!(
+        find(&reading, "24 V").content,
+        "Quick facts: The bench supply of the kiln is set to 24 V"
+    );
     let flash = find(&reading, "Hold the boot button");
     assert_eq!(flash.kind, MemoryType::Procedural);
     assert_eq!(flash.place, "Firing notes > Flash the firmware");
@@ -149,7 +152,9 @@ fn codex_memories_are_read_once() {
     assert_eq!((session.kind, &session.project), (MemoryType::Episodic, &kiln));
     assert_eq!(session.metadata["event_date"], "2026-03-14");
     assert_eq!(session.created_at, 1_773_482_400_000);
-    assert!(!found.iter().any(|text| text.contains("probe-rs") || text.contains("rollout_summaries/")));
+    assert!(
+        !found.iter().any(|text| text.contains("probe-rs") || text.contains("rollout_summaries/"))
+    );
     assert!(reading.skipped.iter().any(|skipped| skipped.path.ends_with("raw_memories.md")));
     let raw = home.read(Format::CodexMemory, &[fixture("codex-memory/raw_memories.md")]);
     assert_eq!(raw.memories[0].own_id.as_deref(), Some("019f0a40-0000-7000-8000-000000000001"));
@@ -160,7 +165,8 @@ fn a_graph_of_server_memory_keeps_entities_and_relations() {
     let home = Home::new();
     let file = home.path("graph.jsonl");
     fs::copy(fixture("server-memory/memory.jsonl"), &file).expect("it is copied");
-    let config = format!(r#"{{"mcpServers":{{"memory":{{"env":{{"MEMORY_FILE_PATH":{:?}}}}}}}}}"#, file);
+    let config =
+        format!(r#"{{"mcpServers":{{"memory":{{"env":{{"MEMORY_FILE_PATH":{:?}}}}}}}}}"#, file);
     home.write(".claude.json", &config);
     let reading = home.read(Format::ServerMemory, &[]);
     assert_eq!(
@@ -210,7 +216,11 @@ fn databases_of_other_programs_are_read_without_what_was_deleted() {
             Format::LociMcp,
             ".loci/memory.db",
             "loci-mcp/memory.sql",
-            &["Marta looks after the kilns", "The large kiln", "The large kiln was moved to hall three"],
+            &[
+                "Marta looks after the kilns",
+                "The large kiln",
+                "The large kiln was moved to hall three",
+            ],
         ),
     ];
     for (format, path, sql, expected) in cases {
@@ -227,7 +237,10 @@ fn databases_of_other_programs_are_read_without_what_was_deleted() {
         assert!(home.try_read(format, &[other]).is_err(), "{format}");
     }
     let reading = home.read(Format::Engram, &[]);
-    assert_eq!(reading.memories[0].project, Some(ForeignProject::Folder("/srv/work/kiln".to_owned())));
+    assert_eq!(
+        reading.memories[0].project,
+        Some(ForeignProject::Folder("/srv/work/kiln".to_owned()))
+    );
     assert_eq!(reading.memories[1].scope, Scope::Global);
     let reading = home.read(Format::LociMcp, &[]);
     assert_eq!(reading.memories[0].relations[0].predicate, "maintains");

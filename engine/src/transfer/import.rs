@@ -71,7 +71,11 @@ impl Writer {
         call: &CallContext,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        self.import_lines(call, ImportMode { source: Source::OwnStore, skip_bad: true, own_texts: false }, file)
+        self.import_lines(
+            call,
+            ImportMode { source: Source::OwnStore, skip_bad: true, own_texts: false },
+            file,
+        )
     }
 
     fn import_lines(

@@ -52,7 +52,11 @@ pub(crate) fn write(conn: &Connection, sink: &mut dyn Write) -> Result<()> {
     let mut projects: BTreeMap<String, (Option<GroupLine>, Vec<MemoryId>)> = BTreeMap::new();
     rows::groups(conn, |line| {
         let taken = folders.values().any(|folder| *folder == slug(&line.name));
-        let folder = if taken { format!("{}-{}", slug(&line.name), slug(&line.id)) } else { slug(&line.name) };
+        let folder = if taken {
+            format!("{}-{}", slug(&line.name), slug(&line.id))
+        } else {
+            slug(&line.name)
+        };
         folders.insert(line.id.clone(), folder.clone());
         projects.insert(folder, (Some(line), Vec::new()));
         Ok(())

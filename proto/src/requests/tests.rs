@@ -4,8 +4,8 @@ use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
     forget_many, groups, history, hook, import, incognito, injected, inspect, list, maintenance,
-    move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store,
-    supersede, undo,
+    move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats,
+    store, supersede, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

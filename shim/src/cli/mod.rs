@@ -18,8 +18,8 @@ use hooks::{Brief, Hook, Injected, Recall};
 use import::Import;
 use installation::{Uninstall, Update};
 use memories::{
-    Add, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search, Stats,
-    Undo,
+    Add, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
+    Stats, Undo,
 };
 use setup::Setup;
 use std::path::PathBuf;
@@ -162,7 +162,9 @@ pub enum Command {
     )]
     Model(Model),
     /// Export the whole store as lines of JSON.
-    #[command(after_help = "Example: to a private file\n  loci export --output memories.jsonl\n\nExample: to read them as Markdown\n  loci export --format markdown --output memories")]
+    #[command(
+        after_help = "Example: to a private file\n  loci export --output memories.jsonl\n\nExample: to read them as Markdown\n  loci export --format markdown --output memories"
+    )]
     Export(Export),
     /// Write the memories as sorted lines for a repository of git.
     #[command(

@@ -16,12 +16,8 @@ pub async fn run(client: &VerbClient, args: Move) -> Result<(), Problem> {
     for id in &args.ids {
         memory_ids.push(memory_id::resolve(client, id, args.project.group.as_ref()).await?.id);
     }
-    let request = MoveRequest {
-        memory_ids,
-        to: args.to,
-        create: args.create,
-        group: args.project.group,
-    };
+    let request =
+        MoveRequest { memory_ids, to: args.to, create: args.create, group: args.project.group };
     let raw_reply = client.call_raw("move_to", &request).await?;
     if args.format.json {
         return print_json(&raw_reply);

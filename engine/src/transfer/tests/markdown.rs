@@ -65,16 +65,22 @@ fn each_memory_is_a_file_with_links_and_each_project_has_an_index() {
     assert!(text.contains("\n---\n\nThe shop opens at nine\n\n<!-- loci: links -->\n"), "{text}");
     assert!(text.contains("- replaced by [The shop opens at ten](../../shop/semantic/"), "{text}");
     let index = fs::read_to_string(folder.path().join("shop/index.md")).expect("there is one");
-    assert!(index.contains("\n# shop\n\n## entity\n\n- [Anna runs the shop](entity/anna-runs-the-shop-"));
+    assert!(
+        index
+            .contains("\n# shop\n\n## entity\n\n- [Anna runs the shop](entity/anna-runs-the-shop-")
+    );
 }
 
 #[test]
 fn a_text_that_a_person_edited_in_a_file_comes_back() {
     let (mut test_store, folder) = (small_store(), tempfile::tempdir().expect("a folder"));
     let paths = write_files(&test_store, folder.path());
-    let path = folder.path().join(paths.iter().find(|path| path.contains("ten")).expect("it is there"));
+    let path =
+        folder.path().join(paths.iter().find(|path| path.contains("ten")).expect("it is there"));
     let text = fs::read_to_string(&path).expect("it is readable");
-    let text = text.replace("opens at ten", "opens at eleven").replace("updated_at: \"20", "updated_at: \"2030-01-01\" # 20");
+    let text = text
+        .replace("opens at ten", "opens at eleven")
+        .replace("updated_at: \"20", "updated_at: \"2030-01-01\" # 20");
     fs::write(&path, text).expect("it is written");
     let reply = import(&mut test_store, &read_files(folder.path()));
     assert_eq!((reply.added, reply.changed), (0, 1), "{reply:?}");

@@ -40,7 +40,11 @@ fn try_import(
     let call = test_store.call("importer", None);
     test_store
         .writer
-        .import(&call, &ImportRequest { skip_bad, own_texts: false }, &mut Cursor::new(file.as_bytes()))
+        .import(
+            &call,
+            &ImportRequest { skip_bad, own_texts: false },
+            &mut Cursor::new(file.as_bytes()),
+        )
         .map_err(|error| error.to_string())
 }
 

@@ -68,7 +68,9 @@ fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Problem
     };
     let list = fs::read_to_string(folder.join(LIST));
     match list {
-        Ok(list) if force => Ok(list.lines().filter(|path| is_inside(path)).map(str::to_owned).collect()),
+        Ok(list) if force => {
+            Ok(list.lines().filter(|path| is_inside(path)).map(str::to_owned).collect())
+        }
         Ok(_) => Err(Problem::new(format!("{} has an earlier export", folder.display()))
             .hint("Add --force to replace it, or name another folder")),
         Err(_) if entries.next().is_none() => Ok(BTreeSet::new()),
@@ -79,7 +81,8 @@ fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Problem
 
 /// Returns whether a path stays inside the folder.
 fn is_inside(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+    !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn write_file(folder: &Path, file: &ExportedFile) -> Result<(), Problem> {
@@ -94,7 +97,8 @@ fn write_file(folder: &Path, file: &ExportedFile) -> Result<(), Problem> {
         let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
         created.map_err(|error| problem(&error))?;
     }
-    let options = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let options =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
     let written = options.and_then(|mut out| out.write_all(file.text.as_bytes()));
     written.map_err(|error| problem(&error))
 }

@@ -73,7 +73,8 @@ impl Plan {
             reading.memories.iter().map(|memory| origin(format, memory)).collect();
         let matches = match_all(&origins, &reading.memories, &earlier);
         let matched: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.id).collect();
-        let missing = earlier.iter().filter(|old| old.is_active && !matched.contains(&old.id)).count();
+        let missing =
+            earlier.iter().filter(|old| old.is_active && !matched.contains(&old.id)).count();
         let mut ids = Ids { existing, given: HashSet::new() };
         let mut texts = HashSet::new();
         let mut planned = Vec::new();
@@ -99,7 +100,9 @@ impl Plan {
 
     /// Returns whether the import would store or change a memory.
     pub fn changes_something(&self) -> bool {
-        self.planned.iter().any(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
+        self.planned
+            .iter()
+            .any(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
     }
 
     /// Returns the ids by the ids of the program, for relations.
@@ -143,7 +146,8 @@ fn match_all<'a>(
     memories: &[ForeignMemory],
     earlier: &[&'a ImportedMemory],
 ) -> Vec<Option<&'a ImportedMemory>> {
-    let mut unmatched: Vec<Option<&'a ImportedMemory>> = earlier.iter().copied().map(Some).collect();
+    let mut unmatched: Vec<Option<&'a ImportedMemory>> =
+        earlier.iter().copied().map(Some).collect();
     let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
     for (at, old) in earlier.iter().enumerate().rev() {
         by_key.entry(key(&old.origin)).or_default().push(at);

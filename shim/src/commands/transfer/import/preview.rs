@@ -56,7 +56,10 @@ fn left_out(plan: &Plan) -> Vec<(&str, &str, &str)> {
         _ => None,
     });
     let skipped = plan.skipped.iter();
-    skipped.map(|text| (text.path.as_str(), text.place.as_str(), text.reason.as_str())).chain(kept).collect()
+    skipped
+        .map(|text| (text.path.as_str(), text.place.as_str(), text.reason.as_str()))
+        .chain(kept)
+        .collect()
 }
 
 /// Returns the preview as JSON.
@@ -111,7 +114,12 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
         rows.push([escape_line(name), kind.to_owned(), new, changed, unchanged]);
     }
     let _ = write!(text, "\n{}", table(&rows));
-    section(&mut text, screen, "For example", &examples(plan).iter().map(|p| line(p)).collect::<Vec<_>>());
+    section(
+        &mut text,
+        screen,
+        "For example",
+        &examples(plan).iter().map(|p| line(p)).collect::<Vec<_>>(),
+    );
     let changed: Vec<String> = plan
         .planned
         .iter()
@@ -139,7 +147,11 @@ fn notes(plan: &Plan) -> String {
         .filter(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
         .count();
     if plan.missing > 0 {
-        let _ = writeln!(text, "{} earlier imported memories are no longer in these files; they stay.", plan.missing);
+        let _ = writeln!(
+            text,
+            "{} earlier imported memories are no longer in these files; they stay.",
+            plan.missing
+        );
     }
     match (written, yours(plan)) {
         (0, _) => text.push_str("Nothing to import.\n"),

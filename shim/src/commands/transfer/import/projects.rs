@@ -109,7 +109,8 @@ impl Projects {
             }
             // It is on another machine, or was removed: its memories may be here.
             ForeignProject::Folder(folder) => {
-                let repository = Group::of_folder(&format!("{}/.git", folder.trim_end_matches('/')));
+                let repository =
+                    Group::of_folder(&format!("{}/.git", folder.trim_end_matches('/')));
                 let group = match self.stored_id(&repository.id) {
                     Some(_) => repository,
                     None => Group::of_folder(folder),

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Maximum size of one text file, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Maximum number of files of a folder.
-const MAX_FILES: usize = 20_000;
+const MAX_FILES: usize = 250_000;
 /// Maximum depth of folders below the one that is read.
 const MAX_DEPTH: usize = 12;
 

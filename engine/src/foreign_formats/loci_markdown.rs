@@ -4,7 +4,7 @@
 
 use crate::foreign_formats::front_matter;
 use crate::foreign_formats::times;
-use crate::transfer::{LINKS, MARK, TIMES};
+use crate::transfer::{ERASED, LINKS, MARK, TIMES};
 use serde_json::{Map, Value, json};
 
 /// The records of one file.
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub(crate) struct FileRecords {
     pub group: Option<Value>,
     pub memory: Option<Value>,
-    /// Variants, sources and relations.
+    /// Variants, sources, relations and tombstones.
     pub others: Vec<Value>,
 }
 
@@ -33,6 +33,16 @@ pub(crate) fn read(text: &str) -> Option<FileRecords> {
             fields.insert("kind".to_owned(), Value::from("group"));
             let group = has_id.then_some(Value::Object(fields));
             Some(FileRecords { group, ..FileRecords::default() })
+        }
+        ERASED => {
+            let erased = fields.get(ERASED).and_then(Value::as_array);
+            let tombstone = |line: &Value| {
+                let mut line = line.as_object().cloned().unwrap_or_default();
+                line.insert("kind".to_owned(), Value::from("tombstone"));
+                Value::Object(line)
+            };
+            let others = erased.into_iter().flatten().map(tombstone).collect();
+            Some(FileRecords { others, ..FileRecords::default() })
         }
         "memory" => Some(memory(fields, body)),
         _ => None,

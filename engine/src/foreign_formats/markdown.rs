@@ -28,7 +28,11 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         collector.add_statements(&base, statements::split(body, &[]));
     }
     // A line of an export refers to earlier lines only.
-    others.sort_by_key(|record| record["kind"] == "relation");
+    others.sort_by_key(|record| match record["kind"].as_str() {
+        Some("relation") => 1,
+        Some("tombstone") => 2,
+        _ => 0,
+    });
     groups
         .into_iter()
         .chain(memories)

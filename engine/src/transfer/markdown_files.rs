@@ -2,8 +2,8 @@
 //!
 //! Written as lines of JSON `{"path", "text"}`; the caller creates the files. A file has the fields
 //! of the memory between `---` lines, one a line as JSON (which is YAML), then the text, then links
-//! to related memories below [`LINKS`], which are for readers. Not in the files: the log, vectors,
-//! and ids of erased memories. Reading them back: `foreign_formats::loci_markdown`.
+//! to related memories below [`LINKS`], which are for readers. Not in the files: the log and
+//! vectors. Reading them back: `foreign_formats::loci_markdown`.
 
 use crate::db::export_rows as rows;
 use crate::error::Result;
@@ -19,8 +19,10 @@ use std::io::Write;
 
 /// The line below which a file has links.
 pub(crate) const LINKS: &str = "<!-- loci: links -->";
-/// The field that says what a file is: `memory` or `project`.
+/// The field that says what a file is: `memory`, `project` or `erased`.
 pub(crate) const MARK: &str = "loci";
+/// What the file of the ids of erased memories is, and its field.
+pub(crate) const ERASED: &str = "erased";
 /// Fields that are times: in files as text, in milliseconds elsewhere.
 pub(crate) const TIMES: [&str; 7] = [
     "created_at",
@@ -90,6 +92,15 @@ pub(crate) fn write(conn: &Connection, sink: &mut dyn Write) -> Result<()> {
         let path = attached.files.get(&line.id).map(|(path, _)| path.clone()).unwrap_or_default();
         write_file(sink, &path, &memory_text(line, &attached)?)
     })?;
+    let mut erased = Vec::new();
+    rows::tombstones(conn, |line| {
+        erased.push(Value::Object(object(&line)?));
+        Ok(())
+    })?;
+    if !erased.is_empty() {
+        let fields = Map::from_iter([(ERASED.to_owned(), Value::Array(erased))]);
+        write_file(sink, "erased.md", &front_matter(ERASED, fields))?;
+    }
     sink.flush().map_err(write_error)
 }
 

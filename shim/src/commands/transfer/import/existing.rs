@@ -19,6 +19,8 @@ pub(super) struct ImportedMemory {
     /// It was not changed here since.
     pub is_unedited: bool,
     pub is_active: bool,
+    /// It has the trust of a person.
+    pub is_confirmed: bool,
     /// The line of the memory.
     pub line: Map<String, Value>,
 }
@@ -89,6 +91,7 @@ impl Existing {
                 let Ok(id) = text("id").parse::<MemoryId>() else { return };
                 self.ids.insert(id.to_string());
                 let hash = text_hash(text("content"));
+                let is_confirmed = text("trust") == "person";
                 let is_active = text("status") == "active";
                 if is_active {
                     self.texts.insert((text("group").to_owned(), hash.clone()));
@@ -99,7 +102,14 @@ impl Existing {
                 {
                     let is_unedited = origin.text == hash;
                     let line = fields.clone();
-                    self.imported.push(ImportedMemory { id, origin, is_unedited, is_active, line });
+                    self.imported.push(ImportedMemory {
+                        id,
+                        origin,
+                        is_unedited,
+                        is_active,
+                        is_confirmed,
+                        line,
+                    });
                 }
             }
             _ => {}

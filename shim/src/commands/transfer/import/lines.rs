@@ -8,6 +8,7 @@ use loci_proto::requests::export::FORMAT_VERSION;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashSet};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the lines of a plan.
 pub(super) fn of_plan(plan: &Plan, projects: &Projects) -> Vec<u8> {
@@ -24,7 +25,8 @@ pub(super) fn of_plan(plan: &Plan, projects: &Projects) -> Vec<u8> {
             json!({"kind": "group", "id": id, "name": name, "created_at": oldest(&written, id)})
         })
         .collect();
-    records.extend(written.iter().map(|planned| memory(planned, projects)));
+    let now = now();
+    records.extend(written.iter().map(|planned| memory(planned, projects, now)));
     records.extend(relations(plan));
     of_records(&records)
 }
@@ -45,18 +47,26 @@ fn oldest(written: &[&Planned], group: &str) -> i64 {
     of_group.map(|planned| planned.memory.created_at).min().unwrap_or_default()
 }
 
-fn memory(planned: &Planned, projects: &Projects) -> Value {
+/// Returns the time in milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or_default()
+}
+
+fn memory(planned: &Planned, projects: &Projects, now: i64) -> Value {
     let Planned { id, memory, origin, group, change } = planned;
     let mut fields = match change {
         Change::Changed(old) => changed(old, planned),
         _ => {
             let scope = if projects.is_forced() { Scope::Group } else { memory.scope };
+            let created_at = if memory.created_at == 0 { now } else { memory.created_at };
             let line = json!({
                 "kind": "memory", "id": id, "type": memory.kind, "scope": scope, "group": group,
-                "status": "active", "status_at": memory.created_at,
+                "status": "active", "status_at": created_at,
                 "confidence": memory.confidence.map_or(1.0, loci_proto::memory::Confidence::get),
-                "confidence_at": memory.updated_at,
-                "created_at": memory.created_at, "updated_at": memory.updated_at,
+                // It begins to fade now.
+                "confidence_at": now,
+                "created_at": created_at, "updated_at": memory.updated_at.max(created_at),
             });
             line.as_object().cloned().unwrap_or_default()
         }

@@ -81,7 +81,7 @@ impl Plan {
         for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
             let group = projects.group_of(&memory);
             let (id, change) = match old {
-                Some(old) => (old.id.clone(), change_of(old, &origin)),
+                Some(old) => (old.id.clone(), change_of(old, &origin, memory.by_person)),
                 None => {
                     let text = (group.clone(), origin.text.clone());
                     let is_stored = existing.texts.contains(&text) || !texts.insert(text);
@@ -128,13 +128,15 @@ fn origin(format: Format, memory: &ForeignMemory) -> ImportOrigin {
     }
 }
 
-fn change_of(old: &ImportedMemory, origin: &ImportOrigin) -> Change {
+fn change_of(old: &ImportedMemory, origin: &ImportOrigin, by_person: bool) -> Change {
     if old.origin.text == origin.text {
         Change::Unchanged
     } else if !old.is_active {
         Change::Kept("its earlier text was forgotten or replaced here")
     } else if !old.is_unedited {
         Change::Kept("was edited here")
+    } else if old.is_confirmed && !by_person {
+        Change::Kept("has a new text, but was confirmed here; --mine takes it")
     } else {
         Change::Changed(Box::new(old.line.clone()))
     }

@@ -3,7 +3,7 @@
 //! A field is one line of JSON; a field that a person has edited may be any YAML in one line.
 
 use crate::foreign_formats::front_matter;
-use crate::foreign_formats::times;
+use crate::model::time::moment_of;
 use crate::transfer::{ERASED, LINKS, MARK, TIMES};
 use serde_json::{Map, Value, json};
 
@@ -22,9 +22,9 @@ pub(crate) fn read(text: &str) -> Option<FileRecords> {
     let mut fields = fields(block);
     let mark = fields.remove(MARK)?;
     for name in TIMES {
-        let at = fields.get(name).and_then(Value::as_str).and_then(times::of_text);
+        let at = fields.get(name).and_then(Value::as_str).and_then(moment_of);
         if let Some(at) = at {
-            fields.insert(name.to_owned(), Value::from(at));
+            fields.insert(name.to_owned(), Value::from(at.0));
         }
     }
     match mark.as_str()? {

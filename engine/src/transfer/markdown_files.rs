@@ -7,7 +7,7 @@
 
 use crate::db::export_rows as rows;
 use crate::error::Result;
-use crate::model::time::Timestamp;
+use crate::model::time::{Timestamp, moment_of};
 use crate::transfer::export::{to_json, write_error};
 use crate::transfer::record::{GroupLine, MemoryLine, RelationLine, VariantLine};
 use loci_proto::memory::MemoryId;
@@ -180,7 +180,11 @@ fn index(
 fn front_matter(mark: &str, mut fields: Map<String, Value>) -> String {
     for name in TIMES {
         if let Some(at) = fields.get(name).and_then(Value::as_i64) {
-            fields.insert(name.to_owned(), Value::from(Timestamp(at).iso()));
+            // A time after the year 9999 stays a number.
+            let text = Timestamp(at).iso();
+            if moment_of(&text) == Some(Timestamp(at)) {
+                fields.insert(name.to_owned(), Value::from(text));
+            }
         }
     }
     let mut text = format!("---\n{MARK}: \"{mark}\"\n");

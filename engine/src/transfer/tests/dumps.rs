@@ -57,7 +57,7 @@ fn lines_of(dump: &str, kind: &str) -> BTreeMap<String, Value> {
 
 #[test]
 fn a_dump_is_sorted_and_does_not_change_when_memories_are_used() {
-    let mut test_store = small_store();
+    let test_store = small_store();
     let before = dump(&test_store);
     let ids: Vec<String> = lines_of(&before, "memory").into_keys().collect();
     let mut sorted = ids.clone();

@@ -66,7 +66,7 @@ impl ForeignStore {
         }
         let mut statement =
             self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {

@@ -5,7 +5,8 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, folder, memory_of};
-use crate::foreign_formats::{Places, front_matter, statements};
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::{front_matter, statements};
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,8 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
-use crate::foreign_formats::{Places, front_matter, statements, times};
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::{front_matter, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
@@ -64,16 +65,15 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
     let tags = front_matter::texts(&fields, "tags");
     let (mut found, mut relations) = (Vec::new(), Vec::new());
     for mut statement in statements::split(body, &[&title.to_lowercase(), "observations"]) {
-        match relation(&statement.text) {
-            Some(relation) => relations.push(relation),
-            None => {
-                statement.place = match statement.place.as_str() {
-                    "" => title.clone(),
-                    place => format!("{title} > {place}"),
-                };
-                found.push(statement);
-            }
+        if let Some(relation) = relation(&statement.text) {
+            relations.push(relation);
+            continue;
         }
+        statement.place = match statement.place.as_str() {
+            "" => title.clone(),
+            place => format!("{title} > {place}"),
+        };
+        found.push(statement);
     }
     let mut metadata = Map::new();
     metadata.insert("name".to_owned(), Value::from(title.as_str()));

@@ -7,7 +7,8 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
-use crate::foreign_formats::{Places, front_matter, statements, times};
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::{front_matter, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};

@@ -1,8 +1,9 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
+use crate::foreign_formats::places::Places;
 use crate::foreign_formats::statements::Statement;
-use crate::foreign_formats::{Places, times};
+use crate::foreign_formats::times;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Reading, SkippedText};
 use loci_proto::limits::CONTENT_BYTES;
@@ -143,7 +144,10 @@ impl<'a> Collector<'a> {
 
     /// Adds a memory, unless its text is empty or too long.
     pub fn add(&mut self, mut memory: ForeignMemory) {
-        memory.content = memory.content.trim().to_owned();
+        let content = memory.content.trim();
+        if content.len() < memory.content.len() {
+            memory.content = content.into();
+        }
         if !memory.content.chars().any(char::is_alphanumeric) {
             return self.skip(&memory.path, &memory.place, "has no word");
         }

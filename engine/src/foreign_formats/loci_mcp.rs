@@ -4,8 +4,8 @@
 
 use crate::db::foreign_stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::Places;
 use crate::foreign_formats::collector::Collector;
+use crate::foreign_formats::places::Places;
 use crate::foreign_formats::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};

@@ -2,8 +2,8 @@
 
 use crate::db::foreign_stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::Places;
 use crate::foreign_formats::collector::Collector;
+use crate::foreign_formats::places::Places;
 use crate::foreign_formats::rows;
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};

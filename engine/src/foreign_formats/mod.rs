@@ -17,6 +17,7 @@ mod loci_mcp;
 mod markdown;
 mod mcp_memory_service;
 mod mem0;
+mod places;
 mod rows;
 mod screen;
 mod server_memory;
@@ -28,19 +29,11 @@ mod times;
 use collector::Collector;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{Format, Reading};
+pub use places::Places;
 use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::privacy::Policy;
-
-/// Where a person's files are.
-#[derive(Debug, Clone)]
-pub struct Places {
-    /// The home folder.
-    pub home: PathBuf,
-    /// The working directory.
-    pub working_dir: PathBuf,
-}
 
 /// Reads memories. Without `paths`, from the usual places of the program.
 ///
@@ -52,25 +45,22 @@ pub fn read(
     paths: &[PathBuf],
     policy: &Policy,
 ) -> Result<Reading> {
-    let paths = if paths.is_empty() { usual_paths(format, places) } else { paths.to_vec() };
-    let existing: Vec<&PathBuf> = paths.iter().filter(|path| path.exists()).collect();
-    if let Some(missing) = paths.iter().find(|path| !path.exists())
-        && existing.is_empty()
-    {
+    let hint = format!("Name the file or folder: loci import --from {format} PATH");
+    if let Some(missing) = paths.iter().find(|path| !path.exists()) {
         let message = format!("{} does not exist", missing.display());
-        return Err(Failure::new(Code::NotFound, message)
-            .hint(format!("Name the file or folder: loci import --from {format} PATH"))
-            .into());
+        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
     }
-    if existing.is_empty() {
-        let message = format!("no memories of {format} were found in the usual places");
-        return Err(Failure::new(Code::NotFound, message)
-            .hint(format!("Name the file or folder: loci import --from {format} PATH"))
-            .into());
+    let paths = if paths.is_empty() { usual_paths(format, places) } else { paths.to_vec() };
+    if paths.is_empty() {
+        let message = match format {
+            Format::Markdown => "Markdown files have no usual place".to_owned(),
+            _ => format!("no memories of {format} were found in the usual places"),
+        };
+        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
     }
     let mut collector = Collector::new(places);
-    for path in existing {
-        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+    for path in paths {
+        let path = path.canonicalize().unwrap_or(path);
         match format {
             Format::ClaudeMemory => claude_memory::read(&mut collector, &path)?,
             Format::ClaudeMd | Format::AgentsMd => agents_files::read(&mut collector, &path)?,

@@ -2,8 +2,8 @@
 //! relations. Each observation becomes a statement that begins with the name of its entity.
 
 use crate::error::Result;
-use crate::foreign_formats::Places;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
+use crate::foreign_formats::places::Places;
 use crate::foreign_formats::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignRelation};

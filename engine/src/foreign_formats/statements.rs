@@ -112,7 +112,7 @@ impl Splitter<'_> {
             return;
         }
         for part in parts(text) {
-            self.push(part, false);
+            self.push(&part, false);
         }
         self.can_extend = true;
     }
@@ -120,14 +120,14 @@ impl Splitter<'_> {
     fn code(&mut self, text: &str) {
         let text = text.trim_end();
         if let Some(intro) = self.intro.take() {
-            self.push(format!("{intro}:\n{text}"), true);
+            self.push(&format!("{intro}:\n{text}"), true);
         } else if self.can_extend
             && let Some(last) = self.found.last_mut()
         {
             last.text = format!("{}\n{text}", last.text);
             last.is_procedure = true;
         } else {
-            self.push(text.to_owned(), true);
+            self.push(text, true);
         }
         self.can_extend = false;
     }
@@ -141,7 +141,7 @@ impl Splitter<'_> {
                 Some(intro) => format!("{intro}:\n{whole}"),
                 None => whole.to_owned(),
             };
-            return self.push(text, true);
+            return self.push(&text, true);
         }
         let mut at = 0;
         while at < inner.len() {
@@ -171,7 +171,7 @@ impl Splitter<'_> {
             _ => {
                 let is_procedure =
                     inner.iter().any(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))));
-                self.push(introduced(text), is_procedure);
+                self.push(&introduced(text), is_procedure);
             }
         }
     }
@@ -186,16 +186,16 @@ impl Splitter<'_> {
             match inner[at].0 {
                 Event::Start(Tag::TableHead) => names = cells,
                 Event::Start(Tag::TableRow) => {
-                    let named = cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).map(
+                    let filled = cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).map(
                         |(column, cell)| match names.get(column).filter(|name| !name.is_empty()) {
                             Some(name) => format!("{name}: {cell}"),
                             None => cell.clone(),
                         },
                     );
-                    let row = named.collect::<Vec<_>>().join("; ");
+                    let row = filled.collect::<Vec<_>>().join("; ");
                     let text =
                         intro.as_ref().map_or(row.clone(), |intro| format!("{intro}: {row}"));
-                    self.push(text, false);
+                    self.push(&text, false);
                 }
                 _ => {}
             }
@@ -206,17 +206,18 @@ impl Splitter<'_> {
 
     fn flush_intro(&mut self) {
         if let Some(intro) = self.intro.take() {
-            self.push(intro, false);
+            self.push(&intro, false);
         }
     }
 
-    fn push(&mut self, text: String, is_procedure: bool) {
-        let text = text.trim().to_owned();
-        if !text.chars().any(char::is_alphanumeric) || is_image(&text) {
+    fn push(&mut self, text: &str, is_procedure: bool) {
+        let text = text.trim();
+        if !text.chars().any(char::is_alphanumeric) || is_image(text) {
             return;
         }
         let titles: Vec<&str> = self.headings.iter().map(|(_, title)| title.as_str()).collect();
-        self.found.push(Statement { place: titles.join(" > "), text, is_procedure });
+        let (place, text) = (titles.join(" > "), text.to_owned());
+        self.found.push(Statement { place, text, is_procedure });
     }
 }
 

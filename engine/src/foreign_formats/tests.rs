@@ -166,7 +166,7 @@ fn a_graph_of_server_memory_keeps_entities_and_relations() {
     let file = home.path("graph.jsonl");
     fs::copy(fixture("server-memory/memory.jsonl"), &file).expect("it is copied");
     let config =
-        format!(r#"{{"mcpServers":{{"memory":{{"env":{{"MEMORY_FILE_PATH":{:?}}}}}}}}}"#, file);
+        format!(r#"{{"mcpServers":{{"memory":{{"env":{{"MEMORY_FILE_PATH":{file:?}}}}}}}}}"#);
     home.write(".claude.json", &config);
     let reading = home.read(Format::ServerMemory, &[]);
     assert_eq!(

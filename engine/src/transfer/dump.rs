@@ -36,15 +36,13 @@ pub(crate) fn write(conn: &Connection, sink: &mut dyn Write) -> Result<()> {
         alive.insert(line.id.clone());
         out.record(&Record::Memory(Box::new(without_usage(line))))
     })?;
-    rows::variants(conn, |line| match alive.contains(&line.memory) {
-        true => out.record(&Record::Variant(line)),
-        false => Ok(()),
+    rows::variants(conn, |line| {
+        let is_alive = alive.contains(&line.memory);
+        out.record_if(is_alive, &Record::Variant(line))
     })?;
     rows::sources(conn, |line| {
-        match alive.contains(&line.memory) && alive.contains(&line.source) {
-            true => out.record(&Record::Source(line)),
-            false => Ok(()),
-        }
+        let is_alive = alive.contains(&line.memory) && alive.contains(&line.source);
+        out.record_if(is_alive, &Record::Source(line))
     })?;
     let mut relations = BTreeSet::new();
     rows::relations(conn, |mut line| {
@@ -58,9 +56,9 @@ pub(crate) fn write(conn: &Connection, sink: &mut dyn Write) -> Result<()> {
     for (_, line) in relations {
         out.line(&line)?;
     }
-    rows::tombstones(conn, |line| match alive.contains(&line.id) {
-        true => Ok(()),
-        false => out.record(&Record::Tombstone(line)),
+    rows::tombstones(conn, |line| {
+        let is_erased = !alive.contains(&line.id);
+        out.record_if(is_erased, &Record::Tombstone(line))
     })?;
     rows::clusters(conn, |line| out.record(&Record::Cluster(line)))?;
     out.line(END)?;
@@ -100,6 +98,10 @@ struct DumpWriter<'a> {
 impl DumpWriter<'_> {
     fn record(&mut self, record: &Record) -> Result<()> {
         self.line(&to_json(record)?)
+    }
+
+    fn record_if(&mut self, condition: bool, record: &Record) -> Result<()> {
+        if condition { self.record(record) } else { Ok(()) }
     }
 
     fn line(&mut self, text: &str) -> Result<()> {

@@ -90,7 +90,7 @@ pub(crate) fn write(conn: &Connection, sink: &mut dyn Write) -> Result<()> {
     }
     rows::memories(conn, |line| {
         let path = attached.files.get(&line.id).map(|(path, _)| path.clone()).unwrap_or_default();
-        write_file(sink, &path, &memory_text(line, &attached)?)
+        write_file(sink, &path, &memory_text(&line, &attached)?)
     })?;
     let mut erased = Vec::new();
     rows::tombstones(conn, |line| {
@@ -110,10 +110,9 @@ fn write_file(sink: &mut dyn Write, path: &str, text: &str) -> Result<()> {
 }
 
 /// Returns the text of the file of a memory.
-fn memory_text(line: MemoryLine, attached: &Attached) -> Result<String> {
-    let id = line.id.clone();
-    let (content, superseded_by) = (line.content.clone(), line.superseded_by.clone());
-    let mut fields = object(&line)?;
+fn memory_text(line: &MemoryLine, attached: &Attached) -> Result<String> {
+    let MemoryLine { id, content, superseded_by, .. } = line;
+    let mut fields = object(line)?;
     if !content.contains('\r') {
         fields.remove("content");
     }
@@ -122,17 +121,17 @@ fn memory_text(line: MemoryLine, attached: &Attached) -> Result<String> {
             fields.insert(name.to_owned(), Value::Array(values));
         }
     };
-    let variants = attached.variants.get(&id).into_iter().flatten();
+    let variants = attached.variants.get(id).into_iter().flatten();
     let variants = variants.map(object).collect::<Result<Vec<_>>>()?;
     list("variants", without(variants, "memory"), &mut fields);
-    let sources = attached.sources.get(&id).map_or(&[][..], Vec::as_slice);
+    let sources = attached.sources.get(id).map_or(&[][..], Vec::as_slice);
     list("sources", sources.iter().map(|source| json!(source)).collect(), &mut fields);
-    let relations = attached.relations.get(&id).map_or(&[][..], Vec::as_slice);
+    let relations = attached.relations.get(id).map_or(&[][..], Vec::as_slice);
     let objects = relations.iter().map(object).collect::<Result<Vec<_>>>()?;
     list("relations", without(objects, "subject"), &mut fields);
     let mut text = front_matter("memory", fields);
     if !content.contains('\r') {
-        text.push_str(&content);
+        text.push_str(content);
     }
     let _ = write!(text, "\n\n{LINKS}\n");
     let mut links: Vec<(String, &MemoryId)> = superseded_by

@@ -41,7 +41,9 @@ fn records(dump: &str) -> BTreeSet<String> {
             Some("tombstone") => &["created_at"],
             _ => &[],
         };
-        own.iter().for_each(|name| drop(object.remove(*name)));
+        for name in own {
+            object.remove(*name);
+        }
         value.to_string()
     };
     dump.lines().skip(1).map(record).collect()

@@ -54,22 +54,10 @@ fn now() -> i64 {
 }
 
 fn memory(planned: &Planned, projects: &Projects, now: i64) -> Value {
-    let Planned { id, memory, origin, group, change } = planned;
+    let Planned { memory, origin, change, .. } = planned;
     let mut fields = match change {
         Change::Changed(old) => changed(old, planned),
-        _ => {
-            let scope = if projects.is_forced() { Scope::Group } else { memory.scope };
-            let created_at = if memory.created_at == 0 { now } else { memory.created_at };
-            let line = json!({
-                "kind": "memory", "id": id, "type": memory.kind, "scope": scope, "group": group,
-                "status": "active", "status_at": created_at,
-                "confidence": memory.confidence.map_or(1.0, loci_proto::memory::Confidence::get),
-                // It begins to fade now.
-                "confidence_at": now,
-                "created_at": created_at, "updated_at": memory.updated_at.max(created_at),
-            });
-            line.as_object().cloned().unwrap_or_default()
-        }
+        Change::New | Change::Unchanged | Change::Kept(_) => added(planned, projects, now),
     };
     let mut metadata = match fields.remove("metadata") {
         Some(Value::Object(metadata)) => metadata,
@@ -83,6 +71,21 @@ fn memory(planned: &Planned, projects: &Projects, now: i64) -> Value {
         fields.insert("trust".to_owned(), Value::from("person"));
     }
     Value::Object(fields)
+}
+
+/// Returns the line of a new memory without its text. It begins to fade now.
+fn added(planned: &Planned, projects: &Projects, now: i64) -> Map<String, Value> {
+    let Planned { id, memory, group, .. } = planned;
+    let scope = if projects.is_forced() { Scope::Group } else { memory.scope };
+    let created_at = if memory.created_at == 0 { now } else { memory.created_at };
+    let line = json!({
+        "kind": "memory", "id": id, "type": memory.kind, "scope": scope, "group": group,
+        "status": "active", "status_at": created_at,
+        "confidence": memory.confidence.map_or(1.0, loci_proto::memory::Confidence::get),
+        "confidence_at": now,
+        "created_at": created_at, "updated_at": memory.updated_at.max(created_at),
+    });
+    line.as_object().cloned().unwrap_or_default()
 }
 
 /// Returns the stored line of a memory whose text is new: later than anything that is stored, so that it is taken.

@@ -72,24 +72,22 @@ impl Plan {
         let origins: Vec<ImportOrigin> =
             reading.memories.iter().map(|memory| origin(format, memory)).collect();
         let matches = match_all(&origins, &reading.memories, &earlier);
-        let matched: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.id).collect();
+        let found_again: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.id).collect();
         let missing =
-            earlier.iter().filter(|old| old.is_active && !matched.contains(&old.id)).count();
+            earlier.iter().filter(|old| old.is_active && !found_again.contains(&old.id)).count();
         let mut ids = Ids { existing, given: HashSet::new() };
         let mut texts = HashSet::new();
         let mut planned = Vec::new();
         for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
             let group = projects.group_of(&memory);
-            let (id, change) = match old {
-                Some(old) => (old.id.clone(), change_of(old, &origin, memory.by_person)),
-                None => {
-                    let text = (group.clone(), origin.text.clone());
-                    let is_stored = existing.texts.contains(&text) || !texts.insert(text);
-                    match ids.next(&origin) {
-                        _ if is_stored => (ids.unused(&origin), Change::Kept("is stored already")),
-                        Ok(id) => (id, Change::New),
-                        Err(id) => (id, Change::Kept("was erased here")),
-                    }
+            let (id, change) = if let Some(old) = old {
+                (old.id.clone(), change_of(old, &origin, memory.by_person))
+            } else {
+                let text = (group.clone(), origin.text.clone());
+                if existing.texts.contains(&text) || !texts.insert(text) {
+                    (derived_id(&origin, u32::MAX), Change::Kept("is stored already"))
+                } else {
+                    ids.next(&origin)
                 }
             };
             planned.push(Planned { id, memory, origin, group, change });
@@ -201,23 +199,18 @@ struct Ids<'a> {
 }
 
 impl Ids<'_> {
-    /// Returns an id that no memory has; or, as the error, that of a memory that was erased.
-    fn next(&mut self, origin: &ImportOrigin) -> Result<MemoryId, MemoryId> {
+    /// Returns an id that no memory has, and that it is new; or that of a memory that was erased.
+    fn next(&mut self, origin: &ImportOrigin) -> (MemoryId, Change) {
         for number in 0_u32.. {
             let id = derived_id(origin, number);
             if self.existing.erased.contains(id.as_str()) {
-                return Err(id);
+                return (id, Change::Kept("was erased here"));
             }
             if !self.existing.ids.contains(id.as_str()) && self.given.insert(id.clone()) {
-                return Ok(id);
+                return (id, Change::New);
             }
         }
-        Err(derived_id(origin, 0))
-    }
-
-    /// Returns an id for a memory that is not imported.
-    fn unused(&self, origin: &ImportOrigin) -> MemoryId {
-        derived_id(origin, u32::MAX)
+        (derived_id(origin, u32::MAX), Change::Kept("has no free id"))
     }
 }
 

@@ -43,14 +43,12 @@ impl Projects {
             names: BTreeMap::new(),
         };
         if let Some(name) = forced {
-            let id = match projects.stored_id(name.as_str()) {
-                Some(id) => id,
-                None => {
-                    check_name(name.as_str()).map_err(|reason| {
-                        Problem::new(format!("--group {reason}")).hint(NAME_HINT)
-                    })?;
-                    projects.named(name.as_str())
-                }
+            let id = if let Some(id) = projects.stored_id(name.as_str()) {
+                id
+            } else {
+                check_name(name.as_str())
+                    .map_err(|reason| Problem::new(format!("--group {reason}")).hint(NAME_HINT))?;
+                projects.named(name.as_str())
             };
             projects.forced = Some(id);
         }
@@ -76,14 +74,12 @@ impl Projects {
         let id = match (&self.forced, &memory.project) {
             (Some(forced), _) => forced.clone(),
             (None, None) => self.default.clone(),
-            (None, Some(project)) => match self.found.get(project) {
-                Some(id) => id.clone(),
-                None => {
-                    let id = self.resolve(project);
-                    self.found.insert(project.clone(), id.clone());
-                    id
-                }
-            },
+            (None, Some(project)) => {
+                let known = self.found.get(project).cloned();
+                let id = known.unwrap_or_else(|| self.resolve(project));
+                self.found.insert(project.clone(), id.clone());
+                id
+            }
         };
         if !self.names.contains_key(&id) {
             let stored = self.stored.iter().find(|group| group.id == id);

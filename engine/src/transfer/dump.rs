@@ -7,8 +7,8 @@
 
 use crate::db::export_rows as rows;
 use crate::error::Result;
-use crate::transfer::export::{to_json, write_error};
 use crate::transfer::record::{MemoryLine, Record};
+use crate::transfer::written_line::{to_json, write_error};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::export::DUMP_VERSION;
 use rusqlite::Connection;

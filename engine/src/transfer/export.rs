@@ -9,10 +9,9 @@ use crate::db::vector_sets;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::transfer::record::{EndLine, Header, Record};
+use crate::transfer::written_line::{to_json, write_error};
 use crate::transfer::{dump, markdown_files};
-use loci_proto::error::{Code, Failure};
 use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
-use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -146,13 +145,4 @@ impl ExportWriter<'_> {
             .and_then(|()| self.sink.write_all(b"\n"))
             .map_err(write_error)
     }
-}
-
-pub(crate) fn to_json(value: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string(value).map_err(|e| Failure::new(Code::Internal, e.to_string()))?)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
-pub(crate) fn write_error(error: std::io::Error) -> crate::error::Error {
-    Failure::new(Code::StorageFailed, format!("the export could not be written: {error}")).into()
 }

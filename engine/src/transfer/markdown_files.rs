@@ -8,8 +8,8 @@
 use crate::db::export_rows as rows;
 use crate::error::Result;
 use crate::model::time::{Timestamp, moment_of};
-use crate::transfer::export::{to_json, write_error};
 use crate::transfer::record::{GroupLine, MemoryLine, RelationLine, VariantLine};
+use crate::transfer::written_line::{to_json, write_error};
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};

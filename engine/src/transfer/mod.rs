@@ -23,6 +23,7 @@ mod record;
 mod screen;
 #[cfg(test)]
 mod tests;
+mod written_line;
 
 pub use backup_lines::backup_to_lines;
 pub use document::{document_to_lines, is_document};

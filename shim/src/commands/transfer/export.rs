@@ -4,11 +4,11 @@
 use crate::cli::store_admin::{Dump, Export};
 use crate::client::call::VerbClient;
 use crate::client::stream::StreamedAnswer;
+use crate::commands::transfer::failed_export::failure;
 use crate::commands::transfer::markdown_folder;
 use crate::output::progress::Progress;
 use crate::output::{Problem, print_note};
-use loci_proto::admin::FailedExport;
-use loci_proto::error::{Exit, Failure};
+use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use std::fs::File;
 use std::io::{self, Write};
@@ -71,12 +71,6 @@ fn left_out(end: &[u8]) -> u64 {
     let digits = text.rsplit_once("\"left_out\":").map(|(_, rest)| rest);
     let digits = digits.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     digits.flatten().and_then(|digits| digits.parse().ok()).unwrap_or(0)
-}
-
-/// Returns the failure that ended an export, if its last line is one.
-pub(super) fn failure(end: &[u8]) -> Option<Failure> {
-    let last_line = end.rsplit(|byte| *byte == b'\n').find(|line| !line.is_empty())?;
-    serde_json::from_slice(last_line).ok().map(|failed: FailedExport| failed.error)
 }
 
 /// Writes the export to `out`; returns the last bytes of it.

@@ -3,7 +3,7 @@
 //! A list of the files is kept in the folder, so that a later export replaces these and nothing else.
 
 use crate::client::call::VerbClient;
-use crate::commands::transfer::export::failure;
+use crate::commands::transfer::failed_export::failure;
 use crate::output::{Problem, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};

@@ -4,6 +4,7 @@ use crate::config::options;
 use crate::config::options::{Command, Model, Options};
 use crate::embedding;
 use crate::process::backup_commands;
+use crate::process::read_command;
 use crate::process::serve;
 use clap::Parser;
 use loci_proto::error::{Exit, Failure};
@@ -28,6 +29,8 @@ pub fn main() -> ExitCode {
             Err(error) => fail(&error.failure, error.exit),
         },
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
+        Some(Command::Lines { path }) => read_command::lines(path).into(),
+        Some(Command::Read(files)) => read_command::run(&paths, files).into(),
         Some(Command::Model { command: Model::Fetch { from } }) => {
             options::fetch(&paths, from.as_deref())
         }

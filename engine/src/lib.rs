@@ -21,6 +21,7 @@ pub mod duplicate;
 pub mod error;
 mod failpoint;
 pub mod flags;
+pub mod foreign_formats;
 mod handles;
 pub mod hooks;
 pub mod index;

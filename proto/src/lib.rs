@@ -23,6 +23,7 @@ pub mod admin;
 pub mod bounded_numbers;
 pub mod degraded;
 pub mod error;
+pub mod foreign;
 pub mod group;
 pub mod hello;
 pub mod limits;

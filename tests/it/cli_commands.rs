@@ -356,6 +356,8 @@ fn replies_are_as_the_page_documents_them() {
         ("forget", done(&home, &["forget", &memory, "--reason", "old"])),
         ("inspect", done(&home, &["inspect", &memory, "--log"])),
         ("restore", done(&home, &["restore", &memory])),
+        ("move", done(&home, &["move", &anna, "--to", "attic", "--create"])),
+        ("undo", done(&home, &["undo", "--last", "--yes"])),
         ("stats", done(&home, &["stats"])),
         ("history", done(&home, &["history", "--limit", "1"])),
         ("supersede", done(&home, &["supersede", &anna, &bob])),

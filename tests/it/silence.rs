@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 64] = [
+const COMMANDS: [&str; 68] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -48,6 +48,10 @@ const COMMANDS: [&str; 64] = [
     "backup verify",
     "export --output all.jsonl",
     "import all.jsonl",
+    "import --from markdown . --dry-run",
+    "dump --output all.dump",
+    "export --format markdown --output notes",
+    "move A --to other",
     "groups list",
     "groups rename project shop",
     "groups alias shop store",

@@ -67,6 +67,13 @@ pub enum Command {
     /// List, verify and restore backups.
     #[command(subcommand)]
     Backup(BackupCommand),
+    /// Print the memories of another program, as JSON for `loci import --from`.
+    Read(ReadFiles),
+    /// Print the records of a backup as the lines of an export, for `loci import`.
+    Lines {
+        /// The database file.
+        path: PathBuf,
+    },
     /// Print the paths of the database and the model in force, as JSON for `loci uninstall`.
     Paths,
     /// Manage the model files.
@@ -93,6 +100,20 @@ pub enum BackupCommand {
     Restore(WhichBackup),
     /// Recover a damaged store from the newest whole backup and what can be read; no daemon may run.
     Recover,
+}
+
+/// What to read. The rules for secrets of the configuration apply.
+#[derive(Debug, clap::Args)]
+pub struct ReadFiles {
+    /// Name of the format.
+    #[arg(long, value_name = "FORMAT")]
+    pub from: String,
+    /// Home folder, in which programs have their usual places.
+    #[arg(long, value_name = "PATH")]
+    pub home: PathBuf,
+    /// Files or folders; default: the usual places of the program.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
 }
 
 /// The backup to restore.

@@ -22,6 +22,7 @@ mod inspect;
 mod isolation;
 mod list;
 mod maintenance;
+mod move_to;
 mod pin;
 mod purge_backups;
 mod recall;
@@ -147,6 +148,7 @@ async fn call_verb(
         Request::Supersede(request) => json(&supersede::handle(service, caller, request).await?),
         Request::Review(request) => json(&review::handle(service, caller, request).await?),
         Request::Pin(request) => json(&pin::handle(service, caller, request).await?),
+        Request::MoveTo(request) => json(&move_to::handle(service, caller, request).await?),
         Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
         Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
         Request::Redo(request) => json(&redo::handle(service, caller, request).await?),

@@ -89,6 +89,15 @@ pub(crate) fn memories(
     for_each(conn, Query { sql: &sql, source: MEMORY_SOURCE }, read_memory_line, pass)
 }
 
+/// Passes the memories ordered by id.
+pub(crate) fn memories_by_id(
+    conn: &Connection,
+    pass: impl FnMut(MemoryLine) -> Result<()>,
+) -> Result<()> {
+    let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories ORDER BY id");
+    for_each(conn, Query { sql: &sql, source: MEMORY_SOURCE }, read_memory_line, pass)
+}
+
 /// Returns one memory as a line; `None` if it is damaged.
 pub(crate) fn memory_line(conn: &Connection, seq: i64) -> Result<Option<MemoryLine>> {
     Ok(conn

@@ -177,7 +177,7 @@ impl Writer {
     }
 }
 
-fn move_memory(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
+pub(crate) fn move_memory(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
     change.record_before(Row::Memory(seq))?;
     let columns = Image::from_iter([
         ("source_group".to_owned(), json!(into)),
@@ -236,7 +236,7 @@ fn check_not_isolated(change: &Change<'_>, field: &str, group: &GroupRow) -> Res
 }
 
 /// Refuses to merge a group that is off: its sessions would be served again, or memories would be added to it.
-fn check_not_off(change: &Change<'_>, field: &str, group: &GroupRow) -> Result<()> {
+pub(crate) fn check_not_off(change: &Change<'_>, field: &str, group: &GroupRow) -> Result<()> {
     if !change.shared.switches.read().is_off(&group.id) {
         return Ok(());
     }

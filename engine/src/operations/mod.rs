@@ -19,6 +19,7 @@ pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;
 pub(crate) mod list;
+pub mod move_to;
 pub mod notices;
 pub mod recall;
 pub mod redo;

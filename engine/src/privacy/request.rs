@@ -42,6 +42,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         Request::Compact(compact) => {
             compact.summary.iter_mut().try_for_each(|text| texts.content("summary", text))?;
         }
+        Request::MoveTo(request) => texts.group("to", Some(&request.to))?,
         Request::GroupsRename(rename) => texts.group("to", Some(&rename.to))?,
         Request::GroupsAlias(alias) if !alias.remove => texts.group("alias", Some(&alias.alias))?,
         // These write no text of their own.

@@ -149,7 +149,7 @@ impl Changed {
         let mut file = Vec::new();
         let exported = other.reader.export(&ExportRequest::default(), &mut file);
         exported.expect("the export succeeds");
-        let (call, request) = (self.store.call("b", None), ImportRequest { skip_bad: false });
+        let (call, request) = (self.store.call("b", None), ImportRequest::default());
         let imported = self.store.writer.import(&call, &request, &mut Cursor::new(file));
         imported.expect("the import succeeds");
     }

@@ -17,13 +17,14 @@ use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
 use crate::transfer::import::{Importer, PendingEncoding, Source};
 use crate::transfer::merge::merge;
+use crate::transfer::provenance::{Outcome, may_change};
 use crate::transfer::record::{
     Base64Bytes, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine,
     VariantLine, VectorLine, id_number,
 };
 use loci_proto::error::Failure;
 use loci_proto::group::{Group, clean_name};
-use loci_proto::memory::{MemoryId, MemoryType, Trust};
+use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -31,14 +32,10 @@ use serde_json::json;
 /// Those of further memories are read again from the database.
 const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 
-/// What becomes of a memory that is in the file and in this store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// It stays as it is here.
-    Kept,
-    /// It is merged with the line.
-    Merged,
-}
+/// The status of a forgotten memory.
+const FORGOTTEN: &str = "forgotten";
+/// Why a memory is forgotten that a dump says was erased.
+const ERASED_ELSEWHERE: &str = "erased in another store";
 
 impl Importer<'_, '_> {
     /// Applies a group.
@@ -88,7 +85,11 @@ impl Importer<'_, '_> {
             return self.merge_memory(seq, &line);
         }
         if self.mode.source == Source::File || !line.has_trust() {
+            let claimed = line.trust.take();
             line.set_imported();
+            if self.mode.own_texts {
+                line.believe(claimed.as_deref());
+            }
             self.reply.flagged += usize::from(!line.flags.is_empty());
         }
         let seq = self.rows.insert_memory(&line, &hash(&line.content))?;
@@ -118,6 +119,8 @@ impl Importer<'_, '_> {
         let mut merged = local.as_ref().map_or_else(|| line.clone(), |local| merge(local, line));
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
+        } else if self.mode.own_texts && may_change(local.as_ref(), line) {
+            self.trust_own_text(local.as_ref(), &mut merged, line.trust.as_deref());
         } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
             self.content_differs.insert(seq);
             return Ok(());
@@ -137,31 +140,6 @@ impl Importer<'_, '_> {
         }
         self.reply.changed += 1;
         self.record_memory(seq, &merged, "changed")
-    }
-
-    /// Sets the provenance of a merged memory: that of this store, unless the file changes the text
-    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it.
-    fn decide_provenance(
-        &mut self,
-        local: Option<&MemoryLine>,
-        merged: &mut MemoryLine,
-    ) -> Outcome {
-        if let Some(local) = local {
-            merged.set_provenance_of(local);
-            if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
-                self.kept_for_trust += 1;
-                self.reply.unchanged += 1;
-                return Outcome::Kept;
-            }
-        }
-        let is_changed = |local: &MemoryLine| {
-            merged.content != local.content || merged.metadata != local.metadata
-        };
-        if local.is_none_or(is_changed) {
-            merged.set_imported();
-            self.reply.flagged += usize::from(!merged.flags.is_empty());
-        }
-        Outcome::Merged
     }
 
     /// Records that a memory was added or changed; `outcome` names which in the audit log.
@@ -362,13 +340,42 @@ impl Importer<'_, '_> {
 
     /// Applies a tombstone.
     pub(crate) fn apply_tombstone(&mut self, line: &TombstoneLine) -> Result<()> {
-        if import_rows::find(self.change.conn, &line.id)?.is_some() {
+        if let Some((seq, _)) = import_rows::find(self.change.conn, &line.id)? {
+            if self.file.is_dump {
+                return self.forget_erased(seq, line);
+            }
             self.kept_despite_tombstone += 1;
         } else if import_rows::add_tombstone(self.change.conn, line)? {
             self.change.record_created(Row::Tombstone(line.id.to_string()));
             self.reply.other += 1;
         }
         Ok(())
+    }
+
+    /// Forgets a memory that another machine has erased. It can be restored here, and no dump has it.
+    fn forget_erased(&mut self, seq: i64, line: &TombstoneLine) -> Result<()> {
+        let Some(local) = export_rows::memory_line(self.change.conn, seq)? else { return Ok(()) };
+        if !import_rows::add_tombstone(self.change.conn, line)? {
+            // An earlier dump said so, and a person has restored it since.
+            self.kept_despite_tombstone += usize::from(local.status != FORGOTTEN);
+            return Ok(());
+        }
+        self.change.record_created(Row::Tombstone(line.id.to_string()));
+        self.reply.other += 1;
+        if local.status == FORGOTTEN {
+            return Ok(());
+        }
+        self.change.record_before(Row::Memory(seq))?;
+        let forgotten = MemoryLine {
+            status: FORGOTTEN.to_owned(),
+            status_at: self.change.call.now.0.max(local.status_at + 1),
+            superseded_by: None,
+            forgotten_reason: Some(ERASED_ELSEWHERE.to_owned()),
+            ..local
+        };
+        import_rows::update(self.change.conn, &forgotten, &hash(&forgotten.content))?;
+        self.reply.changed += 1;
+        self.record_memory(seq, &forgotten, "changed")
     }
 
     /// Returns true for a memory that was hard-deleted in this store or in the store of the file.

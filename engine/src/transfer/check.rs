@@ -14,7 +14,7 @@ use crate::transfer::parse::{VECTOR_PREFIX, parse};
 use crate::transfer::record::{Header, LogLine, MemoryLine, Record, id_number};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::export::FORMAT_VERSION;
+use loci_proto::requests::export::{DUMP_VERSION, FORMAT_VERSION};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
@@ -46,11 +46,16 @@ const OPERATIONS: [&str; 14] = [
 ];
 const STATUSES: [&str; 4] = ["active", "superseded", "compacted", "forgotten"];
 
+/// What the header of a dump says.
+const DUMP: &str = "dump";
+
 /// The result of the first pass over a file.
 #[derive(Debug)]
 pub(crate) struct CheckedFile {
     /// The model of the file's vectors.
     pub model: Option<String>,
+    /// The file is a dump: what it says was erased is forgotten here.
+    pub is_dump: bool,
     /// Lines that cannot be imported, with the reasons.
     pub bad_lines: BTreeMap<usize, Failure>,
     /// Ids of memories that the file's store hard-deleted.
@@ -92,6 +97,7 @@ pub(crate) fn check_file(
     let header = read_header(lines.next()?)?;
     let mut checker = Checker {
         file: CheckedFile {
+            is_dump: header.loci == DUMP,
             model: header.vectors,
             bad_lines: BTreeMap::new(),
             tombstones: HashSet::new(),
@@ -153,7 +159,8 @@ fn read_header(first: Option<NumberedLine<'_>>) -> Result<Header> {
         object.get("version").and_then(serde_json::Value::as_u64),
     ) {
         (Some("export"), Some(1..=NEWEST_VERSION)) => {}
-        (Some("export"), Some(version)) => {
+        (Some(DUMP), Some(version)) if version <= u64::from(DUMP_VERSION) => {}
+        (Some("export" | DUMP), Some(version)) => {
             let failure = Failure::new(
                 Code::Invalid,
                 format!("has version {version}; this loci reads versions 1 to {FORMAT_VERSION}"),
@@ -222,7 +229,7 @@ impl Checker {
             Record::Source(_) | Record::Vector(_) => Ok(()),
             Record::End(end) => {
                 self.has_end_line = true;
-                if end.lines == self.line_count {
+                if end.lines == self.line_count || self.file.is_dump {
                     Ok(())
                 } else {
                     Err(Failure::invalid(

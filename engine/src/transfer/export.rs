@@ -9,9 +9,9 @@ use crate::db::vector_sets;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::transfer::record::{EndLine, Header, Record};
-use loci_proto::error::{Code, Failure};
+use crate::transfer::written_line::{to_json, write_error};
+use crate::transfer::{dump, markdown_files};
 use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
-use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -33,9 +33,15 @@ impl Reader {
         let (conn, damaged) = (self.fresh_connection()?, Arc::new(DamagedRows::default()));
         damage::record_into(&conn, &damaged)?;
         let tx = rows::snapshot(&conn)?;
-        let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
+        if request.layout == Layout::Dump {
+            return dump::write(&tx, sink);
+        }
+        if request.layout == Layout::Markdown {
+            return markdown_files::write(&tx, sink);
+        }
         let set = request.vectors.then(|| vector_sets::in_use(&tx)).transpose()?;
         let set = set.map(|sets| sets.active);
+        let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
         out.write_header(&Header {
             loci: "export".to_owned(),
             version: FORMAT_VERSION,
@@ -139,13 +145,4 @@ impl ExportWriter<'_> {
             .and_then(|()| self.sink.write_all(b"\n"))
             .map_err(write_error)
     }
-}
-
-fn to_json(value: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string(value).map_err(|e| Failure::new(Code::Internal, e.to_string()))?)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
-fn write_error(error: std::io::Error) -> crate::error::Error {
-    Failure::new(Code::StorageFailed, format!("the export could not be written: {error}")).into()
 }

@@ -17,7 +17,7 @@ use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
 use crate::transfer::parse::parse;
 use crate::transfer::record::{LogLine, Record};
 use loci_proto::error::Failure;
-use loci_proto::memory::{MemoryId, MemoryType};
+use loci_proto::memory::{MemoryId, MemoryType, Origin};
 use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
@@ -38,6 +38,8 @@ pub(crate) struct ImportMode {
     pub source: Source,
     /// Whether lines that cannot be imported are left out.
     pub skip_bad: bool,
+    /// Whether claims of the trust of a person are believed.
+    pub own_texts: bool,
 }
 
 impl Writer {
@@ -51,11 +53,12 @@ impl Writer {
         request: &ImportRequest,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        self.import_lines(
-            call,
-            ImportMode { source: Source::File, skip_bad: request.skip_bad },
-            file,
-        )
+        let mode = ImportMode {
+            source: Source::File,
+            skip_bad: request.skip_bad,
+            own_texts: request.own_texts && call.actor.origin == Origin::Person,
+        };
+        self.import_lines(call, mode, file)
     }
 
     /// Imports the lines that were read from the damaged files of this store. Lines that cannot be
@@ -68,7 +71,11 @@ impl Writer {
         call: &CallContext,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        self.import_lines(call, ImportMode { source: Source::OwnStore, skip_bad: true }, file)
+        self.import_lines(
+            call,
+            ImportMode { source: Source::OwnStore, skip_bad: true, own_texts: false },
+            file,
+        )
     }
 
     fn import_lines(

@@ -17,7 +17,7 @@ use std::fmt::{self, Formatter};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
-    /// Always `export`.
+    /// `export` or `dump`.
     pub loci: String,
     pub version: u32,
     /// The model of the vectors, if the export has vectors.
@@ -133,6 +133,18 @@ impl MemoryLine {
         self.flags = flags.names();
     }
 
+    /// Sets the trust that the line claims: that of a person only if the text is not flagged.
+    pub(crate) fn believe(&mut self, claimed: Option<&str>) {
+        let is_believed = match claimed {
+            Some(trust) if trust == Trust::Person.as_str() => self.flags.is_empty(),
+            Some(trust) => trust == Trust::Agent.as_str(),
+            None => false,
+        };
+        if is_believed {
+            self.trust = claimed.map(str::to_owned);
+        }
+    }
+
     /// Returns whether the line has a trust that is known.
     pub(crate) fn has_trust(&self) -> bool {
         let known = [Trust::Import, Trust::Agent, Trust::Person].map(Trust::as_str);
@@ -232,7 +244,8 @@ pub(crate) struct ClusterLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndLine {
-    /// The number of lines before this one, including the header.
+    /// The number of lines before this one, including the header. 0 in a dump, which git may merge.
+    #[serde(default)]
     pub lines: usize,
     /// The number of damaged rows that were left out.
     #[serde(default, skip_serializing_if = "is_none_left_out")]

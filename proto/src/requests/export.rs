@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// The version of the export format that this build writes. It also reads the earlier ones, from 1 on.
 pub const FORMAT_VERSION: u32 = 3;
 
+/// The version of the dump format.
+pub const DUMP_VERSION: u32 = 1;
+
 /// Layout of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -20,13 +23,17 @@ pub enum Layout {
     Lines,
     /// One JSON document with the same records.
     Document,
+    /// Sorted lines for git: without the log, and without what changes when a memory is only used.
+    Dump,
+    /// Markdown files, one line each: `{"path": …, "text": …}`.
+    Markdown,
 }
 
 /// Arguments of `export`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportRequest {
-    /// `lines` (the default) or `document`.
+    /// `lines` (the default), `document`, `dump` or `markdown`.
     #[serde(default)]
     pub layout: Layout,
     /// Include the vectors, which can also be recomputed from the texts.

@@ -26,6 +26,9 @@ pub struct ImportRequest {
     /// Skip lines that cannot be imported; by default the first such line fails the import.
     #[serde(default)]
     pub skip_bad: bool,
+    /// The texts are the person's own: a line that claims the trust of a person gets it, unless its text is flagged. Ignored for agents.
+    #[serde(default)]
+    pub own_texts: bool,
 }
 
 /// A line that was skipped.

@@ -25,6 +25,7 @@ pub mod injected;
 pub mod inspect;
 pub mod list;
 pub mod maintenance;
+pub mod move_to;
 pub mod pin;
 pub mod purge_backups;
 pub mod recall;
@@ -126,6 +127,8 @@ requests! {
     "edit" => Edit(edit::EditRequest), people;
     /// Pins or unpins one memory.
     "pin" => Pin(pin::PinRequest), people;
+    /// Moves memories to another project.
+    "move_to" => MoveTo(move_to::MoveRequest), people;
     /// Marks one memory as replaced by another.
     "supersede" => Supersede(supersede::SupersedeRequest), people;
     /// Lists pairs of memories that look like versions of one fact.

@@ -4,8 +4,8 @@ use crate::mcp::{arguments, tools};
 use crate::requests::{
     Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
     forget_many, groups, history, hook, import, incognito, injected, inspect, list, maintenance,
-    pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats, store,
-    supersede, undo,
+    move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats,
+    store, supersede, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -155,6 +155,7 @@ mod the_example_is_parsed_and_serialised_for {
         inspect: InspectRequest, inspect::InspectReply;
         list: ListRequest, list::ListReply;
         maintenance: MaintenanceRequest, maintenance::MaintenanceReply;
+        move_to: MoveRequest, move_to::MoveReply;
         pin: PinRequest, edit::ChangedReply;
         purge_backups: PurgeBackupsRequest, purge_backups::PurgeBackupsReply;
         recall: RecallRequest, recall::RecallReply;

@@ -274,6 +274,26 @@ pub struct Forget {
     pub format: Format,
 }
 
+/// `loci move`
+#[derive(Debug, Args)]
+pub struct Move {
+    /// Memory ids, or at least 4 characters of their start or end.
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Project to move them to: id, alias or display name.
+    #[arg(long, value_name = "PROJECT")]
+    pub to: GroupName,
+    /// Create the project if there is none of this name.
+    #[arg(long)]
+    pub create: bool,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
 /// `loci restore`
 #[derive(Debug, Args)]
 pub struct Restore {

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod daemon;
 pub mod hooks;
+pub mod import;
 pub mod installation;
 pub mod memories;
 pub mod setup;
@@ -14,14 +15,15 @@ use backup::Backup;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use hooks::{Brief, Hook, Injected, Recall};
+use import::Import;
 use installation::{Uninstall, Update};
 use memories::{
-    Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
-    Undo,
+    Add, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
+    Stats, Undo,
 };
 use setup::Setup;
 use std::path::PathBuf;
-use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
+use store_admin::{Doctor, Dump, Eval, Export, Groups, Reset, Scan};
 use versions::{Review, Supersede};
 
 /// Long-term memory for your agents, on your own machine.
@@ -93,6 +95,11 @@ pub enum Command {
         after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e"
     )]
     Restore(Restore),
+    /// Move memories to another project; can be undone.
+    #[command(
+        after_help = "Example\n  loci move 5f0c9a1e 77ab01cd --to shop\n\nExample: to a project that does not exist yet\n  loci move 5f0c9a1e --to garden --create"
+    )]
+    Move(Move),
     /// Store a relation between two entities.
     #[command(
         after_help = "Example: Anna works at Initech, supported by a memory\n  loci relate 5f0c9a1e works_at 77ab01cd --evidence 90aa12ef"
@@ -155,11 +162,18 @@ pub enum Command {
     )]
     Model(Model),
     /// Export the whole store as lines of JSON.
-    #[command(after_help = "Example: to a private file\n  loci export --output memories.jsonl")]
-    Export(Export),
-    /// Import a file written by `loci export`, also from another machine. Idempotent; can be undone.
     #[command(
-        after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -"
+        after_help = "Example: to a private file\n  loci export --output memories.jsonl\n\nExample: to read them as Markdown\n  loci export --format markdown --output memories"
+    )]
+    Export(Export),
+    /// Write the memories as sorted lines for a repository of git.
+    #[command(
+        after_help = "Example: keep the history of your memories\n  loci dump --output memories.dump\n  git commit memories.dump\n\nExample: merge another machine's into this store\n  loci import --from dump memories.dump --mine"
+    )]
+    Dump(Dump),
+    /// Import a file of `loci export` or `loci dump`, or the memories of another program. Idempotent; can be undone.
+    #[command(
+        after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -\n\nExample: what Claude Code remembers, after a preview\n  loci import --from claude-memory"
     )]
     Import(Import),
     /// Delete everything that is stored, after a backup and confirmation.

@@ -7,32 +7,26 @@ use std::path::PathBuf;
 /// `loci export`
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Write to this file instead of standard output; mode 0600, complete or not at all.
-    #[arg(long, short, value_name = "FILE")]
+    /// Write to this file instead of standard output; mode 0600, complete or not at all. A folder for markdown.
+    #[arg(long, short, value_name = "PATH", required_if_eq("format", "markdown"))]
     pub output: Option<PathBuf>,
-    /// One record per line (jsonl), or one JSON document (json).
-    #[arg(long, default_value = "jsonl", value_parser = ["jsonl", "json"])]
+    /// One record per line (jsonl), one JSON document (json), or a folder with a file for each memory (markdown).
+    #[arg(long, default_value = "jsonl", value_parser = ["jsonl", "json", "markdown"])]
     pub format: String,
     /// Include the vectors, which can also be recomputed from the texts.
     #[arg(long)]
     pub vectors: bool,
-    /// Replace an existing file.
+    /// Replace an existing file, or the files of an earlier export in a folder.
     #[arg(long, requires = "output")]
     pub force: bool,
 }
 
-/// `loci import`
+/// `loci dump`
 #[derive(Debug, Args)]
-pub struct Import {
-    /// File written by loci export; - reads standard input.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Skip and list lines that cannot be imported.
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Print the report as JSON.
-    #[arg(long)]
-    pub json: bool,
+pub struct Dump {
+    /// Write to this file instead of standard output, replacing it; mode 0600, complete or not at all.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `loci reset`

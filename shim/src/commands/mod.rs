@@ -28,6 +28,7 @@ mod maintenance_run;
 mod man;
 pub mod mcp;
 mod model;
+mod move_to;
 mod pin;
 mod recall;
 mod redo;
@@ -40,6 +41,7 @@ mod review;
 mod scan;
 mod search;
 mod setup;
+mod short_lived;
 mod stats;
 mod supersede;
 mod transfer;
@@ -68,6 +70,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Reembed(args) => return reembed::run(args).await,
         Command::Demo => return demo::run().await,
         Command::Export(args) => return transfer::export::run(args).await,
+        Command::Dump(args) => return transfer::export::dump(args).await,
         Command::Import(args) => return transfer::import::run(args).await,
         Command::Reset(args) => return reset::run(args).await,
         Command::Backup(command) => return backup::run(command).await,
@@ -92,6 +95,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Confirm(args) => confirm::run(&project_client()?, args).await?,
         Command::Forget(args) => forget::run(&project_client()?, args).await?,
         Command::Restore(args) => restore::run(&project_client()?, args).await?,
+        Command::Move(args) => move_to::run(&project_client()?, args).await?,
         Command::Relate(args) => relate::run(&project_client()?, args).await?,
         Command::Stats(args) => stats::run(&project_client()?, args).await?,
         Command::Injected(args) => injected::run(&project_client()?, args).await?,

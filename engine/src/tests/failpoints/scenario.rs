@@ -117,7 +117,7 @@ pub(super) const CALLS: [(&str, Call); 37] = [
         let file = subject.folder.join(IMPORT);
         let mut file = File::open(&file).expect("the file is readable");
         let call = subject.call(key);
-        subject.opened()?.import(&call, &ImportRequest { skip_bad: false }, &mut file).map(drop)
+        subject.opened()?.import(&call, &ImportRequest::default(), &mut file).map(drop)
     }),
     ("undo the import", Subject::undo_last),
     ("back up", |subject, _| {

@@ -1,10 +1,12 @@
 //! Tests of export and import, one file for each behaviour, and the helpers that they share.
 
 mod document;
+mod dumps;
 mod encodings;
 mod hard_deletes;
 mod history;
 mod invalid_files;
+mod markdown;
 mod merging;
 mod round_trip;
 mod screening;
@@ -38,7 +40,11 @@ fn try_import(
     let call = test_store.call("importer", None);
     test_store
         .writer
-        .import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(file.as_bytes()))
+        .import(
+            &call,
+            &ImportRequest { skip_bad, own_texts: false },
+            &mut Cursor::new(file.as_bytes()),
+        )
         .map_err(|error| error.to_string())
 }
 

@@ -3,16 +3,14 @@
 use crate::client::call::VerbClient;
 use crate::client::socket::pid_in;
 use crate::commands::ctl::{start, stop};
+use crate::commands::short_lived;
+pub use crate::commands::short_lived::parse;
 use crate::output::Problem;
-use crate::spawn::{self, find_locid};
-use loci_proto::error::Failure;
+use crate::spawn;
 use loci_proto::paths::Paths;
 use nix::fcntl::{Flock, FlockArg};
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::process::Stdio;
-use tokio::process::Command;
 
 /// Attempts to stop the daemon, which a service manager may start again.
 const STOP_ATTEMPTS: usize = 3;
@@ -22,32 +20,7 @@ const STOP_ATTEMPTS: usize = 3;
 /// # Errors
 /// The failure that it reports.
 pub async fn run(arguments: &[&str]) -> Result<String, Problem> {
-    let locid = find_locid().map_err(Problem::new)?;
-    let output = Command::new(&locid)
-        .arg("backup")
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .await
-        .map_err(|error| Problem::new(format!("Cannot run {}", locid.display())).because(&error))?;
-    let reply = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    if output.status.success() {
-        return Ok(reply);
-    }
-    Err(match serde_json::from_str::<Failure>(&reply) {
-        Ok(failure) => failure.into(),
-        Err(_) => Problem::new(format!("locid backup failed: {}", output.status)),
-    })
-}
-
-/// Parses a reply.
-///
-/// # Errors
-/// When `locid` has another version.
-pub fn parse<T: DeserializeOwned>(reply: &str) -> Result<T, Problem> {
-    serde_json::from_str(reply)
-        .map_err(|error| Problem::new("The answer of locid cannot be parsed").because(&error))
+    short_lived::run(&[&["backup"], arguments].concat()).await
 }
 
 /// Runs a command that replaces the database: stops the daemon, keeps others from starting it, and starts it afterwards. Calls of agents

@@ -1,12 +1,14 @@
-//! `loci export`: writes the whole store to standard output, or to a file that is either complete or not created.
+//! `loci export` and `loci dump`: write the store to standard output, or to a file that is either complete or not created. Markdown files
+//! are written by `markdown_folder`.
 
-use crate::cli::store_admin::Export;
+use crate::cli::store_admin::{Dump, Export};
 use crate::client::call::VerbClient;
 use crate::client::stream::StreamedAnswer;
+use crate::commands::transfer::failed_export::failure;
+use crate::commands::transfer::markdown_folder;
 use crate::output::progress::Progress;
 use crate::output::{Problem, print_note};
-use loci_proto::admin::FailedExport;
-use loci_proto::error::{Exit, Failure};
+use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,11 +20,29 @@ use std::process::ExitCode;
 /// # Errors
 /// No daemon, an existing file, or a write error. No partial file is left.
 pub async fn run(args: Export) -> Result<ExitCode, Problem> {
+    if let ("markdown", Some(folder)) = (args.format.as_str(), args.output.as_deref()) {
+        return markdown_folder::run(folder, args.force).await;
+    }
     let file = args.output.as_deref().map(|path| check_target(path, args.force)).transpose()?;
     let layout = if args.format == "json" { Layout::Document } else { Layout::Lines };
-    let answer = VerbClient::of_process()?
-        .call_streamed("/export", &ExportRequest { layout, vectors: args.vectors })
-        .await?;
+    write(&ExportRequest { layout, vectors: args.vectors }, file, args.force).await
+}
+
+/// Dumps the store.
+///
+/// # Errors
+/// As [`run`]; an existing file is replaced.
+pub async fn dump(args: Dump) -> Result<ExitCode, Problem> {
+    let file = args.output.as_deref().map(|path| check_target(path, true)).transpose()?;
+    write(&ExportRequest { layout: Layout::Dump, vectors: false }, file, true).await
+}
+
+async fn write(
+    request: &ExportRequest,
+    file: Option<PathBuf>,
+    force: bool,
+) -> Result<ExitCode, Problem> {
+    let answer = VerbClient::of_process()?.call_streamed("/export", request).await?;
     let end = match file {
         None => {
             let mut out = io::stdout().lock();
@@ -30,7 +50,7 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
             out.flush()?;
             end
         }
-        Some(file) => write_file(answer, &file, args.force).await?,
+        Some(file) => write_file(answer, &file, force).await?,
     };
     match left_out(&end) {
         0 => {}
@@ -51,12 +71,6 @@ fn left_out(end: &[u8]) -> u64 {
     let digits = text.rsplit_once("\"left_out\":").map(|(_, rest)| rest);
     let digits = digits.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     digits.flatten().and_then(|digits| digits.parse().ok()).unwrap_or(0)
-}
-
-/// Returns the failure that ended an export, if its last line is one.
-fn failure(end: &[u8]) -> Option<Failure> {
-    let last_line = end.rsplit(|byte| *byte == b'\n').find(|line| !line.is_empty())?;
-    serde_json::from_slice(last_line).ok().map(|failed: FailedExport| failed.error)
 }
 
 /// Writes the export to `out`; returns the last bytes of it.

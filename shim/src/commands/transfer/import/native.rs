@@ -1,7 +1,9 @@
-//! `loci import`: sends a file or standard input to the store.
+//! Imports a file of `loci export`, `loci dump` or a backup: sends the file or standard input to the store. Also sends the lines that were made
+//! of other programs' memories.
 
-use crate::cli::store_admin::Import;
+use crate::cli::import::Import;
 use crate::client::call::VerbClient;
+use crate::commands::short_lived;
 use crate::output::progress::Progress;
 use crate::output::{Problem, escape_line, print_line};
 use http_body_util::channel::Sender;
@@ -22,30 +24,80 @@ const CHUNK_BYTES: usize = 64 * 1024;
 ///
 /// # Errors
 /// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
-pub async fn run(args: Import) -> Result<ExitCode, Problem> {
-    let source = open(&args.file)?;
+pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
+    if args.dry_run {
+        return Err(Problem::usage("--dry-run needs --from with the name of a program")
+            .hint("An import can be undone: loci undo ACT"));
+    }
+    let [path] = args.paths.as_slice() else {
+        return Err(Problem::new("Name one file")
+            .hint("Import one file after the other; each is one act")
+            .exit(Exit::Usage));
+    };
+    let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
     let client = VerbClient::of_process()?;
-    let (sender, body) =
-        client.prepare_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
-    let sending = tokio::spawn(send(source, sender));
-    let answer = client.post_streamed("/import", body).await;
-    // The daemon may answer early, with a refusal: stop reading the file.
-    sending.abort();
-    let body = answer?.read_all().await?;
+    let source = if is_database(path) {
+        let arguments = ["lines".as_ref(), path.as_os_str()];
+        Source::of_bytes(short_lived::run(&arguments).await?.into_bytes())
+    } else {
+        open(path)?
+    };
+    let body = upload(&client, &request, source).await?;
     if args.json {
         print_line(String::from_utf8_lossy(&body))?;
     } else {
-        let reply: ImportReply = serde_json::from_slice(&body).map_err(io::Error::from)?;
-        print_line(report_text(&reply).trim_end())?;
+        print_line(report_text(&parse(&body)?).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }
 
+/// Sends bytes to the store; returns its reply.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses a line.
+pub(super) async fn upload(
+    client: &VerbClient,
+    request: &ImportRequest,
+    source: Source,
+) -> Result<Vec<u8>, Problem> {
+    let (sender, body) = client.prepare_upload("/import", request).await?;
+    let sending = tokio::spawn(send(source, sender));
+    let answer = client.post_streamed("/import", body).await;
+    // The daemon may answer early, with a refusal: stop reading the file.
+    sending.abort();
+    answer?.read_all().await
+}
+
+/// Parses the reply.
+///
+/// # Errors
+/// The daemon has another version.
+pub(super) fn parse(body: &[u8]) -> Result<ImportReply, Problem> {
+    Ok(serde_json::from_slice(body).map_err(io::Error::from)?)
+}
+
 /// The bytes to import.
-struct Source {
+pub(super) struct Source {
     reader: Box<dyn Read + Send>,
     /// Size in bytes; `None` if unknown.
     size: Option<u64>,
+}
+
+impl Source {
+    /// Bytes in memory.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        let size = Some(bytes.len() as u64);
+        Self { reader: Box::new(io::Cursor::new(bytes)), size }
+    }
+}
+
+/// Returns whether a file is an SQLite database, as a backup is.
+fn is_database(path: &Path) -> bool {
+    let mut beginning = [0; 16];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && beginning == *b"SQLite format 3\0"
 }
 
 fn open(path: &Path) -> Result<Source, Problem> {
@@ -58,7 +110,7 @@ fn open(path: &Path) -> Result<Source, Problem> {
     let meta = file.metadata().map_err(read_error)?;
     if meta.is_dir() {
         return Err(Problem::new(format!("{} is a folder", path.display()))
-            .hint("Use a file that loci export has written"));
+            .hint("Use a file that loci export has written, or say what it is: loci import --from markdown FOLDER"));
     }
     let size = meta.is_file().then_some(meta.len());
     Ok(Source { reader: Box::new(file), size })
@@ -97,7 +149,7 @@ async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>) {
     progress.message("Importing …");
 }
 
-fn report_text(reply: &ImportReply) -> String {
+pub(super) fn report_text(reply: &ImportReply) -> String {
     let mut text = format!(
         "{} memories added, {} changed, {} unchanged.\n",
         reply.added, reply.changed, reply.unchanged

@@ -1,0 +1,45 @@
+//! `locid read` prints the memories of another program, `locid lines` the records of a backup, for `loci import`. Neither opens the
+//! database in use, or a socket.
+
+use crate::config::Config;
+use crate::config::options::ReadFiles;
+use loci_engine::foreign_formats::{self, Places};
+use loci_engine::transfer::backup_to_lines;
+use loci_proto::error::{Code, Exit, Failure};
+use loci_proto::foreign::{Format, Reading};
+use loci_proto::paths::Paths;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Runs the command; prints the reading, or the failure, as one line of JSON.
+#[must_use]
+pub fn run(paths: &Paths, files: &ReadFiles) -> Exit {
+    let (line, exit) = match read(paths, files) {
+        Ok(reading) => (serde_json::to_string(&reading), Exit::Ok),
+        Err(failure) => (serde_json::to_string(&failure), Exit::Failed),
+    };
+    // The reader may have gone.
+    let _ = writeln!(io::stdout(), "{}", line.unwrap_or_default());
+    exit
+}
+
+/// Prints the records of a backup as lines; after a failure the last line is the failure.
+#[must_use]
+pub fn lines(path: &Path) -> Exit {
+    let mut out = BufWriter::new(io::stdout());
+    let printed = backup_to_lines(path, &mut out).map_err(Failure::from);
+    let Err(failure) = printed else { return Exit::Ok };
+    let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default());
+    let _ = out.flush();
+    Exit::Failed
+}
+
+fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
+    let format: Format = files.from.parse().map_err(|reason| Failure::invalid("from", reason))?;
+    let policy = Config::read(&paths.config)?.privacy.policy()?;
+    let working_dir = std::env::current_dir().map_err(|error| {
+        Failure::new(Code::NotFound, format!("the working directory cannot be read: {error}"))
+    })?;
+    let places = Places { home: files.home.clone(), working_dir };
+    Ok(foreign_formats::read(format, &places, &files.paths, &policy)?)
+}

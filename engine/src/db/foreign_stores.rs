@@ -1,0 +1,95 @@
+//! Reads tables of the SQLite databases of other programs. Never writes, never opens loci's own.
+
+use crate::db::connection;
+use crate::error::Result;
+use loci_proto::error::{Code, Failure};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
+use serde_json::{Map, Number, Value};
+use std::path::{Path, PathBuf};
+
+/// Maximum number of rows of a table.
+const MAX_ROWS: usize = 1_000_000;
+
+/// A database of another program.
+#[derive(Debug)]
+pub(crate) struct ForeignStore {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl ForeignStore {
+    /// Opens a file for reading. A file without a log is opened as immutable, so that nothing is
+    /// created beside it.
+    ///
+    /// # Errors
+    /// `invalid` if it is not an SQLite database.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let has_log = Path::new(&log).metadata().is_ok_and(|meta| meta.len() > 0);
+        let opened = if has_log {
+            connection::configure_sqlite();
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(Into::into)
+        } else {
+            connection::immutable(path)
+        };
+        let store = opened.and_then(|conn| {
+            conn.busy_timeout(connection::BUSY_TIMEOUT)?;
+            conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(Self { conn, path: path.to_path_buf() })
+        });
+        store.map_err(|error| {
+            let message =
+                format!("{} cannot be read as an SQLite database: {error}", path.display());
+            Failure::new(Code::Invalid, message).into()
+        })
+    }
+
+    /// Returns whether the database has a table.
+    pub fn has_table(&self, table: &str) -> Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        Ok(self.conn.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0)
+    }
+
+    /// Returns every row of a table, in storage order, as an object of its columns without the
+    /// binary ones.
+    ///
+    /// # Errors
+    /// `invalid` if there is no such table.
+    pub fn rows(&self, table: &'static str) -> Result<Vec<Map<String, Value>>> {
+        if !self.has_table(table)? {
+            let message = format!("{} has no table {table}", self.path.display());
+            return Err(Failure::new(Code::Invalid, message)
+                .hint("Name the database of the program that --from names")
+                .into());
+        }
+        let mut statement =
+            self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if found.len() == MAX_ROWS {
+                let message = format!("{table} has more than {MAX_ROWS} rows");
+                return Err(Failure::new(Code::TooMany, message).into());
+            }
+            found.push(object(row, &names)?);
+        }
+        Ok(found)
+    }
+}
+
+fn object(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>> {
+    let mut fields = Map::new();
+    for (column, name) in names.iter().enumerate() {
+        let value = match row.get_ref(column)? {
+            ValueRef::Null | ValueRef::Blob(_) => continue,
+            ValueRef::Integer(number) => Value::from(number),
+            ValueRef::Real(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+            ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text).into_owned()),
+        };
+        fields.insert(name.clone(), value);
+    }
+    Ok(fields)
+}

@@ -1,0 +1,92 @@
+//! `CLAUDE.md`, `AGENTS.md` and the rules beside them: what a person or a team tells agents.
+//!
+//! The files in the home folder are the person's own. Those of a project may come from anybody who
+//! writes to its repository.
+
+use crate::error::Result;
+use crate::foreign_formats::collector::{Collector, folder, memory_of};
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::{front_matter, statements};
+use loci_proto::foreign::ForeignMemory;
+use loci_proto::memory::{MemoryType, Scope};
+use std::path::{Path, PathBuf};
+
+/// Headings that only repeat what the file is.
+const TITLES: [&str; 6] =
+    ["claude.md", "agents.md", "claude", "agents", "memory", "repository guidelines"];
+
+/// Returns `CLAUDE.md` and the files beside it, from the working directory up to the home folder or
+/// the root, and the person's own.
+pub(crate) fn usual_claude_paths(places: &Places) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in above(places) {
+        found.extend(
+            ["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules"]
+                .map(|name| folder.join(name)),
+        );
+    }
+    found.extend(["CLAUDE.md", "rules"].map(|name| places.home.join(".claude").join(name)));
+    found
+}
+
+/// Returns `AGENTS.md` from the working directory up, and the person's own.
+pub(crate) fn usual_agents_paths(places: &Places) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in above(places) {
+        found.extend(["AGENTS.md", "AGENTS.override.md"].map(|name| folder.join(name)));
+    }
+    found.extend(
+        [".codex/AGENTS.md", ".config/opencode/AGENTS.md", ".gemini/GEMINI.md"]
+            .map(|name| places.home.join(name)),
+    );
+    found
+}
+
+/// The working directory and the folders above it, below the home folder.
+fn above(places: &Places) -> impl Iterator<Item = &Path> {
+    let home = places.home.as_path();
+    places
+        .working_dir
+        .ancestors()
+        .take_while(move |folder| *folder != home && folder.parent().is_some())
+}
+
+/// Reads a file, or the Markdown files of a folder.
+pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    for path in collector.markdown_files(path)? {
+        let Some(file) = collector.text_file(&path) else { continue };
+        let home = collector.places.home.canonicalize().unwrap_or_default();
+        let top = project_of(&path, &home);
+        let base = ForeignMemory {
+            by_person: top.is_none(),
+            scope: if top.is_none() { Scope::Global } else { Scope::Group },
+            kind: MemoryType::Semantic,
+            ..memory_of(&file, top.as_deref().map(folder))
+        };
+        let (_, body) = front_matter::split(&file.text);
+        let found = statements::split(body, &TITLES);
+        let (pointers, found): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|statement| is_pointer(&statement.text));
+        for pointer in pointers {
+            let reason = format!("names another file: {}", pointer.text);
+            collector.skip(&file.name, &pointer.place, &reason);
+        }
+        collector.add_statements(&base, found);
+    }
+    Ok(())
+}
+
+/// Returns the folder of the project that a file belongs to; `None` for the person's own files.
+fn project_of(path: &Path, home: &Path) -> Option<PathBuf> {
+    let own = [".claude", ".codex", ".config/opencode", ".gemini"].map(|name| home.join(name));
+    if own.iter().any(|folder| path.starts_with(folder)) {
+        return None;
+    }
+    let inside = path.ancestors().find(|folder| folder.ends_with(".claude"));
+    inside.or(Some(path)).and_then(Path::parent).map(Path::to_path_buf)
+}
+
+/// Returns whether a statement is only `@path`, by which Claude Code includes a file.
+fn is_pointer(text: &str) -> bool {
+    text.starts_with('@') && text.split_whitespace().all(|word| word.starts_with('@'))
+}

@@ -1,0 +1,132 @@
+//! The notes of basic-memory: Markdown files with fields at the top, observations
+//! (`- [category] text #tag (context)`) and relations (`- relation [[Note]]`).
+//!
+//! A note becomes an entity, and each observation and paragraph a statement.
+
+use crate::error::Result;
+use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::{front_matter, statements, times};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
+use loci_proto::memory::{MemoryType, Scope};
+use serde_json::{Map, Value};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the folders of all projects of the program's configuration, or the usual one.
+pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
+    let text =
+        fs::read_to_string(places.home.join(".basic-memory/config.json")).unwrap_or_default();
+    let config: Value = serde_json::from_str(&text).unwrap_or_default();
+    let projects = config.get("projects").and_then(Value::as_object);
+    let mut found: Vec<PathBuf> = projects
+        .into_iter()
+        .flat_map(Map::values)
+        .filter_map(|project| {
+            project.as_str().or_else(|| project.get("path").and_then(Value::as_str))
+        })
+        .map(PathBuf::from)
+        .collect();
+    found.push(places.home.join("basic-memory"));
+    found.dedup();
+    found
+}
+
+/// Reads a folder of notes, or one.
+pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let project = project_of(path);
+    for path in collector.markdown_files(path)? {
+        if let Some(file) = collector.text_file(&path) {
+            note(collector, &file, project.clone());
+        }
+    }
+    Ok(())
+}
+
+/// A folder with another name than the usual one is a project of that name.
+fn project_of(path: &Path) -> Option<ForeignProject> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    (path.is_dir() && name != "basic-memory").then_some(ForeignProject::Named(name))
+}
+
+fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignProject>) {
+    let (fields, body) = front_matter::split(&file.text);
+    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let title = front_matter::text(&fields, "title").unwrap_or(stem);
+    let kind = front_matter::text(&fields, "type").unwrap_or_else(|| "note".to_owned());
+    let scope = if project.is_some() { Scope::Group } else { Scope::Global };
+    let mut base = ForeignMemory { scope, ..memory_of(file, project) };
+    let at = |names: &[&str]| {
+        names.iter().find_map(|name| times::of_text(&front_matter::text(&fields, name)?))
+    };
+    base.created_at = at(&["created", "created_at", "date"]).unwrap_or(base.created_at);
+    base.updated_at =
+        at(&["modified", "updated_at"]).unwrap_or(base.updated_at).max(base.created_at);
+    let tags = front_matter::texts(&fields, "tags");
+    let (mut found, mut relations) = (Vec::new(), Vec::new());
+    for mut statement in statements::split(body, &[&title.to_lowercase(), "observations"]) {
+        if let Some(relation) = relation(&statement.text) {
+            relations.push(relation);
+            continue;
+        }
+        statement.place = match statement.place.as_str() {
+            "" => title.clone(),
+            place => format!("{title} > {place}"),
+        };
+        found.push(statement);
+    }
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), Value::from(title.as_str()));
+    metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
+    if !tags.is_empty() {
+        metadata.insert("tags".to_owned(), Value::from(tags));
+    }
+    collector.add(ForeignMemory {
+        place: title.clone(),
+        own_id: Some(title.clone()),
+        kind: MemoryType::Entity,
+        metadata,
+        relations,
+        content: format!("{title} ({kind})"),
+        ..base.clone()
+    });
+    for statement in found {
+        let (category, text) = category(&statement.text);
+        let mut metadata = Map::new();
+        if let Some(category) = category {
+            metadata.insert("category".to_owned(), Value::from(category));
+        }
+        let kind =
+            if statement.is_procedure { MemoryType::Procedural } else { MemoryType::Semantic };
+        let content = format!("{}: {text}", statement.place);
+        collector.add(ForeignMemory {
+            kind,
+            place: statement.place,
+            metadata,
+            content,
+            ..base.clone()
+        });
+    }
+}
+
+/// Splits `[category] text`.
+fn category(text: &str) -> (Option<&str>, &str) {
+    let split = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    match split {
+        Some((category, rest)) if !category.contains(['[', '(']) => (Some(category), rest),
+        _ => (None, text),
+    }
+}
+
+/// Returns the relation of a line `relation [[Note]]`; links inside a sentence are none.
+fn relation(text: &str) -> Option<ForeignRelation> {
+    let (predicate, rest) = text.split_once("[[")?;
+    let (to, rest) = rest.split_once("]]")?;
+    let predicate = predicate.trim();
+    let is_word = !predicate.is_empty() && !predicate.starts_with('[') && predicate.len() <= 60;
+    let ends = rest.trim().is_empty() || rest.trim().starts_with('(');
+    (is_word && ends && predicate.split_whitespace().count() <= 4).then(|| ForeignRelation {
+        predicate: predicate.to_owned(),
+        to: to.split('|').next().unwrap_or(to).trim().to_owned(),
+    })
+}

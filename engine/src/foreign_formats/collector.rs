@@ -1,0 +1,198 @@
+//! Collects the memories of one reading, and opens files with limits.
+
+use crate::error::Result;
+use crate::foreign_formats::places::Places;
+use crate::foreign_formats::statements::Statement;
+use crate::foreign_formats::times;
+use loci_proto::error::{Code, Failure};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, Reading, SkippedText};
+use loci_proto::limits::CONTENT_BYTES;
+use loci_proto::memory::{MemoryType, Scope};
+use serde_json::Map;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Maximum size of one text file, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+/// Maximum number of files of a folder.
+const MAX_FILES: usize = 250_000;
+/// Maximum depth of folders below the one that is read.
+const MAX_DEPTH: usize = 12;
+
+/// A text file that was read.
+#[derive(Debug)]
+pub(crate) struct TextFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its path as readings name it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// When it was last changed, in milliseconds since 1970.
+    pub changed_at: i64,
+}
+
+/// What has been read so far.
+pub(crate) struct Collector<'a> {
+    pub places: &'a Places,
+    reading: Reading,
+    seen: HashSet<PathBuf>,
+}
+
+impl<'a> Collector<'a> {
+    pub fn new(places: &'a Places) -> Self {
+        Self { places, reading: Reading::default(), seen: HashSet::new() }
+    }
+
+    /// Returns what was read.
+    pub fn finish(self) -> Reading {
+        self.reading
+    }
+
+    /// Returns a path with `~` for the home folder, so that it says the same on another machine.
+    pub fn name_of(&self, path: &Path) -> String {
+        let home = self.places.home.canonicalize().unwrap_or_else(|_| self.places.home.clone());
+        match path.strip_prefix(&home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Notes that a file is read; false if it was read before, perhaps under another name.
+    pub fn begin_file(&mut self, path: &Path) -> bool {
+        let is_new = self.seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
+        if is_new {
+            let name = self.name_of(path);
+            self.reading.files.push(name);
+        }
+        is_new
+    }
+
+    /// Reads a text file; `None` if it was read before or cannot be used, which is noted.
+    pub fn text_file(&mut self, path: &Path) -> Option<TextFile> {
+        if !self.begin_file(path) {
+            return None;
+        }
+        let name = self.name_of(path);
+        let problem = match fs::metadata(path) {
+            Err(error) => error.to_string(),
+            Ok(meta) if !meta.is_file() => "is not a regular file".to_owned(),
+            Ok(meta) if meta.len() > MAX_FILE_BYTES => {
+                format!("is larger than {} MiB", MAX_FILE_BYTES >> 20)
+            }
+            Ok(meta) => match fs::read(path).map(String::from_utf8) {
+                Ok(Ok(text)) => {
+                    let changed_at = times::of_file(&meta);
+                    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+                    return Some(TextFile { path: path.to_path_buf(), name, text, changed_at });
+                }
+                Ok(Err(_)) => "is not UTF-8 text".to_owned(),
+                Err(error) => error.to_string(),
+            },
+        };
+        self.skip(&name, "", &problem);
+        None
+    }
+
+    /// Returns the Markdown files of a folder and its folders in order, or the file itself. Symbolic
+    /// links to folders and hidden folders are not followed.
+    pub fn markdown_files(&mut self, path: &Path) -> Result<Vec<PathBuf>> {
+        if path.is_file() {
+            return Ok(vec![path.to_path_buf()]);
+        }
+        let (mut found, mut folders) = (Vec::new(), vec![(path.to_path_buf(), 0)]);
+        while let Some((folder, depth)) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    let name = self.name_of(&folder);
+                    self.skip(&name, "", &error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                let kind = entry.file_type().ok();
+                if kind.is_some_and(|kind| kind.is_dir()) {
+                    if !is_hidden && depth < MAX_DEPTH {
+                        folders.push((entry.path(), depth + 1));
+                    }
+                } else if entry.path().extension().is_some_and(|end| end == "md") {
+                    found.push(entry.path());
+                }
+            }
+            if found.len() > MAX_FILES {
+                let message = format!("{} has more than {MAX_FILES} files", path.display());
+                return Err(Failure::new(Code::TooMany, message)
+                    .hint("Name a folder in it")
+                    .into());
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Notes what was left out.
+    pub fn skip(&mut self, name: &str, place: &str, reason: &str) {
+        self.reading.skipped.push(SkippedText {
+            path: name.to_owned(),
+            place: place.to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Adds a memory, unless its text is empty or too long.
+    pub fn add(&mut self, mut memory: ForeignMemory) {
+        let content = memory.content.trim();
+        if content.len() < memory.content.len() {
+            memory.content = content.into();
+        }
+        if !memory.content.chars().any(char::is_alphanumeric) {
+            return self.skip(&memory.path, &memory.place, "has no word");
+        }
+        if memory.content.len() > CONTENT_BYTES {
+            let reason = format!("is longer than {CONTENT_BYTES} bytes");
+            return self.skip(&memory.path, &memory.place, &reason);
+        }
+        self.reading.memories.push(memory);
+    }
+
+    /// Adds a record of loci.
+    pub fn add_record(&mut self, record: serde_json::Value) {
+        self.reading.records.push(record);
+    }
+
+    /// Adds the statements of a Markdown file.
+    pub fn add_statements(&mut self, base: &ForeignMemory, statements: Vec<Statement>) {
+        for statement in statements {
+            let kind = if statement.is_procedure { MemoryType::Procedural } else { base.kind };
+            let content = statement.content();
+            self.add(ForeignMemory { kind, place: statement.place, content, ..base.clone() });
+        }
+    }
+}
+
+/// Returns a memory of a file without a text, to which a format adds what it knows.
+pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> ForeignMemory {
+    ForeignMemory {
+        path: file.name.clone(),
+        place: String::new(),
+        own_id: None,
+        kind: MemoryType::Semantic,
+        scope: Scope::Group,
+        project,
+        by_person: false,
+        created_at: file.changed_at,
+        updated_at: file.changed_at,
+        confidence: None,
+        metadata: Map::new(),
+        relations: Vec::new(),
+        content: String::new(),
+    }
+}
+
+/// Returns a folder as a project.
+pub(crate) fn folder(path: &Path) -> ForeignProject {
+    ForeignProject::Folder(path.to_string_lossy().into_owned())
+}

@@ -1,0 +1,42 @@
+//! Any Markdown files. Files that `loci export --format markdown` has written come back as the
+//! records that they are; others are split into statements.
+
+use crate::error::Result;
+use crate::foreign_formats::collector::{Collector, folder, memory_of};
+use crate::foreign_formats::{front_matter, loci_markdown, statements, times};
+use loci_proto::foreign::ForeignMemory;
+use std::path::Path;
+
+/// Reads a file, or the Markdown files of a folder.
+pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let (mut groups, mut memories, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let project = if path.is_dir() { Some(path) } else { path.parent() };
+    for path in collector.markdown_files(path)? {
+        let Some(file) = collector.text_file(&path) else { continue };
+        if let Some(records) = loci_markdown::read(&file.text) {
+            groups.extend(records.group);
+            memories.extend(records.memory);
+            others.extend(records.others);
+            continue;
+        }
+        let (fields, body) = front_matter::split(&file.text);
+        let mut base = ForeignMemory { ..memory_of(&file, project.map(folder)) };
+        let at = ["date", "created", "created_at"]
+            .iter()
+            .find_map(|name| times::of_text(&front_matter::text(&fields, name)?));
+        base.created_at = at.unwrap_or(base.created_at).min(base.updated_at);
+        collector.add_statements(&base, statements::split(body, &[]));
+    }
+    // A line of an export refers to earlier lines only.
+    others.sort_by_key(|record| match record["kind"].as_str() {
+        Some("relation") => 1,
+        Some("tombstone") => 2,
+        _ => 0,
+    });
+    groups
+        .into_iter()
+        .chain(memories)
+        .chain(others)
+        .for_each(|record| collector.add_record(record));
+    Ok(())
+}

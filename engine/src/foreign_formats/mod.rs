@@ -1,0 +1,98 @@
+//! Reads the memories of other programs, and Markdown files, without changing anything there.
+//!
+//! One file per format; each finds the program's usual places or takes paths, and adds what it finds
+//! to a [`Collector`]. `statements` splits Markdown into single statements. Whatever a format is,
+//! the texts pass the rules for secrets before they leave this module. Not here: SQL
+//! (`db::foreign_stores`), what is imported of a reading (`loci import`).
+
+mod agents_files;
+mod basic_memory;
+mod claude_memory;
+mod codex_memory;
+mod collector;
+mod engram;
+mod front_matter;
+mod loci_markdown;
+mod loci_mcp;
+mod markdown;
+mod mcp_memory_service;
+mod mem0;
+mod places;
+mod rows;
+mod screen;
+mod server_memory;
+mod statements;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use collector::Collector;
+use loci_proto::error::{Code, Failure};
+use loci_proto::foreign::{Format, Reading};
+pub use places::Places;
+use std::path::PathBuf;
+
+use crate::error::Result;
+use crate::privacy::Policy;
+
+/// Reads memories. Without `paths`, from the usual places of the program.
+///
+/// # Errors
+/// `not_found` if nothing is there, `invalid` for a path that does not have the format.
+pub fn read(
+    format: Format,
+    places: &Places,
+    paths: &[PathBuf],
+    policy: &Policy,
+) -> Result<Reading> {
+    let hint = format!("Name the file or folder: loci import --from {format} PATH");
+    if let Some(missing) = paths.iter().find(|path| !path.exists()) {
+        let message = format!("{} does not exist", missing.display());
+        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
+    }
+    let paths = if paths.is_empty() { usual_paths(format, places) } else { paths.to_vec() };
+    if paths.is_empty() {
+        let message = match format {
+            Format::Markdown => "Markdown files have no usual place".to_owned(),
+            _ => format!("no memories of {format} were found in the usual places"),
+        };
+        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
+    }
+    let mut collector = Collector::new(places);
+    for path in paths {
+        let path = path.canonicalize().unwrap_or(path);
+        match format {
+            Format::ClaudeMemory => claude_memory::read(&mut collector, &path)?,
+            Format::ClaudeMd | Format::AgentsMd => agents_files::read(&mut collector, &path)?,
+            Format::CodexMemory => codex_memory::read(&mut collector, &path)?,
+            Format::ServerMemory => server_memory::read(&mut collector, &path)?,
+            Format::McpMemoryService => mcp_memory_service::read(&mut collector, &path)?,
+            Format::BasicMemory => basic_memory::read(&mut collector, &path)?,
+            Format::Engram => engram::read(&mut collector, &path)?,
+            Format::Mem0 => mem0::read(&mut collector, &path)?,
+            Format::LociMcp => loci_mcp::read(&mut collector, &path)?,
+            Format::Markdown => markdown::read(&mut collector, &path)?,
+        }
+    }
+    let mut reading = collector.finish();
+    screen::apply(policy, &mut reading);
+    Ok(reading)
+}
+
+/// Returns the places where a program usually keeps its memories; not all of them exist.
+fn usual_paths(format: Format, places: &Places) -> Vec<PathBuf> {
+    let paths = match format {
+        Format::ClaudeMemory => claude_memory::usual_paths(places),
+        Format::ClaudeMd => agents_files::usual_claude_paths(places),
+        Format::AgentsMd => agents_files::usual_agents_paths(places),
+        Format::CodexMemory => vec![places.home.join(".codex/memories")],
+        Format::ServerMemory => server_memory::usual_paths(places),
+        Format::McpMemoryService => mcp_memory_service::usual_paths(places),
+        Format::BasicMemory => basic_memory::usual_paths(places),
+        Format::Engram => vec![places.home.join(".engram/engram.db")],
+        Format::Mem0 => vec![places.home.join(".mem0/history.db")],
+        Format::LociMcp => loci_mcp::usual_paths(places),
+        Format::Markdown => Vec::new(),
+    };
+    paths.into_iter().filter(|path| path.exists()).collect()
+}

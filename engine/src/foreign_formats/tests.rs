@@ -1,0 +1,309 @@
+//! Tests of the formats: on the files of `tests/fixtures/foreign`, whose README says how each was
+//! made.
+
+use crate::foreign_formats::{Places, read};
+use crate::privacy::Policy;
+use loci_proto::foreign::{ForeignMemory, ForeignProject, Format, Reading};
+use loci_proto::memory::{MemoryType, Scope};
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/foreign").join(name)
+}
+
+/// A home folder with files.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().expect("it has a parent")).expect("it is created");
+        path
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).expect("it is written");
+        path
+    }
+
+    /// Creates a database from SQL.
+    fn database(&self, name: &str, sql: &str) -> PathBuf {
+        let path = self.path(name);
+        let sql = fs::read_to_string(fixture(sql)).expect("the fixture is there");
+        let conn = Connection::open(&path).expect("it opens");
+        conn.execute_batch(&sql).expect("the fixture is valid");
+        path
+    }
+
+    fn read(&self, format: Format, paths: &[PathBuf]) -> Reading {
+        self.try_read(format, paths).expect("it is read")
+    }
+
+    fn try_read(&self, format: Format, paths: &[PathBuf]) -> Result<Reading, String> {
+        let home = self.0.path().to_path_buf();
+        let places = Places { working_dir: home.join("work/shop"), home };
+        read(format, &places, paths, &Policy::default()).map_err(|error| error.to_string())
+    }
+}
+
+fn contents(reading: &Reading) -> Vec<&str> {
+    reading.memories.iter().map(|memory| memory.content.as_str()).collect()
+}
+
+fn find<'a>(reading: &'a Reading, part: &str) -> &'a ForeignMemory {
+    let found = reading.memories.iter().find(|memory| memory.content.contains(part));
+    found.unwrap_or_else(|| panic!("{part} in {:?}", contents(reading)))
+}
+
+#[test]
+fn claude_code_memories_have_their_types_and_project() {
+    let home = Home::new();
+    let reading = home.read(Format::ClaudeMemory, &[fixture("claude-memory/projects")]);
+    let found = contents(&reading);
+    assert_eq!(found.len(), 7, "{found:#?}");
+    let role = find(&reading, "potter");
+    assert_eq!(
+        (role.scope, role.own_id.as_deref(), role.metadata["category"].as_str()),
+        (Scope::Global, Some("user_role"), Some("user"))
+    );
+    let commits = find(&reading, "imperative");
+    assert!(commits.content.starts_with("Commit subjects are short: at most fifty characters\n\n"));
+    assert_eq!(commits.scope, Scope::Group);
+    assert_eq!(
+        find(&reading, "24 V").content,
+        "Quick facts: The bench supply of the kiln is set to 24 V"
+    );
+    let flash = find(&reading, "Hold the boot button");
+    assert_eq!(flash.kind, MemoryType::Procedural);
+    assert_eq!(flash.place, "Firing notes > Flash the firmware");
+    let named = ForeignProject::Named("-srv-work-kiln".to_owned());
+    assert!(reading.memories.iter().all(|memory| memory.project == Some(named.clone())));
+    assert_eq!(reading.skipped.len(), 1);
+}
+
+#[test]
+fn the_project_of_a_claude_code_folder_is_that_of_its_transcripts_or_of_the_disk() {
+    let home = Home::new();
+    let project = home.0.path().canonicalize().expect("it exists").join("my.work/the-shop");
+    fs::create_dir_all(&project).expect("it is created");
+    let encoded: String = project
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    home.write(&format!(".claude/projects/{encoded}/memory/a.md"), "The shop opens at nine\n");
+    let reading = home.read(Format::ClaudeMemory, &[]);
+    let folder = ForeignProject::Folder(project.to_string_lossy().into_owned());
+    assert_eq!(reading.memories[0].project, Some(folder));
+    assert_eq!(reading.memories[0].path, format!("~/.claude/projects/{encoded}/memory/a.md"));
+    let line = r#"{"type":"user","cwd":"/srv/gone/the.shop"}"#;
+    home.write(".claude/projects/-srv-gone-the-shop/s.jsonl", line);
+    home.write(".claude/projects/-srv-gone-the-shop/memory/b.md", "It is gone\n");
+    let reading = home.read(Format::ClaudeMemory, &[]);
+    let gone = ForeignProject::Folder("/srv/gone/the.shop".to_owned());
+    assert_eq!(find(&reading, "gone").project, Some(gone));
+}
+
+#[test]
+fn files_in_the_home_folder_are_the_persons_own_and_those_of_a_project_are_not() {
+    let home = Home::new();
+    for name in ["CLAUDE.md", "AGENTS.md"] {
+        let text = fs::read_to_string(fixture("project").join(name)).expect("the fixture is there");
+        home.write(&format!("work/shop/{name}"), &text);
+    }
+    home.write(".claude/CLAUDE.md", "- Answer in German\n");
+    let reading = home.read(Format::ClaudeMd, &[]);
+    let shop = home.0.path().join("work/shop").canonicalize().expect("it exists");
+    let serve = find(&reading, "8077");
+    assert_eq!(serve.content, "Commands: `just serve` starts the shop on port 8077");
+    assert_eq!(serve.project, Some(ForeignProject::Folder(shop.to_string_lossy().into_owned())));
+    assert!(!serve.by_person);
+    assert!(find(&reading, "Push the tag").content.starts_with("Commands: To release:\n1. Run"));
+    assert_eq!(find(&reading, "orders").content, "Style: table: orders; owner: Marta");
+    let own = find(&reading, "German");
+    assert!(own.by_person && own.project.is_none() && own.scope == Scope::Global);
+    assert!(reading.skipped[0].reason.contains("@AGENTS.md"), "{:?}", reading.skipped);
+    let agents = home.read(Format::AgentsMd, &[]);
+    assert_eq!(
+        contents(&agents),
+        ["Testing: Tests use a database of their own, never the one of staging"]
+    );
+}
+
+#[test]
+fn codex_memories_are_read_once() {
+    let home = Home::new();
+    let reading = home.read(Format::CodexMemory, &[fixture("codex-memory")]);
+    let found = contents(&reading);
+    assert_eq!(found.len(), 6, "{found:#?}");
+    let kiln = Some(ForeignProject::Folder("/srv/work/kiln".to_owned()));
+    assert_eq!(find(&reading, "watchdog enabled").project, kiln);
+    assert_eq!(find(&reading, "oscilloscope").project, None);
+    assert_eq!(find(&reading, "plain answers").scope, Scope::Global);
+    let session = find(&reading, "80 ms");
+    assert_eq!((session.kind, &session.project), (MemoryType::Episodic, &kiln));
+    assert_eq!(session.metadata["event_date"], "2026-03-14");
+    assert_eq!(session.created_at, 1_773_482_400_000);
+    assert!(
+        !found.iter().any(|text| text.contains("probe-rs") || text.contains("rollout_summaries/"))
+    );
+    assert!(reading.skipped.iter().any(|skipped| skipped.path.ends_with("raw_memories.md")));
+    let raw = home.read(Format::CodexMemory, &[fixture("codex-memory/raw_memories.md")]);
+    assert_eq!(raw.memories[0].own_id.as_deref(), Some("019f0a40-0000-7000-8000-000000000001"));
+}
+
+#[test]
+fn a_graph_of_server_memory_keeps_entities_and_relations() {
+    let home = Home::new();
+    let file = home.path("graph.jsonl");
+    fs::copy(fixture("server-memory/memory.jsonl"), &file).expect("it is copied");
+    let config =
+        format!(r#"{{"mcpServers":{{"memory":{{"env":{{"MEMORY_FILE_PATH":{file:?}}}}}}}}}"#);
+    home.write(".claude.json", &config);
+    let reading = home.read(Format::ServerMemory, &[]);
+    assert_eq!(
+        contents(&reading),
+        [
+            "Marta Lindqvist (person)",
+            "Marta Lindqvist: Works at the ceramics studio on Thursdays",
+            "Marta Lindqvist: Prefers written reviews to meetings",
+            "kiln service (system)",
+            "kiln service: Runs on port 8077",
+            "kiln service: Was moved to the new host on 2026-03-14",
+            "glaze shop (project)"
+        ]
+    );
+    let marta = &reading.memories[0];
+    assert_eq!((marta.kind, marta.relations[0].to.as_str()), (MemoryType::Entity, "kiln service"));
+    let error = home.try_read(Format::ServerMemory, &[fixture("project/CLAUDE.md")]);
+    assert!(error.is_err_and(|error| error.contains("is not JSON")));
+}
+
+#[test]
+fn databases_of_other_programs_are_read_without_what_was_deleted() {
+    let home = Home::new();
+    let cases: [(Format, &str, &str, &[&str]); 4] = [
+        (
+            Format::McpMemoryService,
+            ".local/share/mcp-memory/sqlite_vec.db",
+            "mcp-memory-service/sqlite_vec.sql",
+            &["The staging server is called heron", "The release of March went out on a Tuesday"],
+        ),
+        (
+            Format::Engram,
+            ".engram/engram.db",
+            "engram/engram.sql",
+            &[
+                "Watchdog reset\n\nThe display update starved the control loop; it has its own task now.",
+                "Units\n\nTemperatures are in degrees Celsius.",
+            ],
+        ),
+        (
+            Format::Mem0,
+            ".mem0/history.db",
+            "mem0/history.sql",
+            &["Prefers black coffee in the morning", "The workshop is in hall three"],
+        ),
+        (
+            Format::LociMcp,
+            ".loci/memory.db",
+            "loci-mcp/memory.sql",
+            &[
+                "Marta looks after the kilns",
+                "The large kiln",
+                "The large kiln was moved to hall three",
+            ],
+        ),
+    ];
+    for (format, path, sql, expected) in cases {
+        let path = home.database(path, sql);
+        let before = fs::read(&path).expect("it is readable");
+        let reading = home.read(format, &[]);
+        assert_eq!(contents(&reading), expected, "{format}");
+        assert_eq!(reading.skipped.len(), 1, "{format}: {:?}", reading.skipped);
+        assert!(reading.memories.iter().all(|memory| memory.created_at > 0), "{format}");
+        assert_eq!(fs::read(&path).expect("it is readable"), before, "{format}");
+        let beside = fs::read_dir(path.parent().expect("it has one")).expect("it is readable");
+        assert_eq!(beside.count(), 1, "{format}: nothing was created");
+        let other = home.write("text.db", "no database");
+        assert!(home.try_read(format, &[other]).is_err(), "{format}");
+    }
+    let reading = home.read(Format::Engram, &[]);
+    assert_eq!(
+        reading.memories[0].project,
+        Some(ForeignProject::Folder("/srv/work/kiln".to_owned()))
+    );
+    assert_eq!(reading.memories[1].scope, Scope::Global);
+    let reading = home.read(Format::LociMcp, &[]);
+    assert_eq!(reading.memories[0].relations[0].predicate, "maintains");
+    assert_eq!(reading.memories[2].project, Some(ForeignProject::Named("pottery".to_owned())));
+}
+
+#[test]
+fn json_exports_are_read() {
+    let home = Home::new();
+    let engram = home.read(Format::Engram, &[fixture("engram/export.json")]);
+    assert_eq!(engram.memories.len(), 2);
+    let mem0 = home.read(Format::Mem0, &[fixture("mem0/export.json")]);
+    assert_eq!(
+        contents(&mem0),
+        ["Prefers black coffee in the morning", "The workshop is in hall three"]
+    );
+    assert_eq!(mem0.memories[1].created_at, 1_770_224_400_000);
+}
+
+#[test]
+fn notes_of_basic_memory_become_entities_with_observations() {
+    let home = Home::new();
+    let reading = home.read(Format::BasicMemory, &[fixture("basic-memory")]);
+    assert_eq!(
+        contents(&reading),
+        [
+            "Kiln Controller (note)",
+            "Kiln Controller: The controller drives two kilns.",
+            "Kiln Controller: The board is revision C #kiln",
+            "Kiln Controller: No firing above 1280 degrees (safety)",
+            "Large Kiln (machine)",
+            "Large Kiln: Stands in hall three"
+        ]
+    );
+    let relations: Vec<(&str, &str)> = reading.memories[0]
+        .relations
+        .iter()
+        .map(|relation| (relation.predicate.as_str(), relation.to.as_str()))
+        .collect();
+    assert_eq!(relations, [("drives", "Large Kiln"), ("documented_in", "Firing Notes")]);
+    assert_eq!(reading.memories[2].metadata["category"], "hardware");
+    assert_eq!(reading.memories[0].created_at, 1_772_323_200_000);
+}
+
+#[test]
+fn a_secret_is_left_out_of_the_reading() {
+    let home = Home::new();
+    let token = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let text = format!("- The server is heron\n- The token is {token}\n");
+    let path = home.write("notes.md", &text);
+    let reading = home.read(Format::Markdown, &[path]);
+    assert_eq!(contents(&reading), ["The server is heron"]);
+    assert!(reading.skipped[0].reason.contains("github-token"), "{:?}", reading.skipped);
+    assert!(!format!("{reading:?}").contains(&token));
+}
+
+#[test]
+fn what_is_not_there_is_an_error_that_names_the_next_step() {
+    let home = Home::new();
+    for format in Format::ALL {
+        let error = home.try_read(*format, &[]).expect_err("nothing is there");
+        assert!(error.contains(&format!("loci import --from {format} PATH")), "{error}");
+    }
+    let error = home.try_read(Format::Markdown, &[PathBuf::from("/nowhere/x.md")]);
+    assert!(error.is_err_and(|error| error.contains("/nowhere/x.md does not exist")));
+}

@@ -1,0 +1,71 @@
+//! Decides the provenance of a memory that an import merges with a line.
+
+use crate::transfer::import::Importer;
+use crate::transfer::record::MemoryLine;
+use loci_proto::memory::Trust;
+
+/// What becomes of a memory that is in the file and in this store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It stays as it is here.
+    Kept,
+    /// It is merged with the line.
+    Merged,
+}
+
+impl Importer<'_, '_> {
+    /// Sets the provenance of a merged memory: that of this store, unless the file changes the text
+    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it.
+    pub(super) fn decide_provenance(
+        &mut self,
+        local: Option<&MemoryLine>,
+        merged: &mut MemoryLine,
+    ) -> Outcome {
+        if let Some(local) = local {
+            merged.set_provenance_of(local);
+            if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
+                self.kept_for_trust += 1;
+                self.reply.unchanged += 1;
+                return Outcome::Kept;
+            }
+        }
+        let is_changed = |local: &MemoryLine| {
+            merged.content != local.content || merged.metadata != local.metadata
+        };
+        if local.is_none_or(is_changed) {
+            merged.set_imported();
+            self.reply.flagged += usize::from(!merged.flags.is_empty());
+        }
+        Outcome::Merged
+    }
+
+    /// Sets the provenance of a memory that is merged with a line of the person's own file.
+    pub(super) fn trust_own_text(
+        &mut self,
+        local: Option<&MemoryLine>,
+        merged: &mut MemoryLine,
+        claimed: Option<&str>,
+    ) {
+        let is_local = |local: &&MemoryLine| {
+            merged.content == local.content && merged.metadata == local.metadata
+        };
+        if let Some(local) = local.filter(is_local) {
+            merged.set_provenance_of(local);
+            let is_imported = local.trust.as_deref() == Some(Trust::Import.as_str());
+            if is_imported {
+                merged.believe(claimed);
+            }
+        } else {
+            merged.set_imported();
+            merged.believe(claimed);
+            self.reply.flagged += usize::from(!merged.flags.is_empty());
+        }
+    }
+}
+
+/// Returns whether a line of the person's own file may change a memory: what a person stored or
+/// confirmed is only changed by a line that claims the same.
+pub(super) fn may_change(local: Option<&MemoryLine>, line: &MemoryLine) -> bool {
+    let is_person = |line: &MemoryLine| line.trust.as_deref() == Some(Trust::Person.as_str());
+    line.has_trust() && (is_person(line) || !local.is_some_and(is_person))
+}

@@ -1,0 +1,123 @@
+//! Memories of other programs as `locid read` prints them for `loci import --from`.
+//!
+//! One line of JSON: a [`Reading`]. Not here: the formats of the programs (`engine::foreign_formats`), and what is imported of it (shim).
+
+use crate::memory::{Confidence, MemoryType, Scope, string_enum};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+string_enum! {
+    /// A format that loci can read memories from.
+    Format {
+        /// Claude Code's memory: `~/.claude/projects/*/memory`.
+        ClaudeMemory = "claude-memory",
+        /// `CLAUDE.md` and the files beside it that Claude Code reads.
+        ClaudeMd = "claude-md",
+        /// `AGENTS.md`.
+        AgentsMd = "agents-md",
+        /// Codex's memory: `~/.codex/memories`.
+        CodexMemory = "codex-memory",
+        /// The knowledge graph of the reference server `server-memory`.
+        ServerMemory = "server-memory",
+        /// The database of mcp-memory-service.
+        McpMemoryService = "mcp-memory-service",
+        /// The notes of basic-memory.
+        BasicMemory = "basic-memory",
+        /// The database of engram, or its JSON export.
+        Engram = "engram",
+        /// A JSON export of mem0, or its history database.
+        Mem0 = "mem0",
+        /// The database of loci-mcp.
+        LociMcp = "loci-mcp",
+        /// Any Markdown files, also those of `loci export --format markdown`.
+        Markdown = "markdown",
+    } "the name of a format, see loci import --help"
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The files that were read, as [`ForeignMemory::path`] names them.
+    pub files: Vec<String>,
+    /// The memories, in the order of their files.
+    pub memories: Vec<ForeignMemory>,
+    /// What was left out.
+    pub skipped: Vec<SkippedText>,
+    /// Records that loci itself has written, as lines of an export without header and end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Value>,
+}
+
+/// A memory of another program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ForeignMemory {
+    /// The file, with `~` for the home folder.
+    pub path: String,
+    /// Where in the file: the headings above a statement, or the id that the program gave it.
+    pub place: String,
+    /// The id that the program gave it, which stays when its text changes; absent for a statement of a Markdown file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_id: Option<String>,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: MemoryType,
+    /// Who may see it.
+    pub scope: Scope,
+    /// The project that it belongs to; absent if the source does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ForeignProject>,
+    /// The person wrote the file, and nobody else's tools or repositories did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_person: bool,
+    /// When it was created, in milliseconds since 1970.
+    pub created_at: i64,
+    /// When it was last changed.
+    pub updated_at: i64,
+    /// The confidence, where the program has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// Metadata: an event date, tags, the name of an entity.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Relations to other entities of the same file, by [`ForeignMemory::own_id`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<ForeignRelation>,
+    /// The text.
+    pub content: String,
+}
+
+/// The project of a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForeignProject {
+    /// A folder.
+    Folder(String),
+    /// A name that the program gave it.
+    Named(String),
+}
+
+/// A relation of two entities.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignRelation {
+    /// What relates them.
+    pub predicate: String,
+    /// The own id of the other entity.
+    pub to: String,
+}
+
+/// A text that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedText {
+    /// The file, as [`ForeignMemory::path`] names it.
+    pub path: String,
+    /// Where in the file; empty for the whole file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Why.
+    pub reason: String,
+}

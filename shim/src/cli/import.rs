@@ -1,0 +1,65 @@
+//! The arguments of `loci import`, and the programs and formats that it imports from. Only definitions; see `commands::transfer::import`.
+
+use clap::{Args, ValueEnum};
+use loci_proto::group::GroupName;
+use std::path::PathBuf;
+
+/// `loci import`
+#[derive(Debug, Args)]
+pub struct Import {
+    /// What loci export or loci dump has written, or a backup; - reads standard input. With --from: files and folders of that program.
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    pub paths: Vec<PathBuf>,
+    /// Import from another program, or Markdown; shows a preview and asks. Default: export or dump, as the file says.
+    #[arg(long, value_name = "FORMAT")]
+    pub from: Option<From>,
+    /// With --from: put everything into this project instead of those that the texts belong to.
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub group: Option<GroupName>,
+    /// With --from or a folder: print what would be imported, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The texts are your own: trust them as those that you store yourself, except those that look like an order to a model.
+    #[arg(long)]
+    pub mine: bool,
+    /// With --from or a folder: do not ask for confirmation.
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Skip and list lines that cannot be imported.
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum From {
+    /// A file of loci export.
+    Export,
+    /// A file of loci dump.
+    Dump,
+    /// Claude Code's own memory: ~/.claude/projects/*/memory.
+    ClaudeMemory,
+    /// CLAUDE.md from this folder up, and your own in ~/.claude.
+    ClaudeMd,
+    /// AGENTS.md from this folder up, and your own in ~/.codex.
+    AgentsMd,
+    /// Codex's memory: ~/.codex/memories.
+    CodexMemory,
+    /// The memory.jsonl of server-memory.
+    ServerMemory,
+    /// The database of mcp-memory-service.
+    McpMemoryService,
+    /// The notes of basic-memory.
+    BasicMemory,
+    /// The database of engram, or its JSON export.
+    Engram,
+    /// A JSON export of mem0, or its history database.
+    Mem0,
+    /// The database of loci-mcp.
+    LociMcp,
+    /// Markdown files, also those of loci export --format markdown.
+    Markdown,
+}

@@ -1,0 +1,229 @@
+//! Decides what becomes of each memory that was read: new, a changed text of one that an earlier import stored, or nothing. Pure.
+//!
+//! A memory with an id of its program is found again by it. A statement of a Markdown file is found by its text, otherwise as the most
+//! similar one under the same heading. What is no longer in the file stays.
+
+use crate::commands::transfer::import::existing::{
+    Existing, ImportOrigin, ImportedMemory, text_hash,
+};
+use crate::commands::transfer::import::projects::Projects;
+use loci_proto::foreign::{ForeignMemory, Format, Reading, SkippedText};
+use loci_proto::memory::MemoryId;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use similar::TextDiff;
+use std::collections::{HashMap, HashSet};
+
+/// Two texts under one heading are versions of one statement from this similarity on, 0 to 1.
+const MIN_SIMILARITY: f32 = 0.5;
+/// Maximum number of changed texts and of earlier ones under a heading that are compared pair by pair.
+const MAX_COMPARED: usize = 64;
+
+/// What becomes of one memory.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    /// It is new.
+    New,
+    /// Its text is new; the memory as it is stored.
+    Changed(Box<Map<String, Value>>),
+    /// It is stored as it is.
+    Unchanged,
+    /// It is left out.
+    Kept(&'static str),
+}
+
+/// One memory with what becomes of it.
+#[derive(Debug, Clone)]
+pub(super) struct Planned {
+    pub id: MemoryId,
+    pub memory: ForeignMemory,
+    pub origin: ImportOrigin,
+    /// The id of its project.
+    pub group: String,
+    pub change: Change,
+}
+
+/// What an import would do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub files: Vec<String>,
+    pub planned: Vec<Planned>,
+    pub skipped: Vec<SkippedText>,
+    /// Number of memories that an earlier import stored from these files, and that are no longer there.
+    pub missing: usize,
+}
+
+impl Plan {
+    /// Compares a reading with what is stored.
+    pub fn new(
+        format: Format,
+        reading: Reading,
+        existing: &Existing,
+        projects: &mut Projects,
+    ) -> Self {
+        let files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
+        let earlier: Vec<&ImportedMemory> = existing
+            .imported
+            .iter()
+            .filter(|memory| {
+                memory.origin.from == format.as_str() && files.contains(memory.origin.path.as_str())
+            })
+            .collect();
+        let origins: Vec<ImportOrigin> =
+            reading.memories.iter().map(|memory| origin(format, memory)).collect();
+        let matches = match_all(&origins, &reading.memories, &earlier);
+        let found_again: HashSet<&MemoryId> = matches.iter().flatten().map(|old| &old.id).collect();
+        let missing =
+            earlier.iter().filter(|old| old.is_active && !found_again.contains(&old.id)).count();
+        let mut ids = Ids { existing, given: HashSet::new() };
+        let mut texts = HashSet::new();
+        let mut planned = Vec::new();
+        for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
+            let group = projects.group_of(&memory);
+            let (id, change) = if let Some(old) = old {
+                (old.id.clone(), change_of(old, &origin, memory.by_person))
+            } else {
+                let text = (group.clone(), origin.text.clone());
+                if existing.texts.contains(&text) || !texts.insert(text) {
+                    (derived_id(&origin, u32::MAX), Change::Kept("is stored already"))
+                } else {
+                    ids.next(&origin)
+                }
+            };
+            planned.push(Planned { id, memory, origin, group, change });
+        }
+        let (files, skipped) = (reading.files, reading.skipped);
+        Self { files, planned, skipped, missing }
+    }
+
+    /// Returns whether the import would store or change a memory.
+    pub fn changes_something(&self) -> bool {
+        self.planned
+            .iter()
+            .any(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
+    }
+
+    /// Returns the ids by the ids of the program, for relations.
+    pub fn ids(&self) -> HashMap<(&str, &str), &MemoryId> {
+        let own = |planned: &'_ Planned| planned.memory.own_id.is_some();
+        let named = self.planned.iter().filter(|planned| own(planned));
+        named
+            .filter_map(|planned| {
+                let own_id = planned.memory.own_id.as_deref()?;
+                Some(((planned.memory.path.as_str(), own_id), &planned.id))
+            })
+            .collect()
+    }
+}
+
+fn origin(format: Format, memory: &ForeignMemory) -> ImportOrigin {
+    ImportOrigin {
+        from: format.as_str().to_owned(),
+        path: memory.path.clone(),
+        place: memory.place.clone(),
+        id: memory.own_id.clone(),
+        text: text_hash(&memory.content),
+    }
+}
+
+fn change_of(old: &ImportedMemory, origin: &ImportOrigin, by_person: bool) -> Change {
+    if old.origin.text == origin.text {
+        Change::Unchanged
+    } else if !old.is_active {
+        Change::Kept("its earlier text was forgotten or replaced here")
+    } else if !old.is_unedited {
+        Change::Kept("was edited here")
+    } else if old.is_confirmed && !by_person {
+        Change::Kept("has a new text, but was confirmed here; --mine takes it")
+    } else {
+        Change::Changed(Box::new(old.line.clone()))
+    }
+}
+
+/// Returns the earlier import of each memory.
+fn match_all<'a>(
+    origins: &[ImportOrigin],
+    memories: &[ForeignMemory],
+    earlier: &[&'a ImportedMemory],
+) -> Vec<Option<&'a ImportedMemory>> {
+    let mut unmatched: Vec<Option<&'a ImportedMemory>> =
+        earlier.iter().copied().map(Some).collect();
+    let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
+    for (at, old) in earlier.iter().enumerate().rev() {
+        by_key.entry(key(&old.origin)).or_default().push(at);
+    }
+    let mut matches: Vec<Option<&'a ImportedMemory>> = origins
+        .iter()
+        .map(|origin| unmatched[by_key.get_mut(&key(origin))?.pop()?].take())
+        .collect();
+    let mut left: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (at, old) in unmatched.iter().enumerate() {
+        if let Some(old) = old.filter(|old| old.origin.id.is_none()) {
+            left.entry((&old.origin.path, &old.origin.place)).or_default().push(at);
+        }
+    }
+    for (at, origin) in origins.iter().enumerate() {
+        if matches[at].is_some() || origin.id.is_some() {
+            continue;
+        }
+        let Some(candidates) = left.get_mut(&(origin.path.as_str(), origin.place.as_str())) else {
+            continue;
+        };
+        let similarity = |index: &usize| {
+            let old = unmatched[*index].and_then(|old| old.line.get("content")?.as_str());
+            TextDiff::from_words(old.unwrap_or_default(), &memories[at].content).ratio()
+        };
+        let best = candidates
+            .iter()
+            .enumerate()
+            .take(MAX_COMPARED)
+            .map(|(position, index)| (position, similarity(index)))
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let Some((position, _)) = best.filter(|(_, similarity)| *similarity >= MIN_SIMILARITY) {
+            matches[at] = unmatched[candidates.swap_remove(position)].take();
+        }
+    }
+    matches
+}
+
+/// What a memory is found again by: the id of its program, or its text.
+fn key(origin: &ImportOrigin) -> (&str, Option<&str>, &str) {
+    let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
+    (&origin.path, origin.id.as_deref(), text)
+}
+
+/// Gives new ids, which depend only on the source: what was erased here is not imported again.
+struct Ids<'a> {
+    existing: &'a Existing,
+    given: HashSet<MemoryId>,
+}
+
+impl Ids<'_> {
+    /// Returns an id that no memory has, and that it is new; or that of a memory that was erased.
+    fn next(&mut self, origin: &ImportOrigin) -> (MemoryId, Change) {
+        for number in 0_u32.. {
+            let id = derived_id(origin, number);
+            if self.existing.erased.contains(id.as_str()) {
+                return (id, Change::Kept("was erased here"));
+            }
+            if !self.existing.ids.contains(id.as_str()) && self.given.insert(id.clone()) {
+                return (id, Change::New);
+            }
+        }
+        (derived_id(origin, u32::MAX), Change::Kept("has no free id"))
+    }
+}
+
+fn derived_id(origin: &ImportOrigin, number: u32) -> MemoryId {
+    let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
+    let parts = [&origin.from, &origin.path, origin.id.as_deref().unwrap_or_default(), text];
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.update(number.to_be_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    MemoryId::from(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+}

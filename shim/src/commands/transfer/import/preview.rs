@@ -1,0 +1,201 @@
+//! The preview of an import: how many memories of which type go into which project, some of them, and what is left out.
+
+use crate::commands::transfer::import::plan::{Change, Plan, Planned};
+use crate::commands::transfer::import::projects::Projects;
+use crate::output::{Screen, escape_line, table};
+use loci_proto::foreign::{Format, Reading};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Number of new memories that are shown, spread over all.
+const EXAMPLES: usize = 5;
+/// Number of files, changed texts and texts left out that are listed; the others are counted.
+const LISTED: usize = 10;
+
+/// How many memories of one project and type become what.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    new: usize,
+    changed: usize,
+    unchanged: usize,
+    kept: usize,
+}
+
+fn counts(plan: &Plan) -> BTreeMap<(String, &'static str), Counts> {
+    let mut counts: BTreeMap<(String, &'static str), Counts> = BTreeMap::new();
+    for planned in &plan.planned {
+        let of = counts.entry((planned.group.clone(), planned.memory.kind.as_str())).or_default();
+        match planned.change {
+            Change::New => of.new += 1,
+            Change::Changed(_) => of.changed += 1,
+            Change::Unchanged => of.unchanged += 1,
+            Change::Kept(_) => of.kept += 1,
+        }
+    }
+    counts
+}
+
+fn new(plan: &Plan) -> Vec<&Planned> {
+    plan.planned.iter().filter(|planned| matches!(planned.change, Change::New)).collect()
+}
+
+/// Returns the new memories that are shown.
+fn examples(plan: &Plan) -> Vec<&Planned> {
+    let new = new(plan);
+    let step = new.len().div_ceil(EXAMPLES).max(1);
+    new.into_iter().step_by(step).collect()
+}
+
+/// Returns what is left out: where and why.
+fn left_out(plan: &Plan) -> Vec<(&str, &str, &str)> {
+    let kept = plan.planned.iter().filter_map(|planned| match planned.change {
+        Change::Kept(reason) => {
+            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason))
+        }
+        _ => None,
+    });
+    let skipped = plan.skipped.iter();
+    skipped
+        .map(|text| (text.path.as_str(), text.place.as_str(), text.reason.as_str()))
+        .chain(kept)
+        .collect()
+}
+
+/// Returns the preview as JSON.
+pub(super) fn json(format: Format, plan: &Plan, projects: &Projects) -> Value {
+    let total = |of: fn(&Counts) -> usize| counts(plan).values().map(of).sum::<usize>();
+    let rows: Vec<Value> = counts(plan)
+        .iter()
+        .map(|((group, kind), of)| {
+            json!({"project": projects.json(group), "type": kind, "new": of.new, "changed": of.changed,
+                "unchanged": of.unchanged, "left_out": of.kept})
+        })
+        .collect();
+    let examples: Vec<Value> = examples(plan)
+        .iter()
+        .map(|planned| {
+            json!({"project": projects.json(&planned.group), "type": planned.memory.kind,
+                "path": planned.memory.path, "place": planned.memory.place, "content": planned.memory.content})
+        })
+        .collect();
+    let left_out: Vec<Value> = left_out(plan)
+        .iter()
+        .map(|(path, place, reason)| json!({"path": path, "place": place, "reason": reason}))
+        .collect();
+    json!({
+        "from": format, "files": plan.files, "new": total(|of| of.new), "changed": total(|of| of.changed),
+        "unchanged": total(|of| of.unchanged), "no_longer_there": plan.missing, "yours": yours(plan),
+        "by_project": rows, "examples": examples, "left_out": left_out,
+    })
+}
+
+/// Returns the number of new and changed memories that are trusted as the person's own.
+fn yours(plan: &Plan) -> usize {
+    let written = |planned: &&Planned| matches!(planned.change, Change::New | Change::Changed(_));
+    plan.planned.iter().filter(written).filter(|planned| planned.memory.by_person).count()
+}
+
+/// Returns the preview as text.
+pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
+    let screen = Screen::of_stdout();
+    let mut text = String::new();
+    let files = if plan.files.len() == 1 { "file" } else { "files" };
+    let _ = writeln!(text, "{format}: {} {files} read", plan.files.len());
+    for file in plan.files.iter().take(LISTED) {
+        let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(file))));
+    }
+    more(&mut text, plan.files.len());
+    let mut rows = vec![["PROJECT", "TYPE", "NEW", "CHANGED", "UNCHANGED"].map(str::to_owned)];
+    for ((group, kind), of) in counts(plan) {
+        let name = projects.names.get(&group).map_or(group.as_str(), String::as_str);
+        let numbers = [of.new, of.changed, of.unchanged].map(|number| number.to_string());
+        let [new, changed, unchanged] = numbers;
+        rows.push([escape_line(name), kind.to_owned(), new, changed, unchanged]);
+    }
+    let _ = write!(text, "\n{}", table(&rows));
+    section(
+        &mut text,
+        screen,
+        "For example",
+        &examples(plan).iter().map(|p| line(p)).collect::<Vec<_>>(),
+    );
+    let changed: Vec<String> = plan
+        .planned
+        .iter()
+        .filter(|planned| matches!(planned.change, Change::Changed(_)))
+        .map(line)
+        .collect();
+    section(&mut text, screen, "Changed in the source", &changed);
+    let left_out: Vec<String> = left_out(plan)
+        .iter()
+        .map(|(path, place, reason)| {
+            let place = if place.is_empty() { String::new() } else { format!(", {place}") };
+            format!("{path}{place}: {reason}")
+        })
+        .collect();
+    section(&mut text, screen, "Left out", &left_out);
+    text.push_str(&notes(plan));
+    text
+}
+
+fn notes(plan: &Plan) -> String {
+    let mut text = String::from("\n");
+    let written = plan
+        .planned
+        .iter()
+        .filter(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
+        .count();
+    if plan.missing > 0 {
+        let _ = writeln!(
+            text,
+            "{} earlier imported memories are no longer in these files; they stay.",
+            plan.missing
+        );
+    }
+    match (written, yours(plan)) {
+        (0, _) => text.push_str("Nothing to import.\n"),
+        (written, yours) if yours == written => text.push_str("They are trusted as your own.\n"),
+        (_, 0) => text.push_str("They are seen in their own projects only until loci confirm --imported; --mine says that they are your own.\n"),
+        (_, yours) => {
+            let _ = writeln!(text, "{yours} are trusted as your own (your files in the home folder); the others are seen in their own projects only until loci confirm --imported.");
+        }
+    }
+    text
+}
+
+fn line(planned: &Planned) -> String {
+    let content = planned.memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{} · {content}", planned.memory.kind)
+}
+
+fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{}", screen.style.bold(title));
+    for line in lines.iter().take(LISTED) {
+        let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(line))));
+    }
+    more(text, lines.len());
+}
+
+fn more(text: &mut String, count: usize) {
+    if count > LISTED {
+        let _ = writeln!(text, "  and {} more", count - LISTED);
+    }
+}
+
+/// Returns the preview of records that loci itself has written.
+pub(super) fn of_records(reading: &Reading) -> String {
+    let memories = reading.records.iter().filter(|record| record["kind"] == "memory").count();
+    let mut text = format!(
+        "{} files of loci export --format markdown: {memories} memories, {} other records\n",
+        reading.files.len(),
+        reading.records.len() - memories
+    );
+    let left_out: Vec<String> =
+        reading.skipped.iter().map(|text| format!("{}: {}", text.path, text.reason)).collect();
+    section(&mut text, Screen::of_stdout(), "Left out", &left_out);
+    text
+}

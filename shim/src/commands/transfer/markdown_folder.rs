@@ -1,0 +1,104 @@
+//! `loci export --format markdown`: creates the files that the daemon sends, in one folder.
+//!
+//! A list of the files is kept in the folder, so that a later export replaces these and nothing else.
+
+use crate::client::call::VerbClient;
+use crate::commands::transfer::failed_export::failure;
+use crate::output::{Problem, print_line};
+use loci_proto::error::Exit;
+use loci_proto::requests::export::{ExportRequest, Layout};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+/// The list of the files of an export.
+pub(super) const LIST: &str = ".loci-export";
+
+/// One file as the daemon sends it.
+#[derive(Debug, Deserialize)]
+struct ExportedFile {
+    path: String,
+    text: String,
+}
+
+/// Exports the store to a folder.
+///
+/// # Errors
+/// No daemon, a folder with other files, or a write error. Files of an earlier export may be replaced already then.
+pub async fn run(folder: &Path, force: bool) -> Result<ExitCode, Problem> {
+    let earlier = earlier_files(folder, force)?;
+    let request = ExportRequest { layout: Layout::Markdown, vectors: false };
+    let mut answer = VerbClient::of_process()?.call_streamed("/export", &request).await?;
+    let (mut rest, mut written) = (Vec::new(), BTreeSet::new());
+    while let Some(chunk) = answer.next_chunk().await? {
+        rest.extend_from_slice(&chunk);
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            if let Ok(file) = serde_json::from_slice::<ExportedFile>(&line) {
+                write_file(folder, &file)?;
+                written.insert(file.path);
+            }
+        }
+    }
+    if let Some(failure) = failure(&rest) {
+        return Err(failure.into());
+    }
+    for path in earlier.difference(&written) {
+        let _ = fs::remove_file(folder.join(path));
+    }
+    let list: String = written.iter().flat_map(|path| [path.as_str(), "\n"]).collect();
+    write_file(folder, &ExportedFile { path: LIST.to_owned(), text: list })?;
+    print_line(format!("{} files written to {}", written.len(), folder.display()))?;
+    Ok(Exit::Ok.into())
+}
+
+/// Returns the files of an earlier export in the folder.
+fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Problem> {
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return if fs::symlink_metadata(folder).is_ok() {
+            Err(Problem::new(format!("{} is not a folder", folder.display()))
+                .hint("Name a folder that does not exist yet"))
+        } else {
+            Ok(BTreeSet::new())
+        };
+    };
+    let list = fs::read_to_string(folder.join(LIST));
+    match list {
+        Ok(list) if force => {
+            Ok(list.lines().filter(|path| is_inside(path)).map(str::to_owned).collect())
+        }
+        Ok(_) => Err(Problem::new(format!("{} has an earlier export", folder.display()))
+            .hint("Add --force to replace it, or name another folder")),
+        Err(_) if entries.next().is_none() => Ok(BTreeSet::new()),
+        Err(_) => Err(Problem::new(format!("{} is not empty", folder.display()))
+            .hint("Name a new folder, so that no file of yours is replaced")),
+    }
+}
+
+/// Returns whether a path stays inside the folder.
+fn is_inside(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn write_file(folder: &Path, file: &ExportedFile) -> Result<(), Problem> {
+    let path: PathBuf = folder.join(&file.path);
+    let problem = |error: &std::io::Error| {
+        Problem::new(format!("Cannot write {}", path.display())).because(error)
+    };
+    if !is_inside(&file.path) {
+        return Err(Problem::new(format!("{} is outside the folder", file.path)));
+    }
+    if let Some(parent) = path.parent() {
+        let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        created.map_err(|error| problem(&error))?;
+    }
+    let options =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let written = options.and_then(|mut out| out.write_all(file.text.as_bytes()));
+    written.map_err(|error| problem(&error))
+}

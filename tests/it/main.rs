@@ -9,6 +9,7 @@ mod backup_content;
 mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;
+mod bridge;
 mod call_filter;
 mod changed_pages;
 mod cli_commands;

@@ -3,15 +3,29 @@
 //!
 //! Not here: splitting a file into statements (`engine::bridge`), finding files (`daemon::service::bridge`).
 
+use crate::cli_screens::Scene;
 use crate::home::{TestHome, binaries};
 use crate::hooks::run_hook;
 use crate::wire::wait_until;
+use loci_proto::requests::bridge::claude_folder_name;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 const DEPLOY: &str = "Deploys of the shop go through just ship";
+
+/// Writes the memory file of Claude Code for the project of a home; returns its folder.
+pub(crate) fn claude_memory(home: &TestHome, text: &str) -> PathBuf {
+    let project = home.path("project").canonicalize().expect("the folder exists");
+    let memory = home
+        .path(".claude/projects")
+        .join(claude_folder_name(&project.to_string_lossy()))
+        .join("memory");
+    fs::create_dir_all(&memory).expect("the folder is created");
+    fs::write(memory.join("MEMORY.md"), text).expect("the file is written");
+    memory
+}
 
 /// A home with Claude Code's memory of the project in which the tests work.
 struct Watched {
@@ -21,14 +35,7 @@ struct Watched {
 
 impl Watched {
     fn new(home: TestHome, text: &str) -> Self {
-        let project = home.path("project").canonicalize().expect("the folder exists");
-        let name: String = project
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        let memory = home.path(".claude/projects").join(name).join("memory");
-        fs::create_dir_all(&memory).expect("the folder is created");
+        let memory = claude_memory(&home, text);
         let watched = Self { home, memory };
         watched.write("MEMORY.md", text);
         watched
@@ -286,4 +293,26 @@ fn a_project_that_is_off_is_not_read() {
     assert_eq!(watched.on()["files"], 0);
     fs::remove_file(&file).expect("the file is deleted");
     assert_eq!(watched.on()["files"], 1);
+}
+
+#[test]
+fn the_commands_print_these_screens() {
+    let scene = Scene::new();
+    let memory = claude_memory(&scene.home, "# Shop\n\n- The pond is green\n");
+    let mut screens = vec![scene.screen(&["bridge", "status"])];
+    screens.push(scene.screen(&["bridge", "claude", "--on", "--yes"]));
+    fs::write(memory.join("MEMORY.md"), "# Shop\n").expect("the file is written");
+    let typed: &[&[&str]] = &[
+        &["bridge", "status", "--scan"],
+        &["bridge", "codex"],
+        &["bridge", "list", "--json"],
+        &["bridge", "history", "MEMORY.md"],
+        &["bridge", "restore", "MEMORY.md", "--yes"],
+        &["bridge", "restore"],
+        &["bridge", "claude", "--off"],
+    ];
+    screens.extend(typed.iter().map(|arguments| scene.screen(arguments)));
+    let folder = memory.parent().and_then(|folder| folder.file_name()).expect("it has a name");
+    let text = screens.join("\n").replace(&*folder.to_string_lossy(), "-home-anna-project");
+    insta::assert_snapshot!(text);
 }

@@ -24,6 +24,7 @@ mod damaged_database;
 mod degraded;
 mod disk_faults;
 mod doctor;
+mod documents;
 mod eval;
 mod fault_matrix;
 mod first_use;

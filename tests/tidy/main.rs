@@ -11,6 +11,7 @@ mod cycles;
 mod dependencies;
 mod hosts;
 mod layers;
+mod links;
 mod migrations;
 mod names;
 mod network;

@@ -14,8 +14,11 @@ fn links(page: &str) -> Vec<(usize, String)> {
             is_block = !is_block;
         } else if !is_block {
             // Code spans are the odd parts.
-            let text: String =
-                line.split('`').enumerate().map(|(n, part)| if n % 2 == 0 { part } else { "x" }).collect();
+            let text: String = line
+                .split('`')
+                .enumerate()
+                .map(|(n, part)| if n % 2 == 0 { part } else { "x" })
+                .collect();
             for part in text.split("](").skip(1) {
                 let target = part.split(')').next().unwrap_or_default();
                 found.push((at + 1, target.split(' ').next().unwrap_or_default().to_owned()));
@@ -73,11 +76,8 @@ fn broken(all: &[File]) -> Vec<String> {
                 continue;
             }
             let (target, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let path = if target.is_empty() {
-                Some((*page).to_owned())
-            } else {
-                resolved(page, target)
-            };
+            let path =
+                if target.is_empty() { Some((*page).to_owned()) } else { resolved(page, target) };
             let Some(path) = path.filter(|path| has(path)) else {
                 violations.push(format!("{page}:{line}: {link} leads nowhere"));
                 continue;
@@ -96,7 +96,10 @@ fn broken(all: &[File]) -> Vec<String> {
 fn every_relative_link_leads_to_a_file_and_a_heading() {
     let file = |path: &str, text: &str| File { path: path.into(), bytes: text.into() };
     let made_up = [
-        file("README.md", "[a](docs/a.md#one-two) ![b](docs/b.svg) [c](#mine)\n# Mine\n`[x](y)`\n```\n[z](z)\n```\n"),
+        file(
+            "README.md",
+            "[a](docs/a.md#one-two) ![b](docs/b.svg) [c](#mine)\n# Mine\n`[x](y)`\n```\n[z](z)\n```\n",
+        ),
         file("docs/a.md", "## One: `two`\n[up](../README.md) [web](https://example.org)"),
         file("docs/b.svg", ""),
     ];

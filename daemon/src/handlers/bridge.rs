@@ -50,8 +50,11 @@ pub(super) async fn switch(
             Some(WatchedClient { client, folder, other })
         }
         (true, _) => {
-            return Err(Failure::invalid("folder", "must be the absolute path of the client's folder")
-                .hint("Run loci bridge claude --on"));
+            return Err(Failure::invalid(
+                "folder",
+                "must be the absolute path of the client's folder",
+            )
+            .hint("Run loci bridge claude --on"));
         }
     };
     let switched = move |writer: &mut loci_engine::Writer, call: &_| {

@@ -93,7 +93,7 @@ pub struct Service {
     /// The hooks of clients.
     pub hooks: hooks::Hooks,
     /// The watcher of clients' own memory files.
-    pub bridge: bridge::Bridge,
+    pub bridge: bridge::state::Bridge,
     /// The current warnings about storage.
     pub health: StorageHealth,
     /// Makes and tests the backups.
@@ -152,7 +152,7 @@ impl Service {
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
             hooks: hooks::Hooks::default(),
-            bridge: bridge::Bridge::default(),
+            bridge: bridge::state::Bridge::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),

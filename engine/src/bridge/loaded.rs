@@ -66,7 +66,10 @@ mod tests {
     fn a_text_of_the_loaded_part_is_held_and_a_single_word_is_not() {
         let mut loaded = LoadedMemory::default();
         let rest = "x\n".repeat(LOADED_LINES);
-        loaded.add(&format!("- **Deploy** with `just ship`.\n{rest}- Tea at four o'clock\n"), [id(7)]);
+        loaded.add(
+            &format!("- **Deploy** with `just ship`.\n{rest}- Tea at four o'clock\n"),
+            [id(7)],
+        );
         assert!(loaded.has(&id(1), "deploy with just ship"));
         assert!(!loaded.has(&id(1), "deploy with just ships"));
         assert!(!loaded.has(&id(1), "Deploy"));

@@ -19,7 +19,13 @@ const CODEX_HANDBOOK: &str = "MEMORY.md";
 /// Sections of that file that are not statements.
 const CODEX_INDEXES: [&str; 2] = ["rollout_summary_files", "keywords"];
 /// What replaces a statement that was erased.
-const ERASED: &str = "[FORGOTTEN]";
+pub(crate) const ERASED: &str = "[FORGOTTEN]";
+
+/// Returns the name of a file without its folders.
+#[must_use]
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
 
 /// One statement of a memory file.
 #[derive(Debug, Clone, PartialEq, Eq)]

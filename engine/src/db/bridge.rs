@@ -79,8 +79,7 @@ pub(crate) struct Counts {
 
 /// Returns the watched clients.
 pub(crate) fn clients(conn: &Connection) -> Result<Vec<ClientRow>> {
-    let sql =
-        "SELECT client, folder, other, since, scanned_at FROM bridge_clients ORDER BY client";
+    let sql = "SELECT client, folder, other, since, scanned_at FROM bridge_clients ORDER BY client";
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
         Ok(ClientRow {
@@ -276,12 +275,7 @@ pub(crate) fn texts(conn: &Connection) -> Result<Vec<TextRow>> {
 }
 
 /// Replaces a text in all versions that have it.
-pub(crate) fn replace_text(
-    conn: &Connection,
-    old: &[u8],
-    new: &str,
-    replaced: u32,
-) -> Result<()> {
+pub(crate) fn replace_text(conn: &Connection, old: &[u8], new: &str, replaced: u32) -> Result<()> {
     let hash = put_text(conn, new)?;
     conn.prepare_cached(
         "UPDATE bridge_versions SET text = ?2, replaced = replaced + ?3 WHERE text = ?1",
@@ -337,12 +331,7 @@ pub(crate) fn statements(conn: &Connection, file: i64) -> Result<Vec<StatementRo
 }
 
 /// Records that a statement of a file is this memory.
-pub(crate) fn put_statement(
-    conn: &Connection,
-    file: i64,
-    hash: &[u8],
-    memory: &str,
-) -> Result<()> {
+pub(crate) fn put_statement(conn: &Connection, file: i64, hash: &[u8], memory: &str) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO bridge_statements(file, hash, memory_id) VALUES (?1, ?2, ?3)
          ON CONFLICT(file, hash) DO UPDATE SET memory_id = excluded.memory_id, gone_at = NULL",

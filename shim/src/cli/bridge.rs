@@ -10,7 +10,9 @@ pub enum Bridge {
     #[command(after_help = "Example: asks first\n  loci bridge claude --on")]
     Claude(Switch),
     /// Watch the memory files of Codex.
-    #[command(after_help = "Example: no longer; versions and memories stay\n  loci bridge codex --off")]
+    #[command(
+        after_help = "Example: no longer; versions and memories stay\n  loci bridge codex --off"
+    )]
     Codex(Switch),
     /// Print which clients are watched, when their files were last read, and what could not be read.
     #[command(after_help = "Example: read the files first\n  loci bridge status --scan")]

@@ -191,9 +191,7 @@ impl Event<'_> {
             self.service,
             self.caller.session,
             &prepared,
-            move |reader, prepared, context| {
-                reader.hook_matches(prepared, context, own.as_deref())
-            },
+            move |reader, prepared, context| reader.hook_matches(prepared, context, own.as_deref()),
         )
         .await
     }

@@ -6,7 +6,7 @@ use crate::service::Service;
 use crate::service::bridge::files::{self, FoundFile, FoundFiles};
 use loci_engine::bridge::{screened, statements};
 use loci_engine::operations::bridge::{
-    self, BridgeState, Scan, ScanCounts, ScannedFile, WatchedClient, WatchedProject,
+    self, BridgeState, KnownFile, Scan, ScanCounts, ScannedFile, WatchedClient, WatchedProject,
 };
 use loci_engine::privacy::Policy;
 use loci_engine::transaction::change::CallContext;
@@ -124,8 +124,7 @@ impl Service {
         let pools = self.pools().await?;
         let opt_in = self.config.serves_opted_in_only();
         let is_off = |project: &WatchedProject| {
-            let needs_file =
-                opt_in && !project.has_file && !pools.switches.is_on(&project.group);
+            let needs_file = opt_in && !project.has_file && !pools.switches.is_on(&project.group);
             project.is_off || needs_file || pools.switches.is_off(&project.group)
         };
         let work_trees: Vec<(String, PathBuf)> = state
@@ -202,7 +201,11 @@ fn changes(
     for file in &found.files {
         let path = file.path.to_string_lossy().into_owned();
         present.insert(path.clone());
-        let known = projects.state.files.get(&path);
+        // A file whose project has become known is recorded again.
+        let is_placed = |known: &&KnownFile| {
+            known.has_project || projects.of(file.project.as_deref()).is_none()
+        };
+        let known = projects.state.files.get(&path).filter(is_placed);
         if known.is_some() && stamps.get(&file.path) == Some(&file.stamp) {
             continue;
         }
@@ -215,7 +218,7 @@ fn changes(
         };
         stamps.insert(file.path.clone(), file.stamp);
         let hash = file_hash(read.text.as_bytes());
-        if known.is_some_and(|known| known.as_ref() == Some(&hash)) {
+        if known.is_some_and(|known| known.hash.as_ref() == Some(&hash)) {
             continue;
         }
         changes.changed.extend(scanned(watched.client, projects, policy, (file, read, hash)));

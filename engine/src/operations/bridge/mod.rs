@@ -6,9 +6,10 @@ mod record;
 
 pub use record::{Scan, ScanCounts, ScannedFile};
 
-use crate::bridge::{LoadedMemory, statements};
+use crate::bridge::LoadedMemory;
+use crate::bridge::statements::{self, file_name};
 use crate::db::bridge::{self, ClientRow, FileRow, ProjectRow, VersionRow};
-use crate::db::{folders, groups, import_rows, memories};
+use crate::db::{folders, groups, import_rows};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
@@ -21,8 +22,8 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::bridge::{
-    BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeProject, BridgeReply,
-    BridgeVersion, claude_folder_name,
+    BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeClient, BridgeClientStatus, BridgeFile,
+    BridgeFileReply, BridgeProject, BridgeReply, BridgeVersion, claude_folder_name,
 };
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -78,8 +79,17 @@ pub struct BridgeState {
     pub clients: Vec<WatchedClient>,
     /// Projects, by the name that Claude Code gives to their folders.
     pub projects: HashMap<String, WatchedProject>,
-    /// The hashes of the files that existed at the last scan, by path.
-    pub files: HashMap<String, Option<String>>,
+    /// The files that existed at the last scan, by path.
+    pub files: HashMap<String, KnownFile>,
+}
+
+/// A file that existed at the last scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFile {
+    /// SHA-256 of its bytes, in hexadecimal digits.
+    pub hash: Option<String>,
+    /// Its project was known.
+    pub has_project: bool,
 }
 
 /// What a client loads of its own memory, by client and project; of all projects if a file belongs to none.
@@ -111,7 +121,10 @@ impl Reader {
             self.add_project(&mut projects, name, project)?;
         }
         let files = bridge::files(&self.conn)?.into_iter().filter(|file| !file.is_gone);
-        Ok(BridgeState { clients, projects, files: files.map(|f| (f.path, f.hash)).collect() })
+        let known = |file: FileRow| {
+            (file.path, KnownFile { hash: file.hash, has_project: file.group.is_some() })
+        };
+        Ok(BridgeState { clients, projects, files: files.map(known).collect() })
     }
 
     /// Adds a project under its name in the store; one that is in no store yet keeps its own.
@@ -136,10 +149,8 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn bridge_status(&self, with_files: bool) -> Result<BridgeReply> {
-        let mut reply = BridgeReply {
-            kept_bytes: bridge::kept_bytes(&self.conn)?,
-            ..BridgeReply::default()
-        };
+        let mut reply =
+            BridgeReply { kept_bytes: bridge::kept_bytes(&self.conn)?, ..BridgeReply::default() };
         for row in bridge::clients(&self.conn)? {
             let counts = bridge::counts(&self.conn, &row.client)?;
             reply.clients.push(BridgeClientStatus {
@@ -237,7 +248,8 @@ impl Reader {
         let wanted = BriefRequest { budget: BLOCK_TOKENS, now, own: Some(Arc::new(own)) };
         let brief = self.hook_brief(None, viewer, &wanted)?;
         let lines = brief.text.lines().filter(|line| line.starts_with("- ")).take(max_lines);
-        let row = bridge::clients(&self.conn)?.into_iter().find(|row| row.client == client.as_str());
+        let row =
+            bridge::clients(&self.conn)?.into_iter().find(|row| row.client == client.as_str());
         Ok(BridgeBlockReply {
             lines: lines.map(str::to_owned).collect(),
             withheld: brief.withheld.len() as u64,
@@ -255,8 +267,12 @@ impl Reader {
         let watched = bridge::clients(&self.conn)?;
         for file in bridge::files(&self.conn)?.into_iter().filter(|file| !file.is_gone) {
             let Some(client) = BridgeClient::of(&file.client) else { continue };
-            let is_watched = watched.iter().any(|row| row.client == file.client);
-            if !is_watched || file_name(&file.path) != loaded_name(client) {
+            let Some(row) = watched.iter().find(|row| row.client == file.client) else { continue };
+            // Of a project that is not known: it must not count for all.
+            let is_of_unknown = client == BridgeClient::Claude
+                && file.group.is_none()
+                && file.path.starts_with(&format!("{}/projects/", row.folder));
+            if is_of_unknown || file_name(&file.path) != loaded_name(client) {
                 continue;
             }
             let versions = bridge::versions(&self.conn, file.id)?;
@@ -367,10 +383,6 @@ fn work_tree(path: &str) -> &str {
     path.strip_suffix("/.git").unwrap_or(path)
 }
 
-pub(crate) fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// Finds a file by its path or the end of it.
 fn find_file(conn: &Connection, name: &str) -> Result<FileRow> {
     let files = bridge::files(conn)?;
@@ -420,13 +432,5 @@ fn shown(version: &VersionRow) -> BridgeVersion {
         bytes: version.bytes,
         replaced: version.replaced,
         deleted: version.text.is_none(),
-    }
-}
-
-/// Returns the memory with this id, if it is there.
-fn memory(conn: &Connection, id: &str) -> Result<Option<Memory>> {
-    match id.parse::<MemoryId>() {
-        Ok(id) => memories::by_id(conn, &id),
-        Err(_) => Ok(None),
     }
 }

@@ -3,8 +3,7 @@
 //! A statement is imported once: what is known of a file is never imported again, whatever became of the memory. A statement that left its
 //! file stays a memory and says so; one that was reworded supersedes the older wording. Not here: reading the files (the daemon).
 
-use crate::bridge::Statement;
-use crate::bridge::statements;
+use crate::bridge::statements::{self, Statement, file_name};
 use crate::db::bridge::{self, FileRow, StatementRow, VersionRow};
 use crate::db::log::Operation;
 use crate::db::memories::{self, NewMemory};
@@ -17,7 +16,6 @@ use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
-use crate::operations::bridge::{file_name, memory};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::group::Group;
@@ -185,12 +183,7 @@ impl Recorder<'_, '_> {
         Ok(())
     }
 
-    fn import(
-        &mut self,
-        file_id: i64,
-        file: &ScannedFile,
-        known: Vec<StatementRow>,
-    ) -> Result<()> {
+    fn import(&mut self, file_id: i64, file: &ScannedFile, known: Vec<StatementRow>) -> Result<()> {
         let stated: HashMap<[u8; 16], &Statement> =
             file.statements.iter().map(|statement| (statement.hash(), statement)).collect();
         let is_stated = |row: &StatementRow| {
@@ -202,7 +195,7 @@ impl Recorder<'_, '_> {
         let mut left = Vec::new();
         for row in known.iter().filter(|row| !row.is_gone && !is_stated(row)) {
             self.mark_gone(file_id, row)?;
-            left.extend(memory(self.change.conn, &row.memory)?);
+            left.extend(memories::by_id_text(self.change.conn, &row.memory)?);
         }
         let is_known = |hash: &[u8; 16]| known.iter().any(|row| row.hash == hash.as_slice());
         for statement in file.statements.iter().filter(|one| !is_known(&one.hash())) {
@@ -303,7 +296,9 @@ impl Recorder<'_, '_> {
 
     /// Changes the mark in the metadata of an imported memory. Other memories are not the bridge's to change.
     fn set_gone_mark(&mut self, row: &StatementRow, mark: Option<Value>) -> Result<()> {
-        let Some(mut memory) = memory(self.change.conn, &row.memory)? else { return Ok(()) };
+        let Some(mut memory) = memories::by_id_text(self.change.conn, &row.memory)? else {
+            return Ok(());
+        };
         if memory.provenance.trust != Trust::Import || !memory.metadata.contains_key(SOURCE) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! The daemon reads the files; only this command writes them. Not here: what a scan records (the daemon and the engine).
 
 mod folders;
+mod look;
 mod restore;
 mod show;
 mod switch;
@@ -13,7 +14,7 @@ use crate::cli::bridge::Bridge;
 use crate::client::call::VerbClient;
 use crate::output::Problem;
 use loci_proto::error::Exit;
-use loci_proto::requests::bridge::{BridgeClient, BridgeReply, BridgeRequest};
+use loci_proto::requests::bridge::BridgeClient;
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -32,9 +33,4 @@ pub async fn run(command: Bridge) -> Result<ExitCode, Problem> {
         Bridge::Write(args) => write::run(&client, &args).await?,
     }
     Ok(Exit::Ok.into())
-}
-
-/// Has the daemon read the files, and returns the state.
-async fn scan(client: &VerbClient, files: bool) -> Result<BridgeReply, Problem> {
-    client.call("bridge", &BridgeRequest { scan: true, files }).await
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::bridge::Restore;
 use crate::client::call::VerbClient;
-use crate::commands::bridge::scan;
+use crate::commands::bridge::look::scan;
 use crate::commands::bridge::show::in_full;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, escape_line, print_line, print_note};
@@ -16,7 +16,9 @@ pub async fn run(client: &VerbClient, args: &Restore) -> Result<(), Problem> {
         None => state.files.into_iter().filter(|file| file.gone).map(|file| file.path).collect(),
     };
     if files.is_empty() && !args.json {
-        return print_line("No memory file was deleted. For an overwritten one: loci bridge restore FILE");
+        return print_line(
+            "No memory file was deleted. For an overwritten one: loci bridge restore FILE",
+        );
     }
     let mut restored = Vec::new();
     for file in files {
@@ -57,7 +59,9 @@ fn restore(args: &Restore, reply: &BridgeFileReply) -> Result<bool, Problem> {
     }
     let replaced = reply.versions.iter().find(|version| version.number == number);
     if let Some(parts) = replaced.map(|version| version.replaced).filter(|parts| *parts > 0) {
-        let text = format!("{parts} parts of version {number} were not kept (secrets, private or forgotten text)");
+        let text = format!(
+            "What version {number} does not have: {parts} secrets, private or forgotten parts"
+        );
         print_note("Note:", &text);
     }
     if args.dry_run {

@@ -2,7 +2,9 @@
 
 use crate::cli::bridge::History;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, Screen, escape_line, escape_lines, print_bytes, print_line, table_on};
+use crate::output::{
+    Problem, Screen, escape_line, escape_lines, print_bytes, print_line, table_on,
+};
 use loci_proto::requests::bridge::{
     BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeFileRequest, BridgeReply,
     BridgeRequest, BridgeVersion,
@@ -86,7 +88,7 @@ pub async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
             file.project.as_deref().map_or_else(|| "-".to_owned(), escape_line),
             file.versions.to_string(),
             minute(&file.changed_at),
-            format!("{}{}", escape_line(&file.path), if file.gone { " (deleted)" } else { "" }),
+            format!("{}{}", escape_line(short(file)), if file.gone { " (deleted)" } else { "" }),
         ]
     };
     let heading = ["CLIENT", "PROJECT", "VERSIONS", "CHANGED", "FILE"].map(str::to_owned);
@@ -109,6 +111,7 @@ pub async fn history(client: &VerbClient, args: &History) -> Result<(), Problem>
         let what = match (version.deleted, version.replaced) {
             (true, _) => "deleted by the client".to_owned(),
             (false, 0) => format!("{} bytes", version.bytes),
+            (false, 1) => format!("{} bytes, 1 part not kept", version.bytes),
             (false, n) => format!("{} bytes, {n} parts not kept", version.bytes),
         };
         [version.number.to_string(), minute(&version.at), what]
@@ -126,6 +129,15 @@ pub fn in_full(typed: &str) -> String {
     match full.and_then(|full| full.canonicalize().ok()) {
         Some(full) if full.is_file() => full.to_string_lossy().into_owned(),
         _ => typed.to_owned(),
+    }
+}
+
+/// Returns the end of a path that tells the files of a project apart.
+fn short(file: &BridgeFile) -> &str {
+    let below = file.path.split_once("/projects/").map_or(file.path.as_str(), |(_, below)| below);
+    match (below.split_once('/'), &file.project) {
+        (Some((_, in_project)), Some(_)) if below.len() < file.path.len() => in_project,
+        _ => file.path.split_once("/memories/").map_or(below, |(_, below)| below),
     }
 }
 

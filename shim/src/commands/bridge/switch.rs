@@ -7,11 +7,7 @@ use crate::output::{Problem, confirm, escape_line, print_line};
 use crate::setup::environment::Environment;
 use loci_proto::requests::bridge::{BridgeClient, BridgeSwitchReply, BridgeSwitchRequest};
 
-pub async fn run(
-    client: &VerbClient,
-    watched: BridgeClient,
-    args: &Switch,
-) -> Result<(), Problem> {
+pub async fn run(client: &VerbClient, watched: BridgeClient, args: &Switch) -> Result<(), Problem> {
     if !args.on && !args.off {
         return show::status_of(client, watched, args.format.json).await;
     }

@@ -141,7 +141,8 @@ mod tests {
         let home = tempfile::tempdir().expect("a temporary folder");
         let roots = [home.path().to_string_lossy().into_owned()];
         let path = home.path().join("deep/er/MEMORY.md");
-        let target = || Target::new(&path.to_string_lossy(), &roots).expect("the file may be written");
+        let target =
+            || Target::new(&path.to_string_lossy(), &roots).expect("the file may be written");
         target().write("one\n", 0o640).expect("the file is written");
         let mode = || path.metadata().expect("it exists").permissions().mode() & 0o777;
         assert_eq!(mode(), 0o640);

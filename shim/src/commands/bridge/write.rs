@@ -4,8 +4,9 @@
 
 use crate::cli::bridge::Write;
 use crate::client::call::VerbClient;
+use crate::commands::bridge::folders;
+use crate::commands::bridge::look::scan;
 use crate::commands::bridge::target::Target;
-use crate::commands::bridge::{folders, scan};
 use crate::output::{Problem, confirm, escape_line, print_line};
 use crate::setup::environment::Environment;
 use loci_proto::requests::bridge::{
@@ -26,9 +27,8 @@ pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
         BridgeBlockRequest { client: BridgeClient::Claude, max_lines: Some(MAX_MEMORIES) };
     let reply: BridgeBlockReply = client.call("bridge_block", &request).await?;
     let Some(folder) = &reply.folder else {
-        return Err(Problem::new("The memory of claude is not watched").hint(
-            "Switch it on first, so that every version is kept: loci bridge claude --on",
-        ));
+        return Err(Problem::new("The memory of claude is not watched")
+            .hint("Switch it on first, so that every version is kept: loci bridge claude --on"));
     };
     let folder = Path::new(folder);
     let path = memory_file(folder)?;
@@ -62,7 +62,7 @@ pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
     if args.dry_run {
         return Ok(());
     }
-    print_line(format!("Wrote {written} memories of {} to {shown}", escape_line(&reply.project)))
+    print_line(format!("{shown} has {written} memories of {} now", escape_line(&reply.project)))
 }
 
 /// Returns the memory file of the project in which the command runs.

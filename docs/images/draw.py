@@ -16,10 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-COLUMNS = 92
+COLUMNS = 96
 STORED = [
     (["add", "Deploys of the shop go through just ship, never by hand", "--type", "procedural"], "shop"),
     (["add", "The staging server of the shop is called heron and runs in Lisbon", "--type", "semantic"], "shop"),
@@ -27,8 +28,8 @@ STORED = [
     (["add", "Invoices are numbered per year and never reused", "--type", "semantic"], "billing"),
 ]
 SHOWN = [
-    ["search", "where can I try a change before it goes live?"],
-    ["search", "how do I put a new version online?"],
+    ["search", "name of the pre-production host"],
+    ["search", "how do we release the shop?"],
     ["bridge", "restore", "MEMORY.md", "--yes"],
 ]
 COLOURS = {1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 4: "#79c0ff", 5: "#d2a8ff", 6: "#76e3ea", 90: "#8b949e", 31: "#ff7b72",
@@ -75,6 +76,16 @@ class Home:
         if status != 0:
             sys.exit(f"loci {' '.join(arguments)} failed ({status}): {screen.decode()}")
         return screen.decode().replace("\r\n", "\n")
+
+    def wait_for_vectors(self):
+        """Waits until every memory is encoded, so that searches are by meaning."""
+        search = [self.loci, "search", "deploys of the shop"]
+        for _ in range(240):
+            done = subprocess.run(search, env=self.environment, cwd=self.folder / "shop", capture_output=True, text=True, check=True)
+            if not done.stderr:
+                return
+            time.sleep(0.5)
+        sys.exit(f"the memories were not encoded: {done.stderr}")
 
     def memory_file(self):
         """Writes a memory file of Claude Code, and lets the client overwrite it."""
@@ -150,8 +161,8 @@ def draw(loci, models):
     try:
         for arguments, project in STORED:
             home.run(arguments, project)
-        home.run(["search", "warm up", "--json"], "shop")
         name = home.memory_file()
+        home.wait_for_vectors()
         screen = ""
         for arguments in SHOWN:
             words = " ".join(f"'{word}'" if " " in word else word for word in arguments)

@@ -147,10 +147,12 @@ def svg(lines):
     for number, line in enumerate(lines):
         column, y = 0, 50 + number * LINE
         for text, colour, bold in spans(line):
-            if text.strip():
-                weight = ' font-weight="bold"' if bold else ""
-                length = f' textLength="{len(text) * LETTER:g}" lengthAdjust="spacingAndGlyphs"'
-                out.append(f'<text x="{16 + column * LETTER:g}" y="{y}" fill="{colour}"{weight}{length}>{html.escape(text)}</text>')
+            weight = ' font-weight="bold"' if bold else ""
+            # Each part has its own place, so that columns stay columns in any font.
+            for part in re.finditer(r"\S+(?: \S+)*", text):
+                x, words = 16 + (column + part.start()) * LETTER, part.group(0)
+                length = f' textLength="{len(words) * LETTER:g}" lengthAdjust="spacingAndGlyphs"'
+                out.append(f'<text x="{x:g}" y="{y}" fill="{colour}"{weight}{length}>{html.escape(words)}</text>')
             column += len(text)
     out.append("</g>\n</svg>\n")
     return "\n".join(out)

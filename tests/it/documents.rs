@@ -1,7 +1,7 @@
 //! Every `loci` command in a code block of the documents is valid, and runs: the real program in a temporary home.
 //!
 //! Placeholders get real values. A command that asks ends at its question, because there is no terminal. Not here: links
-//! (`tests/tidy/links.rs`), what a command prints (`cli_screens`).
+//! (`tests/tidy/hyperlinks.rs`), what a command prints (`cli_screens`).
 
 use crate::bridge::claude_memory;
 use crate::home::TestHome;

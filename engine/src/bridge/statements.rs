@@ -297,7 +297,8 @@ fn item(line: &str) -> Option<&str> {
 fn is_index_entry(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('[') else { return false };
     let Some((_, target)) = rest.split_once("](") else { return false };
-    target.split_once(')').is_some_and(|(target, _)| target.ends_with(".md"))
+    let file = target.split_once(')').and_then(|(file, _)| file.rsplit_once('.'));
+    file.is_some_and(|(_, extension)| extension == "md")
 }
 
 #[cfg(test)]

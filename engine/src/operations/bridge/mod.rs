@@ -157,7 +157,7 @@ impl Reader {
                 client: row.client,
                 folder: row.folder,
                 since: row.since.iso(),
-                scanned_at: row.scanned_at.map(|at| at.iso()),
+                scanned_at: row.scanned_at.map(Timestamp::iso),
                 files: counts.files,
                 gone: counts.gone,
                 versions: counts.versions,
@@ -211,7 +211,6 @@ impl Reader {
                 wanted => format!("there is no text of version {wanted}"),
             };
             Failure::new(Code::NotFound, message)
-                .at("version")
                 .hint("List the versions with: loci bridge history FILE")
         })?;
         let hash = chosen.text.as_deref().unwrap_or_default();

@@ -43,13 +43,11 @@ impl Target {
     fn check_way(&self) -> Result<(), Problem> {
         let below = self.path.ancestors().take_while(|part| part.starts_with(&self.root));
         for part in below {
-            match part.symlink_metadata() {
-                Ok(meta) if meta.is_symlink() => {
-                    let reason = format!("{} is a symbolic link", part.display());
-                    return Err(refused(&self.path, &reason)
-                        .hint("Nothing was written. Copy the text from: loci bridge history FILE --version N"));
-                }
-                _ => {}
+            if part.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+                let reason = format!("{} is a symbolic link", part.display());
+                return Err(refused(&self.path, &reason).hint(
+                    "Nothing was written. Copy the text from: loci bridge history FILE --version N",
+                ));
             }
         }
         Ok(())

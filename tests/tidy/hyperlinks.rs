@@ -7,7 +7,7 @@ use crate::repository::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The targets of the links of a page outside code, with their lines.
-fn links(page: &str) -> Vec<(usize, String)> {
+fn targets(page: &str) -> Vec<(usize, String)> {
     let (mut found, mut is_block) = (Vec::new(), false);
     for (at, line) in page.lines().enumerate() {
         if line.trim_start().starts_with("```") {
@@ -71,7 +71,7 @@ fn broken(all: &[File]) -> Vec<String> {
     };
     let mut violations = Vec::new();
     for (page, text) in &pages {
-        for (line, link) in links(text) {
+        for (line, link) in targets(text) {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;
             }
@@ -95,18 +95,21 @@ fn broken(all: &[File]) -> Vec<String> {
 #[test]
 fn every_relative_link_leads_to_a_file_and_a_heading() {
     let file = |path: &str, text: &str| File { path: path.into(), bytes: text.into() };
-    let made_up = [
-        file(
-            "README.md",
-            "[a](docs/a.md#one-two) ![b](docs/b.svg) [c](#mine)\n# Mine\n`[x](y)`\n```\n[z](z)\n```\n",
-        ),
-        file("docs/a.md", "## One: `two`\n[up](../README.md) [web](https://example.org)"),
-        file("docs/b.svg", ""),
-    ];
-    assert_eq!(broken(&made_up), Vec::<String>::new());
+    let made_up = || {
+        vec![
+            file(
+                "README.md",
+                "[a](docs/a.md#one-two) ![b](docs/b.svg) [c](#mine)\n# Mine\n`[x](y)`\n```\n[z](z)\n```\n",
+            ),
+            file("docs/a.md", "## One: `two`\n[up](../README.md) [web](https://example.org)"),
+            file("docs/b.svg", ""),
+        ]
+    };
+    assert_eq!(broken(&made_up()), Vec::<String>::new());
     for bad in ["docs/c.md", "docs/a.md#three", "#yours", "../x.md", "docs/b.svg#x"] {
         let page = file("b.md", &format!("\n[b]({bad})"));
-        let all = [&made_up[..], &[page]].concat();
+        let mut all = made_up();
+        all.push(page);
         let found = broken(&all);
         assert!(found.len() == 1 && found[0].starts_with("b.md:2: "), "{bad}: {found:?}");
     }

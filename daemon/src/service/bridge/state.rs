@@ -18,6 +18,9 @@ use tokio::sync::Notify;
 /// Maximum sessions whose projects wait to be recorded.
 const MAX_STARTED: usize = 64;
 
+/// What each client loads in each project, shared with hooks that are running.
+type SharedMemories = HashMap<(BridgeClient, Option<String>), Arc<LoadedMemory>>;
+
 /// The state of the watcher.
 #[derive(Default)]
 pub struct Bridge {
@@ -30,7 +33,7 @@ pub struct Bridge {
     /// What could not be read in the last scan.
     pub(super) problems: Mutex<Vec<String>>,
     /// What clients load of their own memory.
-    loaded: RwLock<HashMap<(BridgeClient, Option<String>), Arc<LoadedMemory>>>,
+    loaded: RwLock<SharedMemories>,
     /// Projects of sessions that have started since the last scan.
     pub(super) started: Mutex<Vec<(BridgeClient, BridgeProject)>>,
 }

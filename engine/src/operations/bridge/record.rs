@@ -135,7 +135,7 @@ impl Recorder<'_, '_> {
         let known = bridge::statements(conn, id)?;
         self.add_version(id, file, &known)?;
         if self.scan.import {
-            self.import(id, file, known)?;
+            self.import(id, file, &known)?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Recorder<'_, '_> {
         Ok(())
     }
 
-    fn import(&mut self, file_id: i64, file: &ScannedFile, known: Vec<StatementRow>) -> Result<()> {
+    fn import(&mut self, file_id: i64, file: &ScannedFile, known: &[StatementRow]) -> Result<()> {
         let stated: HashMap<[u8; 16], &Statement> =
             file.statements.iter().map(|statement| (statement.hash(), statement)).collect();
         let is_stated = |row: &StatementRow| {

@@ -15,6 +15,7 @@
 //! here: clocks, threads, sockets, the model, the environment.
 
 pub mod backups;
+pub mod bridge;
 mod database_files;
 mod db;
 pub mod duplicate;

@@ -344,6 +344,7 @@ fn replies_are_as_the_page_documents_them() {
         &home,
         &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")],
     ));
+    crate::bridge::claude_memory(&home, "- The pond of the garden is green\n");
     let replies = [
         ("add", added),
         ("search", done(&home, &["search", "heron"])),
@@ -371,6 +372,10 @@ fn replies_are_as_the_page_documents_them() {
         ("ctl status", done(&home, &["ctl", "status"])),
         ("groups on", done(&home, &["groups", "on"])),
         ("injected", done(&home, &["injected"])),
+        ("bridge claude", done(&home, &["bridge", "claude", "--on", "--yes"])),
+        ("bridge status", done(&home, &["bridge", "status", "--scan"])),
+        ("bridge history", done(&home, &["bridge", "history", "MEMORY.md"])),
+        ("bridge restore", done(&home, &["bridge", "restore"])),
         ("update --check", done(&home, &["update", "--check"])),
         ("uninstall", done(&home, &["uninstall", "--dry-run"])),
     ];

@@ -32,15 +32,15 @@ const MONTHS: [&str; 12] = [
 const HOME: &str = "~";
 
 /// A store with every type of memory. `ids` are in storage order.
-struct Scene {
+pub(crate) struct Scene {
     // Connected, so that `ctl status` shows a session; dropped before its home.
     _agent: Option<Agent>,
-    home: TestHome,
+    pub(crate) home: TestHome,
     ids: Vec<String>,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = TestHome::without_model();
         let mut agent = home.session();
         let anna = agent.store_with(
@@ -84,7 +84,7 @@ impl Scene {
     }
 
     /// The screen of a command: the command line, standard output, standard error, exit code.
-    fn screen(&self, arguments: &[&str]) -> String {
+    pub(crate) fn screen(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let mut text =
             format!("$ loci {}\n{}", arguments.join(" "), String::from_utf8_lossy(&output.stdout));

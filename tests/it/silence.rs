@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 68] = [
+const COMMANDS: [&str; 75] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -52,6 +52,13 @@ const COMMANDS: [&str; 68] = [
     "dump --output all.dump",
     "export --format markdown --output notes",
     "move A --to other",
+    "bridge claude --on --yes",
+    "bridge codex",
+    "bridge status --scan",
+    "bridge list",
+    "bridge history MEMORY.md",
+    "bridge restore --yes",
+    "bridge write claude --yes",
     "groups list",
     "groups rename project shop",
     "groups alias shop store",
@@ -203,6 +210,7 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
     if in_namespace {
         assert_eq!(interfaces(&pid), ["lo"], "the daemon has no network");
     }
+    crate::bridge::claude_memory(&home, "- The pond of the garden is green\n");
     for typed in COMMANDS {
         if typed == FIRST_STOP {
             assert_eq!(home.status()["pid"], pid, "the daemon was not killed");

@@ -10,6 +10,7 @@ mod configuration;
 mod cycles;
 mod dependencies;
 mod hosts;
+mod hyperlinks;
 mod layers;
 mod migrations;
 mod names;

@@ -5,6 +5,7 @@
 
 pub mod allowed;
 pub mod backup;
+pub mod bridge;
 pub mod effective;
 pub mod file;
 pub mod hooks;
@@ -58,6 +59,8 @@ pub struct Config {
     pub projects: projects::Projects,
     /// `[hooks]`
     pub hooks: hooks::Hooks,
+    /// `[bridge]`
+    pub bridge: bridge::Bridge,
 }
 
 /// `[server]`
@@ -368,6 +371,8 @@ impl Config {
             ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, zero_to_one),
             ("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0..=36500.0),
             ("backup.max_bytes", self.backup.max_bytes as f64, backup::BUDGET),
+            ("bridge.interval_seconds", self.bridge.interval_seconds as f64, bridge::INTERVAL),
+            ("bridge.max_mib", self.bridge.max_mib as f64, bridge::KEPT),
         ];
         match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
             None => Ok(()),

@@ -9,6 +9,7 @@ use crate::service::{Caller, Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{HookClientStatus, StorageWarning, WarningKind};
 use loci_proto::error::{Code, Failure};
+use loci_proto::requests::bridge::BridgeClientStatus;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
 use std::io;
@@ -41,6 +42,7 @@ pub(super) async fn handle(
     findings.push(service.read(Reader::examine_index).await?);
     findings.push(check_backups(service).await);
     findings.extend(describe_hooks(service).await?);
+    findings.extend(describe_bridge(service).await?);
     if request.deep {
         findings.extend(read_everything(service).await?);
     }
@@ -105,6 +107,22 @@ async fn describe_hooks(service: &Service) -> Result<Vec<Finding>, Failure> {
         Finding::ok("hooks", format!("{name}: {last}; {delivered} delivered, {missed} missed"))
     };
     Ok(status.clients.into_iter().map(describe).collect())
+}
+
+/// Says of each client whose memory files are watched when they were last read, and what could not be kept.
+async fn describe_bridge(service: &Service) -> Result<Vec<Finding>, Failure> {
+    let status = service.read(|reader| reader.bridge_status(false)).await?;
+    let describe = |client: BridgeClientStatus| {
+        let last = client.scanned_at.map_or_else(
+            || "never read".to_owned(),
+            |at| format!("last read {}", at.chars().take(16).collect::<String>()),
+        );
+        let (name, files, versions) = (client.client, client.files, client.versions);
+        Finding::ok("bridge", format!("{name}: {last}; {files} files, {versions} versions"))
+    };
+    let problems = service.bridge.problems().into_iter();
+    let warn = |problem: String| Finding::warn("bridge", problem, "Run loci bridge status --scan");
+    Ok(status.clients.into_iter().map(describe).chain(problems.map(warn)).collect())
 }
 
 /// Says when backups were last made, verified and tested.

@@ -73,5 +73,7 @@ pub(super) fn concerns_whole_store(request: &Request) -> bool {
             | Request::GroupsAlias(_)
             | Request::Reset(_)
             | Request::PurgeBackups(_)
+            | Request::Bridge(_)
+            | Request::BridgeFile(_)
     )
 }

@@ -5,6 +5,7 @@
 //! (`interface::admin::transfer`).
 
 mod backup;
+mod bridge;
 mod cleanup;
 mod compact;
 mod confirm;
@@ -164,6 +165,10 @@ async fn call_verb(
         Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
         Request::GroupsSwitch(request) => json(&switches::switch(service, caller, request).await?),
         Request::Incognito(request) => json(&switches::incognito(service, caller, request).await?),
+        Request::Bridge(request) => json(&bridge::status(service, request).await?),
+        Request::BridgeSwitch(request) => json(&bridge::switch(service, caller, request).await?),
+        Request::BridgeFile(request) => json(&bridge::file(service, request).await?),
+        Request::BridgeBlock(request) => json(&bridge::block(service, caller, request).await?),
         Request::Backup(_) => json(&backup::handle(service).await?),
         Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
         Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),

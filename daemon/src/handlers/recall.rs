@@ -36,7 +36,7 @@ pub(super) async fn run<T: Send + 'static>(
     service: &Service,
     session: &Session,
     prepared: &Arc<PreparedRecall>,
-    work: impl Fn(&Reader, &PreparedRecall, RecallContext<'_>) -> Result<T> + Copy + Send + 'static,
+    work: impl Fn(&Reader, &PreparedRecall, RecallContext<'_>) -> Result<T> + Clone + Send + 'static,
 ) -> std::result::Result<T, Failure> {
     let pools = service.pools().await?;
     let mut attempt = 1;
@@ -49,7 +49,7 @@ pub(super) async fn run<T: Send + 'static>(
         let (actor, now) = (session.actor(), service.now());
         let client = session.client();
         let omits_defaults = session.is_agent();
-        let prepared = Arc::clone(prepared);
+        let (prepared, work) = (Arc::clone(prepared), work.clone());
         let recall = move |reader: &mut Reader| {
             let context = RecallContext {
                 viewer: (&actor).into(),

@@ -7,6 +7,7 @@
 use crate::embedding::{EmbedError, Embedder, Priority};
 use crate::service::Service;
 use crate::service::backups;
+use crate::service::bridge;
 use crate::service::disk;
 use crate::service::full_check;
 use crate::service::maintenance_run;
@@ -105,6 +106,10 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
         let (service, draining) = (Arc::clone(&service), draining.clone());
         async move { maintenance_run::run_in_background(&service, draining).await }
     });
+    let bridge = tokio::spawn({
+        let (service, draining) = (Arc::clone(&service), draining.clone());
+        async move { bridge::run_in_background(&service, draining).await }
+    });
     let backups = tokio::spawn({
         let (service, pools, draining) =
             (Arc::clone(&service), Arc::clone(&pools), draining.clone());
@@ -135,8 +140,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             draining.cancel();
         }
     }
-    // Both also end when the daemon drains.
+    // These also end when the daemon drains.
     let _ = maintenance.await;
+    let _ = bridge.await;
     let _ = backups.await;
     if let Err(failure) = service.flush_usage().await {
         tracing::warn!(%failure, "the last accesses were not written");

@@ -5,6 +5,7 @@
 
 pub mod backup_state;
 pub mod backups;
+pub mod bridge;
 pub mod disk;
 pub mod encoding;
 pub mod file_modes;
@@ -91,6 +92,8 @@ pub struct Service {
     pub usage: UsageBuffer,
     /// The hooks of clients.
     pub hooks: hooks::Hooks,
+    /// The watcher of clients' own memory files.
+    pub bridge: bridge::state::Bridge,
     /// The current warnings about storage.
     pub health: StorageHealth,
     /// Makes and tests the backups.
@@ -149,6 +152,7 @@ impl Service {
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
             hooks: hooks::Hooks::default(),
+            bridge: bridge::state::Bridge::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),

@@ -10,7 +10,13 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 
 /// Every table with stored data, each before the tables that it refers to.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 24] = [
+    "bridge_statements",
+    "bridge_versions",
+    "bridge_texts",
+    "bridge_files",
+    "bridge_projects",
+    "bridge_clients",
     "hook_memories",
     "hook_events",
     "known_answers",

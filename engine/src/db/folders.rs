@@ -29,6 +29,14 @@ pub(crate) fn by_id(conn: &Connection, id: &str) -> Result<Option<FolderRow>> {
     Ok(conn.prepare_cached(&sql)?.query_row([id], read).optional()?)
 }
 
+/// Returns all folders, the newest last.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<FolderRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM folders ORDER BY seen_at, id");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Returns the other paths at which this folder was seen, the newest first.
 pub(crate) fn same(conn: &Connection, folder: &FolderRow) -> Result<Vec<FolderRow>> {
     let Some(identity) = &folder.identity else { return Ok(Vec::new()) };

@@ -80,6 +80,11 @@ pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> 
     Ok(None)
 }
 
+/// Returns the memory with this id, which may not be one.
+pub(crate) fn by_id_text(conn: &Connection, id: &str) -> Result<Option<Memory>> {
+    id.parse().map_or(Ok(None), |id| by_id(conn, &id))
+}
+
 /// Records a row whose id is not that by which the index of ids led to it.
 pub(crate) fn note_other_id(conn: &Connection, seq: i64, id: &str) {
     let (place, reason) = (DamagedRow::MEMORY.to_owned(), "id differs from its index".to_owned());

@@ -4,6 +4,7 @@
 //! changes rows. Not here: validation of memories, detection of duplicates, ranking.
 
 pub(crate) mod backup;
+pub(crate) mod bridge;
 pub(crate) mod checkpoint;
 pub(crate) mod click_feedback;
 pub(crate) mod clusters;

@@ -1,5 +1,6 @@
 //! Every stored text, for the scan for secrets, and the statements that replace or delete one.
 
+use crate::db::bridge;
 use crate::error::Result;
 use rusqlite::Connection;
 
@@ -17,6 +18,7 @@ pub(crate) enum TextColumn {
     Query,
     Group,
     Alias,
+    Version,
 }
 
 /// One text: its place, its row, and the id that a person uses for it.
@@ -31,7 +33,7 @@ pub(crate) struct StoredText {
 }
 
 impl TextColumn {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Content,
         Self::Reason,
         Self::Metadata,
@@ -43,6 +45,7 @@ impl TextColumn {
         Self::Query,
         Self::Group,
         Self::Alias,
+        Self::Version,
     ];
 
     /// Returns the name in the reply.
@@ -58,6 +61,7 @@ impl TextColumn {
             Self::Answer => "answer",
             Self::Query => "query",
             Self::Group | Self::Alias => "group",
+            Self::Version => "file version",
         }
     }
 
@@ -85,6 +89,8 @@ impl TextColumn {
             Self::Query => "SELECT id, CAST(id AS TEXT), query FROM known_answers",
             Self::Group => "SELECT 0, id, name FROM groups",
             Self::Alias => "SELECT 0, group_id, alias FROM group_aliases",
+            // Their texts are compressed.
+            Self::Version => "SELECT 0, '', '' WHERE 0",
         }
     }
 }
@@ -95,6 +101,13 @@ pub(crate) fn texts(
     place: TextColumn,
     mut each: impl FnMut(StoredText) -> Result<()>,
 ) -> Result<()> {
+    if place == TextColumn::Version {
+        for row in bridge::texts(conn)? {
+            let Some(text) = bridge::text(conn, &row.hash)? else { continue };
+            each(StoredText { place, row: 0, id: row.path, text })?;
+        }
+        return Ok(());
+    }
     let mut statement = conn.prepare(place.sql())?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -133,6 +146,9 @@ pub(crate) fn replace(conn: &Connection, old: &StoredText, new: &str) -> Result<
         }
         TextColumn::Query => {
             conn.execute("DELETE FROM known_answers WHERE id = ?1", [row])?;
+        }
+        TextColumn::Version => {
+            bridge::replace_text(conn, &bridge::hash(text), new, 1)?;
         }
         TextColumn::Content
         | TextColumn::Reason

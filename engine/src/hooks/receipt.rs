@@ -15,6 +15,8 @@ pub enum Withheld {
     Budget,
     /// It is imported or flagged.
     Untrusted,
+    /// The client loads it from its own memory file.
+    InOwnFile,
 }
 
 impl Withheld {
@@ -27,6 +29,7 @@ impl Withheld {
             Self::Delivered => "already delivered",
             Self::Budget => "budget",
             Self::Untrusted => "untrusted",
+            Self::InOwnFile => "in the client's own memory",
         }
     }
 }

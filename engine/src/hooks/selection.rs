@@ -26,6 +26,8 @@ pub struct Found {
     pub score: f64,
     /// It is imported or flagged.
     pub is_untrusted: bool,
+    /// The client loads it from its own memory file.
+    pub is_in_own_file: bool,
     pub(crate) line: Line,
 }
 
@@ -76,6 +78,8 @@ pub fn choose(matches: &Matches, budget: usize, has: impl Fn(i64) -> bool) -> In
             Some(Withheld::Untrusted)
         } else if found.score < best * MIN_SHARE || injection.delivered.len() >= MAX_MEMORIES {
             Some(Withheld::LessRelevant)
+        } else if found.is_in_own_file {
+            Some(Withheld::InOwnFile)
         } else if has(found.seq) {
             Some(Withheld::Delivered)
         } else if used + size > max_chars {
@@ -107,7 +111,7 @@ mod tests {
     fn found(seq: i64, score: f64, text: &str) -> Found {
         let id = MemoryId::from(uuid::Uuid::from_u128(u128::try_from(seq).unwrap_or_default()));
         let line = Line { text: format!("- {text}\n"), is_whole: true };
-        Found { seq, id, score, is_untrusted: false, line }
+        Found { seq, id, score, is_untrusted: false, is_in_own_file: false, line }
     }
 
     fn matches(found: Vec<Found>) -> Matches {
@@ -138,6 +142,11 @@ mod tests {
         assert_eq!(weak.withheld, [(1, Withheld::Weak), (2, Withheld::Weak)]);
         let known = choose(&given(), 300, |seq| seq == 1);
         assert_eq!(known.text, format!("{HEADING}- two\n"));
+        let mut own = given();
+        own.found[0].is_in_own_file = true;
+        let given_once = choose(&own, 300, |_| false);
+        assert_eq!(given_once.text, format!("{HEADING}- two\n"));
+        assert_eq!(given_once.withheld, [(1, Withheld::InOwnFile)]);
         let mut imported = given();
         imported.found[0].is_untrusted = true;
         assert_eq!(choose(&imported, 300, |_| false).withheld, [(1, Withheld::Untrusted)]);

@@ -15,6 +15,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
+use crate::operations::bridge;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
@@ -202,6 +203,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
     click_feedback::redact(change.conn, memory.seq)?;
+    bridge::erase(change, memory)?;
     if memories::by_seq(change.conn, memory.seq)?.is_some() {
         memories::delete(change.conn, memory.seq)?;
     } else {

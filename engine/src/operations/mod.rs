@@ -2,6 +2,7 @@
 //! takes the time and the request.
 
 pub mod backup;
+pub mod bridge;
 pub mod brief;
 pub(crate) mod confirm;
 pub mod deliveries;
@@ -14,7 +15,7 @@ pub mod folders;
 pub(crate) mod forget;
 pub mod full_check;
 pub mod groups;
-pub(crate) mod hook;
+pub mod hook;
 pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;

@@ -157,6 +157,26 @@ impl Policy {
         self.redact_value("", text, &mut Vec::new()).unwrap_or_else(|| text.to_owned())
     }
 
+    /// Returns a file as a copy of it may be kept: without private parts, and with secrets (unless they are allowed) and personal data
+    /// replaced; also how many parts that were.
+    #[must_use]
+    pub fn kept_copy(&self, text: &str) -> (String, usize) {
+        let (mut map, mut private) = (SourceMap::unchanged(text), 0);
+        while let Some(kept) = private_parts::drop_parts(&map.text) {
+            map = map.then(kept);
+            private += 1;
+            if private >= MAX_PASSES {
+                break;
+            }
+        }
+        let kept = map.text;
+        match self.redacting().replace_all(SourceMap::unchanged(&kept), &kept, secrets::find) {
+            Ok(Replacement { map, detected }) => (map.text, private + detected.len()),
+            // Not reached: replacing refuses nothing.
+            Err(_) => (String::new(), private + 1),
+        }
+    }
+
     /// As [`Policy::redact`], for the value of a field; adds kind and characters of what was
     /// replaced to `found`. `None` if nothing was.
     pub(crate) fn redact_value(

@@ -71,6 +71,11 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::GroupsAlias(_)
         | Request::GroupsSwitch(_)
         | Request::Incognito(_)
+        // The texts of files are screened when they are read.
+        | Request::Bridge(_)
+        | Request::BridgeSwitch(_)
+        | Request::BridgeFile(_)
+        | Request::BridgeBlock(_)
         | Request::Backup(_)
         | Request::Reset(_)
         | Request::PurgeBackups(_)

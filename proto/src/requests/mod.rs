@@ -4,6 +4,7 @@
 //! are streams or empty.
 
 pub mod backup;
+pub mod bridge;
 pub mod cleanup;
 pub mod compact;
 pub mod config;
@@ -165,6 +166,14 @@ requests! {
     "groups_switch" => GroupsSwitch(groups::SwitchRequest), people;
     /// Makes a running session incognito.
     "incognito" => Incognito(incognito::IncognitoRequest), people;
+    /// Returns the state of the bridge to clients' own memory.
+    "bridge" => Bridge(bridge::BridgeRequest), people;
+    /// Watches the memory files of a client, or no longer.
+    "bridge_switch" => BridgeSwitch(bridge::BridgeSwitchRequest), people;
+    /// Returns the versions of a client's memory file.
+    "bridge_file" => BridgeFile(bridge::BridgeFileRequest), people;
+    /// Returns the memories for a client's memory file.
+    "bridge_block" => BridgeBlock(bridge::BridgeBlockRequest), people;
     /// Makes a verified backup.
     "backup" => Backup(backup::BackupRequest), people;
     /// Deletes all memories.

@@ -2,7 +2,7 @@
 
 use crate::mcp::{arguments, tools};
 use crate::requests::{
-    Request, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
+    Request, bridge, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
     forget_many, groups, history, hook, import, incognito, injected, inspect, list, maintenance,
     move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats,
     store, supersede, undo,
@@ -178,6 +178,23 @@ mod the_example_is_parsed_and_serialised_for {
         assert_request::<config::ConfigRequest>(request);
         assert_reply::<config::ConfigReply>(reply);
         assert_reply::<config::ReloadReply>(reload);
+    }
+
+    #[test]
+    fn bridge() {
+        let examples = examples(include_str!("bridge.rs"));
+        let [status, state, switch, switched, file, versions, block, lines] = examples.as_slice()
+        else {
+            panic!("eight examples")
+        };
+        assert_request::<bridge::BridgeRequest>(status);
+        assert_reply::<bridge::BridgeReply>(state);
+        assert_request::<bridge::BridgeSwitchRequest>(switch);
+        assert_reply::<bridge::BridgeSwitchReply>(switched);
+        assert_request::<bridge::BridgeFileRequest>(file);
+        assert_reply::<bridge::BridgeFileReply>(versions);
+        assert_request::<bridge::BridgeBlockRequest>(block);
+        assert_reply::<bridge::BridgeBlockReply>(lines);
     }
 
     #[test]

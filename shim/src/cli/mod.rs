@@ -1,6 +1,7 @@
 //! The command line as `--help` shows it. Only definitions; each command is implemented in the file of its name in `commands`.
 
 pub mod backup;
+pub mod bridge;
 pub mod daemon;
 pub mod hooks;
 pub mod import;
@@ -12,6 +13,7 @@ pub(crate) mod values;
 pub mod versions;
 
 use backup::Backup;
+use bridge::Bridge;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use hooks::{Brief, Hook, Injected, Recall};
@@ -185,6 +187,12 @@ pub enum Command {
     /// List, rename, merge and alias projects, and switch loci off or on in them.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
+    /// Watch the memory files of Claude Code and Codex: keep every version, restore them, import what they state.
+    #[command(
+        subcommand,
+        after_help = "Example: switch it on\n  loci bridge claude --on\n\nExample: bring back what the client deleted\n  loci bridge restore"
+    )]
+    Bridge(Bridge),
     /// Find secrets in everything that is stored; never prints a value.
     #[command(
         after_help = "Example\n  loci scan\n\nExample: replace them by [SECRET:kind]; cannot be undone\n  loci scan --redact"

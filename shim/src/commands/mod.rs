@@ -5,6 +5,7 @@
 
 mod add;
 mod backup;
+mod bridge;
 mod brief;
 mod cleanup;
 mod compact;
@@ -74,6 +75,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Import(args) => return transfer::import::run(args).await,
         Command::Reset(args) => return reset::run(args).await,
         Command::Backup(command) => return backup::run(command).await,
+        Command::Bridge(command) => return bridge::run(command).await,
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,
         Command::Setup(args) => return setup::run(&args),

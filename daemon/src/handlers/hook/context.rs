@@ -3,10 +3,13 @@
 use crate::handlers::hook::{Answer, Event};
 use crate::handlers::recall;
 use crate::interface::agents::session::Session;
+use loci_engine::bridge::LoadedMemory;
 use loci_engine::hooks::selection::{Injection, Matches, choose};
 use loci_engine::hooks::{decisions, prompts};
+use loci_engine::operations::hook::BriefRequest;
 use loci_engine::operations::recall::prepare;
 use loci_proto::error::Failure;
+use loci_proto::requests::bridge::BridgeClient;
 use loci_proto::requests::hook::HookEvent;
 use loci_proto::requests::recall::RecallRequest;
 use std::sync::Arc;
@@ -17,6 +20,7 @@ const CACHE_SECONDS: f64 = 300.0;
 
 impl Event<'_> {
     pub(super) async fn session_start(&self) -> Result<Answer, Failure> {
+        self.service.bridge.session_started(self.request.client.as_str(), self.caller.session);
         let source = self.request.source.as_deref().unwrap_or("startup");
         let was_emptied = matches!(source, "compact" | "clear");
         if was_emptied {
@@ -108,9 +112,17 @@ impl Event<'_> {
     async fn brief(&self) -> Result<Injection, Failure> {
         let (actor, now) = (self.caller.session.actor(), self.service.now());
         let (group, budget) = (self.request.group.clone(), self.config.budget(self.brief_event()));
+        let wanted = BriefRequest { budget, now, own: self.own_memory() };
         self.service
-            .read(move |reader| reader.hook_brief(group.as_ref(), (&actor).into(), budget, now))
+            .read(move |reader| reader.hook_brief(group.as_ref(), (&actor).into(), &wanted))
             .await
+    }
+
+    /// Returns what the client loads of its own memory in this session. A subagent loads none.
+    fn own_memory(&self) -> Option<Arc<LoadedMemory>> {
+        let is_own = self.request.event != HookEvent::SubagentStart && self.request.group.is_none();
+        let client = BridgeClient::of(self.request.client.as_str()).filter(|_| is_own)?;
+        self.service.bridge.loaded(client, &self.caller.session.group.id)
     }
 
     /// The event whose budget a brief has: that of a prompt that stands in for a lost start has the budget of the start.
@@ -174,9 +186,13 @@ impl Event<'_> {
             ..RecallRequest::default()
         };
         let prepared = Arc::new(prepare(request)?);
-        recall::run(self.service, self.caller.session, &prepared, |reader, prepared, context| {
-            reader.hook_matches(prepared, context)
-        })
+        let own = self.own_memory();
+        recall::run(
+            self.service,
+            self.caller.session,
+            &prepared,
+            move |reader, prepared, context| reader.hook_matches(prepared, context, own.as_deref()),
+        )
         .await
     }
 

@@ -1,0 +1,33 @@
+//! Watches the memory files of clients, read-only, where a person has switched that on.
+//!
+//! The files are looked at when the daemon starts, when a session of the client starts, and every `bridge.interval_seconds`: a look is a
+//! `stat` of each file, and only what has changed is read. Not here: finding and reading files (`files`), one scan (`scan`), versions and
+//! imports (the engine).
+
+mod files;
+mod scan;
+pub mod state;
+
+use crate::service::Service;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Scans until the daemon drains.
+pub async fn run_in_background(service: &Service, draining: CancellationToken) {
+    // The first scan finds out whether a client is watched.
+    service.bridge.is_on.store(true, Ordering::Relaxed);
+    loop {
+        if service.bridge.is_on.load(Ordering::Relaxed)
+            && let Err(failure) = service.scan_bridge().await
+        {
+            tracing::debug!(%failure, "the memory files of clients were not scanned");
+        }
+        let interval = Duration::from_secs(service.config.config().bridge.interval());
+        tokio::select! {
+            () = draining.cancelled() => return,
+            () = service.bridge.wake.notified() => {}
+            () = tokio::time::sleep(interval) => {}
+        }
+    }
+}

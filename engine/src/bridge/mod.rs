@@ -1,0 +1,11 @@
+//! The memory files of clients: what they state, and what a client loads of them. Pure.
+//!
+//! Not here: reading the files (the daemon), the versions and the import (`operations::bridge`).
+
+pub mod loaded;
+mod screen;
+pub mod statements;
+
+pub use loaded::LoadedMemory;
+pub use screen::screened;
+pub use statements::{Statement, statements};

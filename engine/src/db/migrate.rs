@@ -25,10 +25,12 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0009_isolated_groups.sql"),
     include_str!("migrations/0010_identity.sql"),
     include_str!("migrations/0011_hook_deliveries.sql"),
+    include_str!("migrations/0012_reserved.sql"),
+    include_str!("migrations/0013_candidates.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 11;
+pub(crate) const SCHEMA: i64 = 13;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;

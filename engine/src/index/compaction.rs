@@ -130,7 +130,7 @@ impl Index {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::index::{Filter, IndexSize, QuantizedVector};
+    use crate::index::{Filter, IndexSize, QuantizedVector, Statuses};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
     use crate::model::entity_link::{EntityLink, LinkKind};
@@ -243,9 +243,11 @@ pub(crate) mod tests {
             index.size()
         )];
         let query = between_axes(2, 7, 0.8);
-        for (group, compacted, kind) in
-            [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))]
-        {
+        for (group, statuses, kind) in [
+            ("a", Statuses::Recall, None),
+            ("b", Statuses::Active, None),
+            ("c", Statuses::Recall, Some(MemoryType::Entity)),
+        ] {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
                 visibility: &Visibility::of_group(group, Isolation::default()),
@@ -254,7 +256,7 @@ pub(crate) mod tests {
                 min_confidence: Confidence::FULL,
                 now: T0,
                 decay,
-                compacted,
+                statuses,
             };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();

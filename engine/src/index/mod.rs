@@ -49,7 +49,7 @@ pub(crate) use context_windows::ContextWindows;
 pub(crate) use counts::Counts;
 pub(crate) use features::TextFeatures;
 pub(crate) use graph::Graph;
-pub(crate) use mask::{ConfidenceBound, Filter, Mask};
+pub(crate) use mask::{ConfidenceBound, Filter, Mask, Statuses};
 pub(crate) use quantized::{QuantizedVector, Row};
 pub(crate) use scratch::{Precision, Scratch};
 pub(crate) use slot::slot_id;
@@ -258,6 +258,12 @@ impl Index {
     /// Returns whether a summary replaces a memory in recall.
     pub(crate) fn is_compacted(&self, slot: usize) -> bool {
         self.attributes.compacted.has(slot)
+    }
+
+    /// Returns whether there are candidates.
+    pub(crate) fn has_candidates(&self) -> bool {
+        let words = 0..self.len().div_ceil(64);
+        words.into_iter().any(|number| self.attributes.candidate.word(number) != 0)
     }
 
     /// Returns the slots of all memories that a summary replaces, in storage order.

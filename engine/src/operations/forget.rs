@@ -128,6 +128,21 @@ fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     }
 }
 
+/// Why a candidate was forgotten.
+const WAS_CANDIDATE: &str = "was a candidate";
+
+/// Returns the reason that is recorded with a forgotten candidate, so that restoring it confirms nothing.
+fn candidate_reason(given: Option<&str>) -> String {
+    given.map_or_else(|| WAS_CANDIDATE.to_owned(), |given| format!("{WAS_CANDIDATE}: {given}"))
+}
+
+/// Returns whether a forgotten memory was a candidate before.
+pub(crate) fn was_candidate(memory: &Memory) -> bool {
+    let reason = memory.forgotten_reason.as_deref();
+    memory.status == Status::Forgotten
+        && reason.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
+}
+
 /// Hides a memory and its relations; nothing is deleted.
 pub(crate) fn hide(
     change: &mut Change<'_>,
@@ -136,6 +151,10 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
     let reason = reason.map(sanitize::text);
+    let reason = match memory.status {
+        Status::Candidate => Some(candidate_reason(reason.as_deref()).into()),
+        _ => reason,
+    };
     let reason = reason.as_deref();
     if !was_forgotten {
         change.record_before(Row::Memory(memory.seq))?;

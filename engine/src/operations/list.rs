@@ -220,13 +220,15 @@ fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
         Some("superseded") => StatusFilter::Status(Status::Superseded),
         Some("compacted") => StatusFilter::Status(Status::Compacted),
         Some("forgotten") => StatusFilter::Status(Status::Forgotten),
+        Some("candidate") => StatusFilter::Status(Status::Candidate),
+        Some("rejected") => StatusFilter::Status(Status::Rejected),
         Some("expired") => StatusFilter::Expired,
         Some("pinned") => StatusFilter::Pinned,
         Some("flagged") => StatusFilter::Flagged,
         Some("all") => StatusFilter::All,
         Some(_) => {
             let message =
-                "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
+                "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
             return Err(Failure::invalid("status", message).into());
         }
     })

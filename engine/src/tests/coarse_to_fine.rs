@@ -3,7 +3,7 @@
 //! Not here: the figures on public test sets (docs/benchmarks.md).
 
 use crate::Effort;
-use crate::index::{Filter, Index, QuantizedVector, slot_id};
+use crate::index::{Filter, Index, QuantizedVector, Statuses, slot_id};
 use crate::model::decay::{Anchor, Decay};
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
 use crate::model::entry::Entry;
@@ -108,7 +108,7 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
         min_confidence,
         now: T0,
         decay: Decay::default(),
-        compacted: true,
+        statuses: Statuses::Recall,
     }
 }
 

@@ -8,6 +8,7 @@
 use crate::db::memories;
 use crate::db::tombstones;
 use crate::error::Result;
+use crate::model::status::Status;
 use crate::model::content;
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
@@ -44,7 +45,6 @@ const OPERATIONS: [&str; 14] = [
     "pin",
     "redact",
 ];
-const STATUSES: [&str; 4] = ["active", "superseded", "compacted", "forgotten"];
 
 /// The result of the first pass over a file.
 #[derive(Debug)]
@@ -323,8 +323,9 @@ fn check_memory(memory: &MemoryLine) -> Result<(), Failure> {
     if memory.expires_at.is_some_and(|at| at < 0) {
         return Err(Failure::invalid("expires_at", "is before 1970"));
     }
-    if !STATUSES.contains(&memory.status.as_str()) {
-        return Err(Failure::invalid("status", format!("must be one of {}", STATUSES.join(", "))));
+    if Status::parse(&memory.status).is_none() {
+        let known = Status::ALL.map(Status::as_str).join(", ");
+        return Err(Failure::invalid("status", format!("must be one of {known}")));
     }
     if memory.access_count < 0 {
         return Err(Failure::invalid("access_count", "must be a whole number, 0 or more"));

@@ -13,7 +13,7 @@
 use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::memory::{Confidence, MemoryId, MemoryType, Scope, SoughtStatus};
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
 use schemars::JsonSchema;
@@ -72,7 +72,12 @@ pub struct RecallRequest {
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
+    /// Only candidates, or only rejected attempts. For people: agents are not told of it.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub status: Option<SoughtStatus>,
 }
+
 
 /// Reply of `recall_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]

@@ -12,16 +12,13 @@ use crate::text::features::TextTraits;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::num::NonZeroU64;
 
-const STATUSES: [Status; 4] =
-    [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
-
 /// Appends the bytes of a record.
 pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     let Record { entry, features, speaker, questions, terms, length, chunks, codes } = record;
     number(out, entry.seq);
     variant(out, MemoryType::ALL, &entry.kind);
     variant(out, Scope::ALL, &entry.scope);
-    variant(out, &STATUSES, &entry.status);
+    variant(out, &Status::ALL, &entry.status);
     text(out, entry.group.as_deref().unwrap_or_default());
     out.extend(entry.anchor.confidence.get().to_le_bytes());
     number(out, entry.anchor.at.0);
@@ -113,7 +110,7 @@ impl RecordReader {
         let (kind, scope, status) = (
             *rest.variant(MemoryType::ALL)?,
             *rest.variant(Scope::ALL)?,
-            *rest.variant(&STATUSES)?,
+            *rest.variant(&Status::ALL)?,
         );
         let group = rest.text()?.to_owned();
         let (confidence, at) =

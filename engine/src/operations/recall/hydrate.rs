@@ -86,6 +86,11 @@ impl Reader {
             if previews { settings.preload_token_budget } else { settings.recall_token_budget };
         let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
         let hit_seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
+        let of_candidates: Vec<i64> = hits
+            .iter()
+            .filter(|hit| hit.memory.status == Status::Candidate)
+            .map(|hit| hit.memory.seq)
+            .collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let mut breakdowns = Vec::with_capacity(hits.len());
@@ -119,7 +124,8 @@ impl Reader {
         budget::fit(&mut reply, results, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
         let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
-        let accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
+        let mut accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
+        accessed.retain(|seq| !of_candidates.contains(seq));
         Ok(Answer { reply, accessed, shown })
     }
 }

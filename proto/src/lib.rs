@@ -23,6 +23,7 @@ pub mod admin;
 pub mod bounded_numbers;
 pub mod degraded;
 pub mod error;
+pub mod error_text;
 pub mod group;
 pub mod hello;
 pub mod limits;

@@ -13,6 +13,7 @@ use crate::model::entry::Entry;
 use crate::model::memory::Memory;
 use crate::model::names;
 use crate::model::provenance::Provenance;
+use crate::model::error_key;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features;
@@ -165,6 +166,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             && metadata.get("method").and_then(Value::as_str) == Some("extractive")
             && metadata.get("cluster").is_some_and(|cluster| !cluster.is_null()),
         branch: row.get(15)?,
+        error: error_key::of_metadata(&metadata),
     })
 }
 

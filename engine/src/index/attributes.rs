@@ -259,7 +259,7 @@ impl Attributes {
         &self.members[group as usize]
     }
 
-    /// Returns the entry of a slot, without its names and its text.
+    /// Returns the entry of a slot, without its names, its error and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let attributes = &self.by_slot[slot];
         Entry {
@@ -279,6 +279,7 @@ impl Attributes {
             summary: self.summary(slot),
             extractive: attributes.extractive,
             branch: self.branch_number_of(slot).map(|number| self.branches[number].clone()),
+            error: None,
         }
     }
 

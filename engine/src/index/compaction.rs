@@ -46,7 +46,7 @@ impl<'a> RecordSource<'a> {
         let index = self.index;
         let features = index.text_features(slot);
         Record {
-            entry: index.entry(slot),
+            entry: Entry { error: index.errors.of(index.seq(slot)), ..index.entry(slot) },
             features,
             speaker: self.speakers[features.speaker as usize],
             questions: index.questions.of(slot),
@@ -101,6 +101,7 @@ impl Index {
         self.questions.set(slot, questions);
         self.words.insert_record(slot, &terms, length);
         self.attributes.put(slot, &entry);
+        self.errors.set(seq, entry.error);
         self.add_names(slot, entry);
         self.set_codes(seq, codes);
         self.put_vectors(slot, &chunks);
@@ -216,6 +217,7 @@ pub(crate) mod tests {
                     summary: summary.filter(|_| state == 1),
                     extractive: state == 2,
                     branch: None,
+                    error: std::num::NonZeroU64::new(u64::from(state)),
                 });
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(encoding))

@@ -8,6 +8,7 @@ pub mod document;
 pub mod encoding;
 pub(crate) mod entity_link;
 pub(crate) mod entry;
+pub(crate) mod error_key;
 pub(crate) mod event_date;
 pub(crate) mod memory;
 pub(crate) mod names;

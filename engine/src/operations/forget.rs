@@ -15,6 +15,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
+use crate::operations::reject;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
@@ -49,6 +50,10 @@ impl Writer {
             visibility.check_change("memory_id", &memory)?;
             if request.hard_delete {
                 return erase(change, &memory);
+            }
+            if request.rejected {
+                let reply = reject::reject(change, &memory, request.reason.as_deref())?;
+                return Ok(ForgetReply { act: change.commit_to_journal("reject")?, ..reply });
             }
             let hidden = hide(change, &memory, request.reason.as_deref())?;
             Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..hidden })
@@ -118,7 +123,7 @@ fn deleted(
     Ok(is_visible.then(|| reply(id.clone(), "deleted", true)))
 }
 
-fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
+pub(crate) fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     ForgetReply {
         id,
         status: status.to_owned(),

@@ -78,6 +78,7 @@ impl Reader {
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+                && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
         let mut found: Vec<Position> = Vec::new();
@@ -188,6 +189,12 @@ impl Reader {
             event_date_derived,
         })
     }
+}
+
+/// Returns whether a memory names this tool in its metadata.
+fn is_about_tool(memory: &Memory, tool: &str) -> bool {
+    let named = memory.metadata.get("tool").and_then(serde_json::Value::as_str);
+    named.is_some_and(|named| named.eq_ignore_ascii_case(tool))
 }
 
 /// A memory of a list, and by what it is sorted.

@@ -22,6 +22,7 @@ pub(crate) mod list;
 pub mod notices;
 pub mod recall;
 pub mod redo;
+mod reject;
 pub mod reembed;
 pub(crate) mod relate;
 pub(crate) mod repair;

@@ -159,7 +159,7 @@ mod tests {
             let memory_id =
                 test_store.store("a", json!({"content": text, "type": "semantic"}), None).id;
             let request =
-                ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
+                ForgetRequest { memory_id, reason: None, hard_delete: false, rejected: false, group: None };
             acts.push(
                 test_store
                     .writer

@@ -68,6 +68,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
         }
         let content = text(number);
         index.put(Entry {
+            error: None,
             seq: i64::try_from(number).expect("the number fits"),
             kind: MemoryType::Episodic,
             group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),

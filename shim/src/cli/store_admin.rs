@@ -1,6 +1,8 @@
 //! The arguments of the commands that export, import, reset, check and evaluate the store, and of `loci groups`. Only definitions;
 //! each command is implemented in `commands`.
 
+use crate::cli::values::parse_duration;
+use crate::history::clients::Client;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -25,14 +27,44 @@ pub struct Export {
 #[derive(Debug, Args)]
 pub struct Import {
     /// File written by loci export; - reads standard input.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "from", conflicts_with = "from")]
+    pub file: Option<PathBuf>,
+    /// Take memories from another source: history reads the transcripts of clients.
+    #[arg(long, value_name = "SOURCE", value_enum)]
+    pub from: Option<ImportSource>,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub history: HistoryOptions,
     /// Skip and list lines that cannot be imported.
     #[arg(long)]
     pub skip_bad: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What `loci import` reads beside a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ImportSource {
+    /// Transcripts that clients left on the disk.
+    History,
+}
+
+/// The options of `loci import --from history`.
+#[derive(Debug, Clone, Args)]
+pub struct HistoryOptions {
+    /// With --from history: only the transcripts of this client; may be repeated.
+    #[arg(long, value_name = "CLIENT", value_enum, requires = "from")]
+    pub client: Vec<Client>,
+    /// With --from history: only what is at most this old, for example 90d.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "from")]
+    pub since: Option<i64>,
+    /// Show what would be taken, and take nothing.
+    #[arg(long, requires = "from")]
+    pub dry_run: bool,
+    /// Do not ask for confirmation.
+    #[arg(long, short, requires = "from")]
+    pub yes: bool,
 }
 
 /// `loci reset`

@@ -11,7 +11,7 @@ use loci_proto::requests::pin::PinRequest;
 fn forget(test_store: &mut TestStore, id: &MemoryId) {
     let call = test_store.call("a", None);
     let request =
-        ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, group: None };
+        ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, rejected: false, group: None };
     test_store.writer.forget(&call, &request).expect("the memory is forgotten");
 }
 
@@ -209,7 +209,7 @@ fn a_hard_delete_removes_a_memory_from_its_summary() {
     assert!(memory(&test_store, &made).content.contains("Episode 3 "));
     let call = test_store.call("a", None);
     let request =
-        ForgetRequest { memory_id: ids[3].clone(), reason: None, hard_delete: true, group: None };
+        ForgetRequest { memory_id: ids[3].clone(), reason: None, hard_delete: true, rejected: false, group: None };
     test_store.writer.forget(&call, &request).expect("the memory is forgotten");
     let summary = memory(&test_store, &made);
     assert!(

@@ -21,10 +21,13 @@ use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
 use loci_proto::requests::explain::ScoreBreakdown;
-use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;
+
+/// What a result that mends the error of the query is marked with.
+const BY_ERROR: &str = "error";
 
 /// Characters of an ISO 8601 date.
 const DATE_CHARS: usize = "2026-01-05".len();
@@ -45,6 +48,10 @@ pub(crate) struct Hit {
     pub sources: Vec<Source>,
     /// The result that states a newer value.
     pub older_version_of: Option<MemoryId>,
+    /// Rejected attempts at the same matter.
+    pub tried: Vec<Tried>,
+    /// It mends the error that the query is.
+    pub mends_error: bool,
 }
 
 impl Hit {
@@ -58,6 +65,8 @@ impl Hit {
             also: Vec::new(),
             sources: Vec::new(),
             older_version_of: None,
+            tried: Vec::new(),
+            mends_error: false,
         }
     }
 }
@@ -95,7 +104,10 @@ impl Reader {
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
-        for Hit { memory, score, why, also, sources, older_version_of, .. } in hits {
+        for hit in hits {
+            let Hit { memory, score, why, also, sources, older_version_of, .. } = hit;
+            let matched = hit.mends_error.then(|| BY_ERROR.to_owned());
+            let tried = hit.tried;
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
@@ -113,6 +125,7 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
+            let result = RecalledMemory { tried, matched, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -213,6 +226,10 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         created_at: None,
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
+        rejected: memory.forgotten_reason.filter(|_| memory.status == Status::Rejected),
+        tried: Vec::new(),
+        matched: None,
+        stale: None,
         superseded_by: memory.superseded_by,
         older_version_of: None,
         sources: Vec::new(),

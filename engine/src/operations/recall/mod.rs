@@ -4,11 +4,13 @@
 //! reply. Not here: ranking (`crate::search`), counting accesses (`transaction::access`).
 
 mod candidates;
+mod errors;
 mod hydrate;
 mod ids;
 mod page;
 mod prepare;
 mod search;
+mod tried;
 
 pub use prepare::{PreparedRecall, prepare};
 

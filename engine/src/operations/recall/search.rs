@@ -101,6 +101,10 @@ impl Reader {
         }
         if statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
+            if self.put_error_matches_first(scope, limit, &mut hits)? {
+                found.is_weak = false;
+            }
+            self.add_tried(scope, &mut hits)?;
         }
         let reply = RecallReply {
             total_matched: found.matched,
@@ -247,13 +251,13 @@ impl Reader {
     }
 
     /// Returns the filter that admits all memories that the project can see.
-    fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+    pub(super) fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         Filter { statuses: Statuses::Recall, ..self.shared.filter(scope.visibility, scope.context.now) }
     }
 
     /// Returns the filter of the request. Without a minimum confidence it also admits faded
     /// memories.
-    fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+    pub(super) fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         let (request, all) = (scope.request, self.all_visible(scope));
         Filter {
             kind: request.kind,

@@ -1,7 +1,8 @@
 //! `loci import`: sends a file or standard input to the store.
 
-use crate::cli::store_admin::Import;
+use crate::cli::store_admin::{Import, ImportSource};
 use crate::client::call::VerbClient;
+use crate::commands::transfer::history;
 use crate::output::progress::Progress;
 use crate::output::{Problem, escape_line, print_line};
 use http_body_util::channel::Sender;
@@ -11,7 +12,7 @@ use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::sync::mpsc;
 
@@ -23,15 +24,12 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// # Errors
 /// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
-    let source = open(&args.file)?;
+    if let Some(ImportSource::History) = args.from {
+        return history::run(args).await;
+    }
+    let source = open(&args.file.unwrap_or_else(|| PathBuf::from("-")))?;
     let client = VerbClient::of_process()?;
-    let (sender, body) =
-        client.prepare_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
-    let sending = tokio::spawn(send(source, sender));
-    let answer = client.post_streamed("/import", body).await;
-    // The daemon may answer early, with a refusal: stop reading the file.
-    sending.abort();
-    let body = answer?.read_all().await?;
+    let body = upload(&client, source, args.skip_bad).await?;
     if args.json {
         print_line(String::from_utf8_lossy(&body))?;
     } else {
@@ -41,11 +39,29 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
+/// Sends the bytes of a source to the daemon; returns the body of its answer.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses a line.
+pub(super) async fn upload(
+    client: &VerbClient,
+    source: Source,
+    skip_bad: bool,
+) -> Result<Vec<u8>, Problem> {
+    let (sender, body) =
+        client.prepare_upload("/import", &ImportRequest { skip_bad }).await?;
+    let sending = tokio::spawn(send(source, sender));
+    let answer = client.post_streamed("/import", body).await;
+    // The daemon may answer early, with a refusal: stop reading the file.
+    sending.abort();
+    Ok(answer?.read_all().await?)
+}
+
 /// The bytes to import.
-struct Source {
-    reader: Box<dyn Read + Send>,
+pub(super) struct Source {
+    pub reader: Box<dyn Read + Send>,
     /// Size in bytes; `None` if unknown.
-    size: Option<u64>,
+    pub size: Option<u64>,
 }
 
 fn open(path: &Path) -> Result<Source, Problem> {
@@ -97,7 +113,7 @@ async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>) {
     progress.message("Importing …");
 }
 
-fn report_text(reply: &ImportReply) -> String {
+pub(super) fn report_text(reply: &ImportReply) -> String {
     let mut text = format!(
         "{} memories added, {} changed, {} unchanged.\n",
         reply.added, reply.changed, reply.unchanged

@@ -128,7 +128,6 @@ fn cleaned_up_memories_are_deleted_in_small_steps_after_30_days() {
         reason: None,
         hard_delete: false,
         rejected: false,
-        rejected: false,
         group: None,
     };
     let call = test_store.call("a", None);

@@ -166,7 +166,6 @@ fn summaries_and_forgotten_episodes_are_not_promoted() {
         reason: None,
         hard_delete: false,
         rejected: false,
-        rejected: false,
         group: None,
     };
     let call = test_store.call("a", None);

@@ -10,6 +10,7 @@ pub(crate) mod entity_link;
 pub(crate) mod entry;
 pub(crate) mod error_key;
 pub(crate) mod event_date;
+pub mod files;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod provenance;

@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::document::QUESTIONS;
 use crate::model::event_date;
+use crate::model::files;
+use crate::model::files::FILES;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
@@ -28,6 +30,9 @@ const MAX_RELATIONS: usize = 10;
 
 /// What a result that mends the error of the query is marked with.
 const BY_ERROR: &str = "error";
+
+/// The field of metadata that points to the transcript which a memory was taken from.
+const HISTORY: &str = "history";
 
 /// Characters of an ISO 8601 date.
 const DATE_CHARS: usize = "2026-01-05".len();
@@ -108,6 +113,9 @@ impl Reader {
             let Hit { memory, score, why, also, sources, older_version_of, .. } = hit;
             let matched = hit.mends_error.then(|| BY_ERROR.to_owned());
             let tried = hit.tried;
+            let is_own = memory.group.as_deref() == Some(context.viewer.group.id.as_str());
+            let files = context.files.filter(|_| is_own);
+            let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
@@ -125,7 +133,7 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
-            let result = RecalledMemory { tried, matched, ..result };
+            let result = RecalledMemory { tried, matched, stale, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -197,12 +205,14 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-/// Leaves out what has its default value, the questions of a memory, and the time of day. The tool's documentation lists the
+/// Leaves out what has its default value, the questions of a memory, its files, the pointer to its transcript, and the time of day. The tool's documentation lists the
 /// defaults.
 fn without_defaults(result: RecalledMemory, now: Timestamp) -> RecalledMemory {
     let is_full = result.content.is_some();
     let metadata = result.metadata.map(|mut metadata| {
-        metadata.remove(QUESTIONS);
+        for name in [QUESTIONS, FILES, HISTORY] {
+            metadata.remove(name);
+        }
         metadata
     });
     let date = result.created_at.map(|at| at.chars().take(DATE_CHARS).collect::<String>());

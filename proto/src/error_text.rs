@@ -83,8 +83,12 @@ fn clarity(line: &str) -> Option<Clarity> {
     let is_class = first.ends_with(':')
         && ["error", "exception", "warning"].iter().any(|end| head.ends_with(end))
         && head != "warning";
-    let begins = ["error[", "error:", "error ts", "fatal:", "panic:", "npm err!", "npm error", "e: "];
-    if is_class || begins.iter().any(|start| lower.starts_with(start)) || lower.contains("panicked at") {
+    let begins =
+        ["error[", "error:", "error ts", "fatal:", "panic:", "npm err!", "npm error", "e: "];
+    if is_class
+        || begins.iter().any(|start| lower.starts_with(start))
+        || lower.contains("panicked at")
+    {
         return Some(Clarity::Begins);
     }
     let stated = [
@@ -103,7 +107,8 @@ fn clarity(line: &str) -> Option<Clarity> {
     if stated.iter().any(|form| lower.contains(form)) || first_code(line) {
         return Some(Clarity::Stated);
     }
-    let words = ["error", "exception", "failed", "cannot", "not found", "denied", "undefined", "refused"];
+    let words =
+        ["error", "exception", "failed", "cannot", "not found", "denied", "undefined", "refused"];
     words.iter().any(|word| lower.contains(word)).then_some(Clarity::Mentioned)
 }
 
@@ -193,10 +198,7 @@ mod tests {
                 "Error: listen EADDRINUSE: address already in use :::3000",
                 "Error: listen EADDRINUSE: address already in use 127.0.0.1:8080",
             ),
-            (
-                "fatal: bad object 8f3c1d2e9a",
-                "fatal: bad object 0012fed3ab44",
-            ),
+            ("fatal: bad object 8f3c1d2e9a", "fatal: bad object 0012fed3ab44"),
         ] {
             assert!(key(one).is_some(), "{one}");
             assert_eq!(key(one), key(other));
@@ -207,7 +209,10 @@ mod tests {
     fn different_errors_have_different_keys() {
         for (one, other) in [
             ("error[E0432]: unresolved import `a`", "error[E0433]: unresolved import `a`"),
-            ("ModuleNotFoundError: No module named 'a1'", "ModuleNotFoundError: No module named 'heron'"),
+            (
+                "ModuleNotFoundError: No module named 'a1'",
+                "ModuleNotFoundError: No module named 'heron'",
+            ),
             ("error: Cannot find module 'express'", "error: Cannot find module '@scope/express'"),
         ] {
             assert_ne!(key(one), key(other));

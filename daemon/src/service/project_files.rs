@@ -61,7 +61,8 @@ impl ProjectFiles for CheckoutFiles {
             return Content::Unknown;
         }
         let mut bytes = Vec::new();
-        let read = File::open(file).and_then(|file| file.take(Limits::FILE_BYTES).read_to_end(&mut bytes));
+        let read =
+            File::open(file).and_then(|file| file.take(Limits::FILE_BYTES).read_to_end(&mut bytes));
         read.map_or(Content::Unknown, |_| Content::Blob(blob_id(&bytes)))
     }
 }

@@ -224,9 +224,7 @@ impl Attributes {
         match statuses {
             Statuses::Active => self.active.word(number),
             Statuses::Recall => {
-                self.active.word(number)
-                    | self.compacted.word(number)
-                    | self.rejected.word(number)
+                self.active.word(number) | self.compacted.word(number) | self.rejected.word(number)
             }
             Statuses::Candidate => self.candidate.word(number),
             Statuses::Rejected => self.rejected.word(number),

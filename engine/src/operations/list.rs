@@ -234,8 +234,7 @@ fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
         Some("flagged") => StatusFilter::Flagged,
         Some("all") => StatusFilter::All,
         Some(_) => {
-            let message =
-                "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
+            let message = "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
             return Err(Failure::invalid("status", message).into());
         }
     })

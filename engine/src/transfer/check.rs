@@ -8,8 +8,8 @@
 use crate::db::memories;
 use crate::db::tombstones;
 use crate::error::Result;
-use crate::model::status::Status;
 use crate::model::content;
+use crate::model::status::Status;
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
 use crate::transfer::record::{Header, LogLine, MemoryLine, Record, id_number};

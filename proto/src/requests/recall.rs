@@ -82,7 +82,6 @@ pub struct RecallRequest {
     pub error: bool,
 }
 
-
 /// Reply of `recall_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct RecallReply {

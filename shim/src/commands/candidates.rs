@@ -98,7 +98,8 @@ fn candidate_text(memory: &MemoryDetails) -> String {
     let field = |name: &str| source[name].as_str().map(escape_line).unwrap_or_default();
     let line = source["line"].as_u64().map_or(String::new(), |line| format!(":{line}"));
     let project = memory.group.as_deref().map(escape_line).unwrap_or_default();
-    let lines: Vec<String> = escape_lines(&memory.content).lines().map(|line| format!("  {line}")).collect();
+    let lines: Vec<String> =
+        escape_lines(&memory.content).lines().map(|line| format!("  {line}")).collect();
     format!(
         "{} {} ({project}, {}, {}{line})\n{}",
         memory.kind,

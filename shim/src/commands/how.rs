@@ -31,7 +31,9 @@ pub async fn run(client: &VerbClient, args: How) -> Result<(), Problem> {
     }
     if ids.is_empty() && !args.format.json {
         let tool = escape_line(&args.tool);
-        return print_line(format!("Nothing is known of {tool}. loci search {tool} looks further."));
+        return print_line(format!(
+            "Nothing is known of {tool}. loci search {tool} looks further."
+        ));
     }
     if ids.is_empty() {
         return print_line(serde_json::to_string(&RecallReply::default()).unwrap_or_default());

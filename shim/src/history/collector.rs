@@ -18,7 +18,17 @@ const MAX_COMMANDS: usize = 12;
 const MAX_OF_KIND: usize = 60;
 /// What makes a text look like a secret or what stands beside one; such a text is not taken.
 const SECRET_MARKS: [&str; 12] = [
-    "password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "authorization", "bearer ", "private key", "credential",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "authorization",
+    "bearer ",
+    "private key",
+    "credential",
     "://user",
 ];
 /// Characters of a word from which it may be a key.
@@ -94,7 +104,11 @@ impl Finding {
             Self::Preference(text) | Self::Decision(text) => plain(text),
             Self::Command { command, .. } => command.text.clone(),
             Self::Fix(fix) => {
-                format!("{}\n{}", fix.command.program, error_text::key(&fix.error).unwrap_or_default())
+                format!(
+                    "{}\n{}",
+                    fix.command.program,
+                    error_text::key(&fix.error).unwrap_or_default()
+                )
             }
         }
     }
@@ -110,7 +124,9 @@ impl Finding {
             }
             Self::Decision(text) => text.clone(),
             Self::Command { command, title: Some(title) } => format!("{title}: `{}`", command.text),
-            Self::Command { command, title: None } => format!("`{}` works in this project", command.text),
+            Self::Command { command, title: None } => {
+                format!("`{}` works in this project", command.text)
+            }
             Self::Fix(FixedError { command, error, files, commands }) => {
                 let commands = commands.iter().map(|command| format!("running `{command}`"));
                 let files = (!files.is_empty()).then(|| format!("changing {}", files.join(", ")));
@@ -125,8 +141,12 @@ impl Finding {
     fn metadata(&self) -> Map<String, Value> {
         let fields = match self {
             Self::Preference(_) | Self::Decision(_) => json!({}),
-            Self::Command { command, .. } => json!({"tool": command.program, "command": command.text}),
-            Self::Fix(fix) => json!({"error": fix.error, "tool": fix.command.program, "command": fix.command.text}),
+            Self::Command { command, .. } => {
+                json!({"tool": command.program, "command": command.text})
+            }
+            Self::Fix(fix) => {
+                json!({"error": fix.error, "tool": fix.command.program, "command": fix.command.text})
+            }
         };
         fields.as_object().cloned().unwrap_or_default()
     }
@@ -249,13 +269,20 @@ impl Collector {
         for found in self.found.into_values() {
             let is_command = matches!(found.finding, Finding::Command { .. });
             if !is_command || found.count >= MIN_USES {
-                by_kind.entry((found.group.id.clone(), found.finding.kind())).or_default().push(found);
+                by_kind
+                    .entry((found.group.id.clone(), found.finding.kind()))
+                    .or_default()
+                    .push(found);
             }
         }
         let mut taken = Vec::new();
         for ((_, kind), mut list) in by_kind {
             let newest_first = |one: &Found, other: &Found| {
-                other.pointer.at.cmp(&one.pointer.at).then_with(|| one.identity().cmp(&other.identity()))
+                other
+                    .pointer
+                    .at
+                    .cmp(&one.pointer.at)
+                    .then_with(|| one.identity().cmp(&other.identity()))
             };
             list.sort_by(newest_first);
             if kind == "command" {
@@ -277,7 +304,8 @@ fn may_hold_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
     let is_key = |word: &str| {
         let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c));
-        let (digits, letters) = (word.chars().any(|c| c.is_ascii_digit()), word.chars().any(char::is_alphabetic));
+        let (digits, letters) =
+            (word.chars().any(|c| c.is_ascii_digit()), word.chars().any(char::is_alphabetic));
         word.len() >= KEY_CHARS && plain && digits && letters && !word.contains('/')
     };
     SECRET_MARKS.iter().any(|mark| lower.contains(mark))

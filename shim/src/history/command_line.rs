@@ -4,8 +4,8 @@
 const MAX_CHARS: usize = 240;
 /// Programs that only look: they mend nothing.
 const READERS: [&str; 24] = [
-    "ls", "cat", "grep", "rg", "find", "head", "tail", "sed", "awk", "echo", "pwd", "which", "cd", "wc", "tree", "less", "file", "stat",
-    "du", "df", "ps", "sleep", "true", "printf",
+    "ls", "cat", "grep", "rg", "find", "head", "tail", "sed", "awk", "echo", "pwd", "which", "cd",
+    "wc", "tree", "less", "file", "stat", "du", "df", "ps", "sleep", "true", "printf",
 ];
 /// Commands of git that only look.
 const GIT_READERS: [&str; 8] =
@@ -14,9 +14,50 @@ const GIT_READERS: [&str; 8] =
 const LAUNCHERS: [&str; 6] = ["sudo", "env", "time", "nice", "exec", "command"];
 /// Programs that build, test, run or deploy: their commands are worth knowing.
 const BUILDERS: [&str; 44] = [
-    "cargo", "npm", "pnpm", "yarn", "bun", "npx", "deno", "make", "just", "task", "pytest", "python", "python3", "uv", "poetry", "tox",
-    "nox", "ruff", "mypy", "go", "gradle", "gradlew", "mvn", "mvnw", "docker", "docker-compose", "podman", "kubectl", "helm", "terraform",
-    "cmake", "ctest", "ninja", "bazel", "dotnet", "swift", "bundle", "rake", "rails", "mix", "composer", "phpunit", "flutter", "sbt",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "npx",
+    "deno",
+    "make",
+    "just",
+    "task",
+    "pytest",
+    "python",
+    "python3",
+    "uv",
+    "poetry",
+    "tox",
+    "nox",
+    "ruff",
+    "mypy",
+    "go",
+    "gradle",
+    "gradlew",
+    "mvn",
+    "mvnw",
+    "docker",
+    "docker-compose",
+    "podman",
+    "kubectl",
+    "helm",
+    "terraform",
+    "cmake",
+    "ctest",
+    "ninja",
+    "bazel",
+    "dotnet",
+    "swift",
+    "bundle",
+    "rake",
+    "rails",
+    "mix",
+    "composer",
+    "phpunit",
+    "flutter",
+    "sbt",
 ];
 
 /// A command worth remembering.
@@ -48,7 +89,8 @@ impl CommandLine {
         if !is_one_line || text.chars().count() > MAX_CHARS {
             return None;
         }
-        let is_setting = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+        let is_setting =
+            |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
         let words = text.split_whitespace();
         let program = words.skip_while(is_setting).find(|word| !LAUNCHERS.contains(word))?;
         let program = program.rsplit('/').next().unwrap_or(program).to_owned();
@@ -66,7 +108,8 @@ impl CommandLine {
     /// Returns whether the command builds, tests, runs or deploys something, and is no probe with code of its own.
     #[must_use]
     pub fn is_of_builder(&self) -> bool {
-        let has_code = [" -c ", " -e ", "|", ">", ";", "$("].iter().any(|part| self.text.contains(part));
+        let has_code =
+            [" -c ", " -e ", "|", ">", ";", "$("].iter().any(|part| self.text.contains(part));
         BUILDERS.contains(&self.program.as_str()) && !has_code && self.text.contains(' ')
     }
 
@@ -88,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_change_of_folder_and_a_filter_are_left_out() {
-        let line = CommandLine::of("cd /shop && CI=1 pnpm test --run 2>&1 | tail -5").expect("it is one command");
+        let line = CommandLine::of("cd /shop && CI=1 pnpm test --run 2>&1 | tail -5")
+            .expect("it is one command");
         assert_eq!((line.text.as_str(), line.program.as_str()), ("CI=1 pnpm test --run", "pnpm"));
         assert!(line.is_of_builder() && !line.only_looks());
     }

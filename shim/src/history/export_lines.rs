@@ -18,9 +18,9 @@ pub fn export_lines(found: &[Found]) -> String {
         let group = groups.entry(&found.group.id).or_insert((&found.group.name, at));
         group.1 = group.1.min(at);
     }
-    lines.extend(groups.iter().map(|(id, (name, at))| {
-        json!({"kind": "group", "id": id, "name": name, "created_at": at})
-    }));
+    lines.extend(groups.iter().map(
+        |(id, (name, at))| json!({"kind": "group", "id": id, "name": name, "created_at": at}),
+    ));
     lines.extend(found.iter().map(memory));
     lines.push(json!({"kind": "end", "lines": lines.len()}));
     lines.iter().map(|line| format!("{line}\n")).collect()

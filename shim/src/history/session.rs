@@ -6,10 +6,12 @@ use crate::history::statements;
 use crate::history::statements::Statement;
 use crate::history::transcript::{Action, Step, What};
 use loci_proto::error_text;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Calls whose results are awaited at once.
 const MAX_OPEN_CALLS: usize = 64;
+/// Calls of which it is known that they were followed.
+const MAX_SEEN_CALLS: usize = 4096;
 /// Failed commands that wait for their repair.
 const MAX_FAILURES: usize = 8;
 /// Calls after which a repair no longer counts as that of a failure.
@@ -40,6 +42,8 @@ pub struct Session<'a> {
     calls: usize,
     /// The time of a step without one is that of the last with one.
     at: i64,
+    /// Calls that were followed: some clients write a message again.
+    seen_calls: HashSet<String>,
     /// Titles that the agent gave to commands.
     titles: HashMap<CommandLine, String>,
 }
@@ -57,6 +61,7 @@ impl<'a> Session<'a> {
             failures: VecDeque::new(),
             calls: 0,
             at: 0,
+            seen_calls: HashSet::new(),
             titles: HashMap::new(),
         }
     }
@@ -81,6 +86,12 @@ impl<'a> Session<'a> {
             What::UserSaid(text) => self.say(statements::of_user(&text), &pointer),
             What::AgentSaid(text) => self.say(statements::of_agent(&text), &pointer),
             What::Called { call, action } => {
+                if self.seen_calls.len() >= MAX_SEEN_CALLS {
+                    self.seen_calls.clear();
+                }
+                if !self.seen_calls.insert(call.clone()) {
+                    return;
+                }
                 self.calls += 1;
                 self.open_calls.push_back((call, action));
                 self.open_calls.drain(..self.open_calls.len().saturating_sub(MAX_OPEN_CALLS));
@@ -126,7 +137,6 @@ impl<'a> Session<'a> {
 
     fn fail(&mut self, text: &str, output: &str, pointer: Pointer) {
         let Some(command) = CommandLine::of(text).filter(|line| !line.only_looks()) else { return };
-        let output = output.trim_start_matches(|c: char| c != '\n');
         let Some(error) = error_text::line(output).filter(|error| error_text::key(error).is_some())
         else {
             return;
@@ -178,7 +188,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn add_fix(&mut self, folder: &str, failure: &Failure, files: Vec<String>, commands: Vec<String>) {
+    fn add_fix(
+        &mut self,
+        folder: &str,
+        failure: &Failure,
+        files: Vec<String>,
+        commands: Vec<String>,
+    ) {
         let fixed = FixedError {
             command: failure.command.clone(),
             error: failure.error.clone(),

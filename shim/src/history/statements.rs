@@ -10,26 +10,55 @@ const WORDS: std::ops::RangeInclusive<usize> = 4..=45;
 const MAX_MESSAGE_BYTES: usize = 4_000;
 /// Words that point to something that was said or shown before.
 const POINTERS: [&str; 14] = [
-    "this", "that", "these", "those", "it", "here", "above", "below", "them", "now", "first", "again", "yet", "he",
+    "this", "that", "these", "those", "it", "here", "above", "below", "them", "now", "first",
+    "again", "yet", "he",
 ];
 /// Beginnings that say nothing.
-const FILLERS: [&str; 12] = [
-    "please", "also", "and", "ok", "okay", "but", "so", "hey", "no,", "yes,", "btw", "note:",
-];
+const FILLERS: [&str; 12] =
+    ["please", "also", "and", "ok", "okay", "but", "so", "hey", "no,", "yes,", "btw", "note:"];
 /// Beginnings of a preference.
 const PREFERENCES: [&str; 19] = [
-    "always ", "never ", "don't ever ", "do not ever ", "from now on", "in future", "in the future", "i prefer ", "we prefer ",
-    "i always ", "we always ", "i never ", "we never ", "prefer ", "remember that ", "remember: ", "remember to always ",
-    "make sure to always ", "i like ",
+    "always ",
+    "never ",
+    "don't ever ",
+    "do not ever ",
+    "from now on",
+    "in future",
+    "in the future",
+    "i prefer ",
+    "we prefer ",
+    "i always ",
+    "we always ",
+    "i never ",
+    "we never ",
+    "prefer ",
+    "remember that ",
+    "remember: ",
+    "remember to always ",
+    "make sure to always ",
+    "i like ",
 ];
 /// Beginnings of a preference only in a sentence that names an alternative.
 const CHOICES: [&str; 5] = ["use ", "don't use ", "do not use ", "we use ", "avoid "];
 /// What introduces the alternative.
-const ALTERNATIVES: [&str; 6] = [" instead of ", ", not ", " rather than ", ", never ", " over ", " instead"];
+const ALTERNATIVES: [&str; 6] =
+    [" instead of ", ", not ", " rather than ", ", never ", " over ", " instead"];
 /// Beginnings of a decision.
 const DECISIONS: [&str; 14] = [
-    "we decided ", "we've decided ", "i decided ", "i've decided ", "decision: ", "we chose ", "we agreed ", "we settled on ",
-    "we're going with ", "we are going with ", "we'll go with ", "let's go with ", "we will use ", "we'll use ",
+    "we decided ",
+    "we've decided ",
+    "i decided ",
+    "i've decided ",
+    "decision: ",
+    "we chose ",
+    "we agreed ",
+    "we settled on ",
+    "we're going with ",
+    "we are going with ",
+    "we'll go with ",
+    "let's go with ",
+    "we will use ",
+    "we'll use ",
 ];
 
 /// What a sentence states.
@@ -121,9 +150,7 @@ fn depends_on_context(lower: &str) -> bool {
     let claim = lower.split(" because ").next().unwrap_or(lower);
     let claim = claim.strip_prefix("remember that ").unwrap_or(claim);
     let claim = claim.strip_prefix("from now on").unwrap_or(claim);
-    claim
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .any(|word| POINTERS.contains(&word))
+    claim.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| POINTERS.contains(&word))
 }
 
 #[cfg(test)]
@@ -166,6 +193,9 @@ mod tests {
     fn of_an_agent_only_decisions_are_taken() {
         let text = "I always run the tests first. We decided to use SQLite instead of Postgres because it is one machine.";
         let found = of_agent(text);
-        assert_eq!(texts(&found), ["We decided to use SQLite instead of Postgres because it is one machine."]);
+        assert_eq!(
+            texts(&found),
+            ["We decided to use SQLite instead of Postgres because it is one machine."]
+        );
     }
 }

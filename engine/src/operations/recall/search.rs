@@ -252,7 +252,10 @@ impl Reader {
 
     /// Returns the filter that admits all memories that the project can see.
     pub(super) fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
-        Filter { statuses: Statuses::Recall, ..self.shared.filter(scope.visibility, scope.context.now) }
+        Filter {
+            statuses: Statuses::Recall,
+            ..self.shared.filter(scope.visibility, scope.context.now)
+        }
     }
 
     /// Returns the filter of the request. Without a minimum confidence it also admits faded

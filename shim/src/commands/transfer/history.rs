@@ -32,7 +32,8 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let outside = default_group(&client).await?;
     let options = args.history;
     let clients = if options.client.is_empty() { Client::ALL.to_vec() } else { options.client };
-    let since = options.since.map_or(0, |seconds| now().saturating_sub(seconds.saturating_mul(1000)));
+    let since =
+        options.since.map_or(0, |seconds| now().saturating_sub(seconds.saturating_mul(1000)));
     let reading = tokio::task::spawn_blocking(move || read(&clients, &home, since, &outside))
         .await
         .map_err(io::Error::other)?;
@@ -62,7 +63,9 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
 async fn default_group(client: &VerbClient) -> Result<String, Problem> {
     let config: ConfigReply = client.call("config", &ConfigRequest::default()).await?;
     let value = config.keys.into_iter().find(|key| key.key == DEFAULT_GROUP);
-    Ok(value.and_then(|key| key.value.as_str().map(str::to_owned)).unwrap_or_else(|| "default".to_owned()))
+    Ok(value
+        .and_then(|key| key.value.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "default".to_owned()))
 }
 
 fn now() -> i64 {

@@ -48,8 +48,7 @@ pub(super) async fn upload(
     source: Source,
     skip_bad: bool,
 ) -> Result<Vec<u8>, Problem> {
-    let (sender, body) =
-        client.prepare_upload("/import", &ImportRequest { skip_bad }).await?;
+    let (sender, body) = client.prepare_upload("/import", &ImportRequest { skip_bad }).await?;
     let sending = tokio::spawn(send(source, sender));
     let answer = client.post_streamed("/import", body).await;
     // The daemon may answer early, with a refusal: stop reading the file.

@@ -14,7 +14,8 @@ const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 pub fn steps(line: usize, record: &Value) -> Vec<Step> {
     let is_left_out = |name: &str| record[name].as_bool() == Some(true);
     let kind = record["type"].as_str().unwrap_or_default();
-    if !["user", "assistant"].contains(&kind) || is_left_out("isSidechain") || is_left_out("isMeta") {
+    if !["user", "assistant"].contains(&kind) || is_left_out("isSidechain") || is_left_out("isMeta")
+    {
         return Vec::new();
     }
     let step = |what| Step {
@@ -68,6 +69,10 @@ fn of_block(is_user: bool, block: &Value) -> Option<What> {
                     texts.collect::<Vec<_>>().join("\n")
                 }
                 _ => String::new(),
+            };
+            let output = match output.strip_prefix("Exit code ") {
+                Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest).to_owned(),
+                None => output,
             };
             let is_error = block["is_error"].as_bool() == Some(true);
             let was_run = !NOT_RUN.iter().any(|text| output.contains(text));

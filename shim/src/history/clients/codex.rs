@@ -45,8 +45,12 @@ fn of_item(item: &Value) -> Vec<What> {
                 _ => Vec::new(),
             }
         }
-        Some("function_call" | "custom_tool_call" | "local_shell_call") => called(item).into_iter().collect(),
-        Some("function_call_output" | "custom_tool_call_output") => returned(item).into_iter().collect(),
+        Some("function_call" | "custom_tool_call" | "local_shell_call") => {
+            called(item).into_iter().collect()
+        }
+        Some("function_call_output" | "custom_tool_call_output") => {
+            returned(item).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -93,7 +97,10 @@ fn heredoc_patch(text: &str) -> Option<String> {
 fn patched_file(patch: &str) -> Option<String> {
     let name = |line: &str| {
         let line = line.strip_prefix("*** ")?;
-        ["Update File: ", "Add File: "].iter().find_map(|start| line.strip_prefix(start)).map(str::to_owned)
+        ["Update File: ", "Add File: "]
+            .iter()
+            .find_map(|start| line.strip_prefix(start))
+            .map(str::to_owned)
     };
     patch.lines().find_map(name)
 }
@@ -104,9 +111,10 @@ fn returned(item: &Value) -> Option<What> {
     // Earlier versions wrap the output into an object.
     let wrapped = serde_json::from_str::<Value>(raw).ok().filter(Value::is_object);
     let (code, output) = match &wrapped {
-        Some(object) => {
-            (object["metadata"]["exit_code"].as_i64(), object["output"].as_str().unwrap_or_default())
-        }
+        Some(object) => (
+            object["metadata"]["exit_code"].as_i64(),
+            object["output"].as_str().unwrap_or_default(),
+        ),
         None => (exit_code(raw), raw.split_once("\nOutput:\n").map_or(raw, |(_, output)| output)),
     };
     let failed = code.map(|code| code != 0);
@@ -115,6 +123,7 @@ fn returned(item: &Value) -> Option<What> {
 
 fn exit_code(output: &str) -> Option<i64> {
     let starts = [EXIT_CODE, "Exit code: "];
-    let code = |line: &str| starts.iter().find_map(|start| line.strip_prefix(start)?.trim().parse().ok());
+    let code =
+        |line: &str| starts.iter().find_map(|start| line.strip_prefix(start)?.trim().parse().ok());
     output.lines().take(8).find_map(code)
 }

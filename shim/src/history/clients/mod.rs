@@ -2,8 +2,9 @@
 
 mod claude;
 mod codex;
+mod gemini;
 
-use crate::history::transcript::{Step, each_line};
+use crate::history::transcript::{Step, What, each_line};
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub enum Client {
     Claude,
     /// Codex.
     Codex,
+    /// Gemini CLI.
+    Gemini,
 }
 
 /// What could not be read of a transcript.
@@ -31,7 +34,7 @@ pub struct Skipped {
 
 impl Client {
     /// All clients.
-    pub const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
     /// Returns the name of the client.
     #[must_use]
@@ -39,6 +42,7 @@ impl Client {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Gemini => "gemini",
         }
     }
 
@@ -46,11 +50,14 @@ impl Client {
     #[must_use]
     pub fn transcripts(self, home: &Path) -> Vec<PathBuf> {
         let variable = |name: &str, default: &str| {
-            std::env::var_os(name).filter(|value| !value.is_empty()).map_or_else(|| home.join(default), PathBuf::from)
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map_or_else(|| home.join(default), PathBuf::from)
         };
         let (folder, extension) = match self {
             Self::Claude => (variable("CLAUDE_CONFIG_DIR", ".claude").join("projects"), "jsonl"),
             Self::Codex => (variable("CODEX_HOME", ".codex").join("sessions"), "jsonl"),
+            Self::Gemini => (home.join(".gemini/tmp"), "jsonl"),
         };
         let mut files = Vec::new();
         collect(&folder, extension, MAX_DEPTH, &mut files);
@@ -66,14 +73,17 @@ impl Client {
         let steps = match self {
             Self::Claude => claude::steps,
             Self::Codex => codex::steps,
+            Self::Gemini => gemini::steps,
         };
+        if let Some(folder) = (self == Self::Gemini).then(|| gemini::folder(file)).flatten() {
+            visit(Step { line: 0, message: None, at: None, what: What::Folder(folder) });
+        }
         let mut broken = 0;
-        let too_long = each_line(file, |number, line| {
-            match serde_json::from_slice::<Value>(line) {
+        let too_long =
+            each_line(file, |number, line| match serde_json::from_slice::<Value>(line) {
                 Ok(record) => steps(number, &record).into_iter().for_each(&mut visit),
                 Err(_) => broken += usize::from(!line.is_empty()),
-            }
-        })?;
+            })?;
         Ok(Skipped { lines: broken + too_long })
     }
 }

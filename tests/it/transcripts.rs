@@ -115,7 +115,7 @@ fn candidates_answer_below_memories_are_never_injected_and_can_be_reviewed() {
     let found = json(&home, &["search", "prices in cents", "--json"]);
     assert_eq!(found["results"][0]["status"], "candidate");
     let hook = json(&home, &["recall", "--for-hook", "--json", "do we keep prices in cents?"]);
-    assert_eq!(hook["memories"], Value::Null, "{hook}");
+    assert!(hook["memories"].as_array().is_none_or(Vec::is_empty), "{hook}");
     let fix = home.loci(&["fix", "lib/a.ts:99:1 - error TS2345: Argument of type 'string' is not assignable to parameter of type 'number'."]);
     let fix = String::from_utf8_lossy(&fix.stdout).into_owned();
     assert!(fix.contains("(candidate)") && fix.contains("Mended by changing src/cart.ts"), "{fix}");

@@ -101,6 +101,7 @@ fn only_a_person_accepts_a_candidate_and_it_can_be_undone() {
     assert_eq!(confirm(&mut test_store, Origin::Person), Ok(1));
     let found = statuses(&test_store, json!({"query": "kettle"}));
     assert_eq!(found, [("The kettle whistles".to_owned(), None)]);
+    test_store.origin = Origin::Person;
     test_store.undo_last().expect("it is undone");
     let found = statuses(&test_store, json!({"query": "kettle"}));
     assert_eq!(found[0].1.as_deref(), Some("candidate"));

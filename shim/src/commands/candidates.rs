@@ -14,7 +14,7 @@ use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
 use loci_proto::requests::edit::ChangedReply;
 use loci_proto::requests::inspect::{InspectReply, MemoryDetails};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, BufRead, IsTerminal, Write};
 
 /// The question about a candidate.
@@ -94,7 +94,7 @@ async fn ask_about(
 }
 
 fn candidate_text(memory: &MemoryDetails) -> String {
-    let source = &memory.metadata["history"];
+    let source = memory.metadata.get("history").unwrap_or(&Value::Null);
     let field = |name: &str| source[name].as_str().map(escape_line).unwrap_or_default();
     let line = source["line"].as_u64().map_or(String::new(), |line| format!(":{line}"));
     let project = memory.group.as_deref().map(escape_line).unwrap_or_default();

@@ -82,6 +82,14 @@ string_enum! {
 }
 
 string_enum! {
+    /// What a query is besides a question or keywords.
+    QueryKind {
+        /// An error message.
+        Error = "error",
+    } "error"
+}
+
+string_enum! {
     /// A status that a search may ask for.
     SoughtStatus {
         /// Memories that no person has confirmed.

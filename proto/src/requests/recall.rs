@@ -13,7 +13,7 @@
 use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope, SoughtStatus};
+use crate::memory::{Confidence, MemoryId, MemoryType, QueryKind, Scope, SoughtStatus};
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
 use schemars::JsonSchema;
@@ -76,10 +76,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(skip)]
     pub status: Option<SoughtStatus>,
-    /// The query is an error message, whatever it looks like. For people.
+    /// What the query is, whatever it looks like. For people: agents are not told of it.
     #[serde(default)]
     #[schemars(skip)]
-    pub error: bool,
+    pub query_kind: Option<QueryKind>,
 }
 
 /// Reply of `recall_memory`.

@@ -24,7 +24,7 @@ pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
     let query: String =
         error_text::line(&given).unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
     let request = json!({
-        "query": query, "error": true, "type": "procedural", "max_results": MAX_RESULTS, "group": args.project.group,
+        "query": query, "query_kind": "error", "type": "procedural", "max_results": MAX_RESULTS, "group": args.project.group,
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
     if args.format.json {

@@ -40,7 +40,8 @@ impl Reader {
         let order = self.order(scope.context, &text.query.text, room);
         let page = Page::read(&self.conn, of_candidates.ranked, order)?;
         found.matched += of_candidates.matched;
-        found.is_weak = is_weak && page.hits.is_empty();
+        // Confirmed results that hardly fit are not better for what is appended.
+        found.is_weak &= !hits.is_empty() || page.hits.is_empty();
         hits.truncate(limit - page.hits.len().min(limit));
         hits.extend(page.hits);
         Ok(())

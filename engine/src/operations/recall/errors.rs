@@ -10,6 +10,7 @@ use crate::model::error_key;
 use crate::operations::recall::hydrate::Hit;
 use crate::operations::recall::search::Scope;
 use loci_proto::error_text;
+use loci_proto::memory::QueryKind;
 
 /// Memories of one error that are put first.
 const MAX_MATCHES: usize = 3;
@@ -43,9 +44,9 @@ impl Reader {
     /// Returns the memories that mend the error of the query, newest first.
     fn with_error(&self, scope: Scope<'_>, statuses: Statuses) -> Vec<i64> {
         let query = scope.request.query.as_deref().unwrap_or_default();
-        let key = match scope.request.error {
-            true => error_text::key(query),
-            false => error_text::key_of_query(query),
+        let key = match scope.request.query_kind {
+            Some(QueryKind::Error) => error_text::key(query),
+            None => error_text::key_of_query(query),
         };
         let Some(error) = key.as_deref().and_then(error_key::hash) else { return Vec::new() };
         let Some(index) = self.shared.warm() else { return Vec::new() };

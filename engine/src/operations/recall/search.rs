@@ -101,7 +101,8 @@ impl Reader {
         }
         if statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
-            if self.put_error_matches_first(scope, limit, &mut hits)? {
+            if self.put_error_matches_first(scope, limit, &mut hits)? && found.is_weak {
+                hits.retain(|hit| hit.mends_error);
                 found.is_weak = false;
             }
             self.add_tried(scope, &mut hits)?;

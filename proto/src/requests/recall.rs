@@ -74,11 +74,11 @@ pub struct RecallRequest {
     pub dry_run: bool,
     /// Only candidates, or only rejected attempts. For people: agents are not told of it.
     #[serde(default)]
-    #[schemars(skip)]
+    #[schemars(extend("x-people" = true))]
     pub status: Option<SoughtStatus>,
     /// What the query is, whatever it looks like. For people: agents are not told of it.
     #[serde(default)]
-    #[schemars(skip)]
+    #[schemars(extend("x-people" = true))]
     pub query_kind: Option<QueryKind>,
 }
 

@@ -16,7 +16,8 @@ const SHARE_OF_WEAK_PAGE: usize = 2;
 
 impl Reader {
     /// Appends the candidates that fit the query, as far as the page has room. On a page whose
-    /// results hardly fit they take the last places.
+    /// results hardly fit they take the last places; without any other result also those are shown
+    /// that hardly fit.
     pub(super) fn append_candidates(
         &self,
         scope: Scope<'_>,
@@ -34,14 +35,16 @@ impl Reader {
         }
         let scope = Scope { statuses: Statuses::Candidate, ..scope };
         let of_candidates = self.find_in_index(scope, text, room)?;
-        if of_candidates.is_weak {
+        if of_candidates.is_weak && !hits.is_empty() {
             return Ok(());
         }
         let order = self.order(scope.context, &text.query.text, room);
         let page = Page::read(&self.conn, of_candidates.ranked, order)?;
         found.matched += of_candidates.matched;
-        // Confirmed results that hardly fit are not better for what is appended.
-        found.is_weak &= !hits.is_empty() || page.hits.is_empty();
+        if hits.is_empty() {
+            // Confirmed results that hardly fit are not better for what is appended.
+            found.is_weak = of_candidates.is_weak;
+        }
         hits.truncate(limit - page.hits.len().min(limit));
         hits.extend(page.hits);
         Ok(())

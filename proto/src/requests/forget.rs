@@ -28,8 +28,10 @@ pub struct ForgetRequest {
     /// Delete permanently; only if the user asks.
     #[serde(default)]
     pub hard_delete: bool,
-    /// It was tried and given up: keep it marked, reason says why.
+    /// It was tried and given up: keep it marked; reason says why. Agents may send it, but their schema does not list it: the limit of
+    /// the schema is reached.
     #[serde(default)]
+    #[schemars(extend("x-people" = true))]
     pub rejected: bool,
     /// Another project.
     #[serde(default)]

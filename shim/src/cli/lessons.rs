@@ -24,7 +24,7 @@ pub struct Reject {
 #[derive(Debug, Args)]
 pub struct Fix {
     /// Error message, or the output of a program; - reads it from standard input.
-    #[arg(required = true, value_name = "ERROR", allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "ERROR")]
     pub error: Vec<String>,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]

@@ -179,6 +179,7 @@ fn search(
         degraded: &degraded,
         fusion: None,
         omits_defaults: false,
+        files: None,
     };
     Ok(reader
         .recall(&prepare(request)?, context)?

@@ -230,6 +230,7 @@ impl Searcher<'_> {
             degraded: &degraded,
             fusion: None,
             omits_defaults: false,
+            files: None,
         };
         let answer = self.reader.recall(&prepare(request)?, context)?;
         let mut ids = Vec::new();

@@ -89,6 +89,9 @@ pub struct Checkout {
     /// The default branch of the remote `origin`, if it is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_branch: Option<String>,
+    /// The canonical top folder of the working tree: the files that memories speak of are below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<String>,
 }
 
 /// The daemon's answer to the hello line.

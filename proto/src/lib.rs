@@ -24,6 +24,7 @@ pub mod bounded_numbers;
 pub mod degraded;
 pub mod error;
 pub mod foreign;
+pub mod error_text;
 pub mod group;
 pub mod hello;
 pub mod limits;

@@ -82,6 +82,24 @@ string_enum! {
 }
 
 string_enum! {
+    /// What a query is besides a question or keywords.
+    QueryKind {
+        /// An error message.
+        Error = "error",
+    } "error"
+}
+
+string_enum! {
+    /// A status that a search may ask for.
+    SoughtStatus {
+        /// Memories that no person has confirmed.
+        Candidate = "candidate",
+        /// Attempts that were given up.
+        Rejected = "rejected",
+    } "candidate or rejected"
+}
+
+string_enum! {
     /// Which sessions can see a memory.
     Scope {
         /// Sessions of all projects.

@@ -166,6 +166,7 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
         degraded: &degraded,
         fusion: None,
         omits_defaults: false,
+        files: None,
     };
     Ok(reader
         .recall(&prepare(request)?, context)?

@@ -17,7 +17,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 75] = [
+const COMMANDS: [&str; 79] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -27,6 +27,10 @@ const COMMANDS: [&str; 75] = [
     "supersede A B",
     "undo --last --yes",
     "review",
+    "reject B --why it_failed",
+    "fix error:_heron",
+    "how pnpm",
+    "import --from history --dry-run",
     "confirm A",
     "relate A knows B",
     "forget A",

@@ -155,6 +155,7 @@ fn rank(
         now,
         fusion: Some(fusion),
         omits_defaults: false,
+        files: None,
         degraded: &degraded,
     };
     let results = reader.recall(&prepare(request)?, context)?.reply.results;

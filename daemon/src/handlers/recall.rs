@@ -2,9 +2,11 @@
 
 use crate::interface::agents::session::Session;
 use crate::service::encoding::EncodedQuery;
+use crate::service::project_files::CheckoutFiles;
 use crate::service::{Caller, Service};
 use loci_engine::Reader;
 use loci_engine::error::{Error, Result};
+use loci_engine::model::files::ProjectFiles;
 use loci_engine::operations::recall::{PreparedRecall, RecallContext, prepare};
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
@@ -51,6 +53,7 @@ pub(super) async fn run<T: Send + 'static>(
         let omits_defaults = session.is_agent();
         let (prepared, work) = (Arc::clone(prepared), work.clone());
         let recall = move |reader: &mut Reader| {
+            let files = CheckoutFiles::of(actor.checkout.as_ref());
             let context = RecallContext {
                 viewer: (&actor).into(),
                 client: client.as_deref(),
@@ -59,6 +62,7 @@ pub(super) async fn run<T: Send + 'static>(
                 degraded: &degraded,
                 fusion: None,
                 omits_defaults,
+                files: files.as_ref().map(|files| files as &dyn ProjectFiles),
             };
             work(reader, &prepared, context)
         };

@@ -1,5 +1,6 @@
 //! `store_memory`: encodes the text outside any lock, then stores it in one transaction that may share its commit with others.
 
+use crate::service::project_files::CheckoutFiles;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service};
 use loci_engine::operations::store::Draft;
@@ -17,6 +18,10 @@ pub(super) async fn handle(
 ) -> Result<StoreReply, Failure> {
     let session = caller.session;
     let draft = Draft::new(request)?.with_shown(caller.session.shown.seqs());
+    let draft = match CheckoutFiles::of(caller.session.actor().checkout.as_ref()) {
+        Some(files) => draft.with_files(&files),
+        None => draft,
+    };
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
         session.record_store();

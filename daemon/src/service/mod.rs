@@ -18,6 +18,7 @@ pub mod models;
 pub mod open_sockets;
 pub mod pools;
 pub mod project;
+pub mod project_files;
 pub mod reembedding;
 pub mod repeat_limiter;
 pub mod scheduler;

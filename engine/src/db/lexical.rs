@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension};
 
 /// Passes the index entries of memories that contain one of these words to `visit`, best BM25 score
-/// first, until it returns false. Only visible memories that are active or compacted.
+/// first, until it returns false. Only visible memories that are neither superseded nor forgotten.
 pub(crate) fn matching(
     conn: &Connection,
     words: &[String],
@@ -27,7 +27,7 @@ pub(crate) fn matching(
     // The condition admits more than `Visibility::admits`, which decides below.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-         WHERE memories_fts MATCH ?1 AND ({SCOPE_OF_M} = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
+         WHERE memories_fts MATCH ?1 AND ({SCOPE_OF_M} = 'global' OR m.source_group IN (?2, ?3)) AND m.status NOT IN ('superseded', 'forgotten')
          ORDER BY memories_fts.rank"
     ))?;
     let mut rows = statement.query((quoted.join(" OR "), groups.first(), groups.last()))?;

@@ -241,7 +241,7 @@ pub(crate) fn of_session(conn: &Connection, session: &str, limit: usize) -> Resu
 /// Returns imported memories without flags that no person has confirmed, in storage order.
 pub(crate) fn unconfirmed_imports(conn: &Connection) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM memories WHERE trust = 'import' AND flags IS NULL ORDER BY seq"
+        "SELECT {COLUMNS} FROM memories WHERE trust = 'import' AND flags IS NULL AND status <> 'candidate' ORDER BY seq"
     ))?;
     intact_memories(conn, &mut statement, [])
 }
@@ -278,6 +278,8 @@ pub(crate) struct StatusChange<'a> {
 impl<'a> StatusChange<'a> {
     /// Recall returns the memory.
     pub(crate) const ACTIVE: Self = Self { status: Status::Active, by: None, reason: None };
+    /// A memory that no person has confirmed.
+    pub(crate) const CANDIDATE: Self = Self { status: Status::Candidate, by: None, reason: None };
 
     /// Recall returns a summary in place of the memory.
     pub(crate) fn compacted(by: &'a MemoryId) -> Self {

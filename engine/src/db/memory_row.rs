@@ -10,6 +10,7 @@ use crate::flags::Flags;
 use crate::model::decay::Anchor;
 use crate::model::document;
 use crate::model::entry::Entry;
+use crate::model::error_key;
 use crate::model::memory::Memory;
 use crate::model::names;
 use crate::model::provenance::Provenance;
@@ -165,6 +166,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             && metadata.get("method").and_then(Value::as_str) == Some("extractive")
             && metadata.get("cluster").is_some_and(|cluster| !cluster.is_null()),
         branch: row.get(15)?,
+        error: error_key::of_metadata(&metadata),
     })
 }
 

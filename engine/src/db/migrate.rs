@@ -25,11 +25,13 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0009_isolated_groups.sql"),
     include_str!("migrations/0010_identity.sql"),
     include_str!("migrations/0011_hook_deliveries.sql"),
+    include_str!("migrations/0012_folder_switches.sql"),
+    include_str!("migrations/0013_candidates.sql"),
     include_str!("migrations/0014_bridge.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 12;
+pub(crate) const SCHEMA: i64 = 14;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -142,6 +144,9 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     conn.execute_batch(&format!(
         "DROP TABLE bridge_clients; DROP TABLE bridge_projects; DROP TABLE bridge_statements; DROP TABLE bridge_versions;
          DROP TABLE bridge_texts; DROP TABLE bridge_files;
+         ALTER TABLE memories RENAME COLUMN status TO status_after;
+         ALTER TABLE memories ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active','superseded','compacted','forgotten'));
+         UPDATE memories SET status = status_after; ALTER TABLE memories DROP COLUMN status_after;
          DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE group_switches; DROP TABLE incognito_sessions;
          ALTER TABLE memories DROP COLUMN branch; ALTER TABLE memories DROP COLUMN commit_id;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};

@@ -50,6 +50,8 @@ pub(crate) fn count(
         newest_memory: newest.map(|ms| Timestamp(ms).iso()),
         forgotten: count_where("status = 'forgotten'")?,
         compacted: count_where("status = 'compacted'")?,
+        candidates: count_where("status = 'candidate'")?,
+        rejected: count_where("status = 'rejected'")?,
         expired: count_where(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
         without_vector: without_vector(conn, groups, set)?,
@@ -112,6 +114,8 @@ pub(crate) fn by_group(conn: &Connection) -> Result<BTreeMap<Option<String>, Mem
             }
             Some(Status::Forgotten) => of_group.forgotten += number,
             Some(Status::Compacted) => of_group.compacted += number,
+            Some(Status::Candidate) => of_group.candidates += number,
+            Some(Status::Rejected) => of_group.rejected += number,
             Some(Status::Superseded) | None => {}
         }
     }

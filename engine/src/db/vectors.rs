@@ -126,7 +126,7 @@ pub(crate) fn count(conn: &Connection, set: &str) -> Result<EncodedCount> {
     let mut statement = conn.prepare_cached(
         "SELECT count(*), count(p.id) FROM memories m
          LEFT JOIN memory_pieces p ON p.memory = m.seq AND p.model = ?1 AND p.piece = 0
-         WHERE m.status IN ('active', 'compacted')",
+         WHERE m.status NOT IN ('superseded', 'forgotten')",
     )?;
     let read = |row: &Row<'_>| {
         let count = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -243,7 +243,7 @@ pub(crate) fn without(
 ) -> Result<Vec<(i64, Document)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.id, m.content, m.content_hash, m.metadata FROM memories m
-         WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
+         WHERE m.seq > ?2 AND m.status NOT IN ('superseded', 'forgotten')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
          ORDER BY m.seq",

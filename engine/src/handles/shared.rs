@@ -7,7 +7,7 @@ use crate::db::damage::{self, DamagedRows};
 use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
-use crate::index::{Filter, Index};
+use crate::index::{Filter, Index, Statuses};
 use crate::model::switch_set::SwitchSet;
 use crate::model::time::Timestamp;
 use crate::model::vector_set::VectorSets;
@@ -136,7 +136,7 @@ impl Shared {
             min_confidence: Confidence::new(0.0).unwrap_or(Confidence::FULL),
             now,
             decay: self.settings().decay,
-            compacted: false,
+            statuses: Statuses::Active,
         }
     }
 }

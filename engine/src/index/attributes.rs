@@ -76,6 +76,8 @@ pub(crate) struct Attributes {
     pub active: Bitmap,
     pub forgotten: Bitmap,
     pub compacted: Bitmap,
+    pub candidate: Bitmap,
+    pub rejected: Bitmap,
     pub global: Bitmap,
     pub expiring: Bitmap,
     /// The slots of each memory type, in the order of [`kind_number`].
@@ -137,6 +139,8 @@ impl Attributes {
         self.active.set(slot, attributes.status == Status::Active);
         self.forgotten.set(slot, attributes.status == Status::Forgotten);
         self.compacted.set(slot, attributes.status == Status::Compacted);
+        self.candidate.set(slot, attributes.status == Status::Candidate);
+        self.rejected.set(slot, attributes.status == Status::Rejected);
         self.global.set(slot, attributes.scope == Scope::Global);
         self.expiring.set(slot, attributes.expires_at != NO_EXPIRY);
         for kind in MemoryType::ALL {
@@ -255,7 +259,7 @@ impl Attributes {
         &self.members[group as usize]
     }
 
-    /// Returns the entry of a slot, without its names and its text.
+    /// Returns the entry of a slot, without its names, its error and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let attributes = &self.by_slot[slot];
         Entry {
@@ -275,6 +279,7 @@ impl Attributes {
             summary: self.summary(slot),
             extractive: attributes.extractive,
             branch: self.branch_number_of(slot).map(|number| self.branches[number].clone()),
+            error: None,
         }
     }
 

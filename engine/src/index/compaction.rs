@@ -46,7 +46,7 @@ impl<'a> RecordSource<'a> {
         let index = self.index;
         let features = index.text_features(slot);
         Record {
-            entry: index.entry(slot),
+            entry: Entry { error: index.errors.of(index.seq(slot)), ..index.entry(slot) },
             features,
             speaker: self.speakers[features.speaker as usize],
             questions: index.questions.of(slot),
@@ -101,6 +101,7 @@ impl Index {
         self.questions.set(slot, questions);
         self.words.insert_record(slot, &terms, length);
         self.attributes.put(slot, &entry);
+        self.errors.set(seq, entry.error);
         self.add_names(slot, entry);
         self.set_codes(seq, codes);
         self.put_vectors(slot, &chunks);
@@ -130,7 +131,7 @@ impl Index {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::index::{Filter, IndexSize, QuantizedVector};
+    use crate::index::{Filter, IndexSize, QuantizedVector, Statuses};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
     use crate::model::entity_link::{EntityLink, LinkKind};
@@ -216,6 +217,7 @@ pub(crate) mod tests {
                     summary: summary.filter(|_| state == 1),
                     extractive: state == 2,
                     branch: None,
+                    error: std::num::NonZeroU64::new(u64::from(state)),
                 });
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(encoding))
@@ -243,9 +245,11 @@ pub(crate) mod tests {
             index.size()
         )];
         let query = between_axes(2, 7, 0.8);
-        for (group, compacted, kind) in
-            [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))]
-        {
+        for (group, statuses, kind) in [
+            ("a", Statuses::Recall, None),
+            ("b", Statuses::Active, None),
+            ("c", Statuses::Recall, Some(MemoryType::Entity)),
+        ] {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
                 visibility: &Visibility::of_group(group, Isolation::default()),
@@ -254,7 +258,7 @@ pub(crate) mod tests {
                 min_confidence: Confidence::FULL,
                 now: T0,
                 decay,
-                compacted,
+                statuses,
             };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();

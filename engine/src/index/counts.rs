@@ -53,6 +53,8 @@ impl Index {
             active: ones(&active),
             forgotten: ones(&words(&|number| attributes.forgotten.word(number))),
             compacted: ones(&words(&|number| attributes.compacted.word(number))),
+            candidates: ones(&words(&|number| attributes.candidate.word(number))),
+            rejected: ones(&words(&|number| attributes.rejected.word(number))),
             by_type: std::array::from_fn(|at| of_type(&MemoryType::ALL[at])),
             by_scope: std::array::from_fn(|at| of_scope(&Scope::ALL[at])),
         };

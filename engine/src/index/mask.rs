@@ -22,8 +22,33 @@ pub(crate) struct Filter<'a> {
     pub min_confidence: Confidence,
     pub now: Timestamp,
     pub decay: Decay,
-    /// Also admits memories that a summary replaces.
-    pub compacted: bool,
+    pub statuses: Statuses,
+}
+
+/// The memories that a filter admits, by their status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Statuses {
+    /// Active ones.
+    Active,
+    /// What a recall finds: active ones, those that a summary replaces, and rejected attempts.
+    Recall,
+    /// Those that no person has confirmed.
+    Candidate,
+    /// Rejected attempts.
+    Rejected,
+}
+
+impl Statuses {
+    fn admits(self, status: Status) -> bool {
+        match self {
+            Self::Active => status == Status::Active,
+            Self::Recall => {
+                matches!(status, Status::Active | Status::Compacted | Status::Rejected)
+            }
+            Self::Candidate => status == Status::Candidate,
+            Self::Rejected => status == Status::Rejected,
+        }
+    }
 }
 
 /// The minimum confidence that a memory must have at a time.
@@ -41,7 +66,7 @@ impl Filter<'_> {
 
     /// Returns whether the filter admits one memory. The mask must give the same result.
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
-        (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
+        self.statuses.admits(entry.status)
             && self.visibility.admits(entry.audience())
             && self.kind.is_none_or(|kind| kind == entry.kind)
             && self.scope.is_none_or(|scope| scope == entry.scope)
@@ -173,8 +198,7 @@ impl Attributes {
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {
             let global = self.global.word(number);
-            let status = self.active.word(number)
-                | if filter.compacted { self.compacted.word(number) } else { 0 };
+            let status = self.status_word(filter.statuses, number);
             let scope = match filter.scope {
                 None => u64::MAX,
                 Some(Scope::Global) => global,
@@ -193,6 +217,18 @@ impl Attributes {
         }
         self.clear_low_confidence(&filter.confidence_bound(), &mut words);
         Mask::new(words, groups)
+    }
+
+    /// Returns 64 bits, as [`Statuses::admits`].
+    fn status_word(&self, statuses: Statuses, number: usize) -> u64 {
+        match statuses {
+            Statuses::Active => self.active.word(number),
+            Statuses::Recall => {
+                self.active.word(number) | self.compacted.word(number) | self.rejected.word(number)
+            }
+            Statuses::Candidate => self.candidate.word(number),
+            Statuses::Rejected => self.rejected.word(number),
+        }
     }
 
     /// Returns the bits of the visible global memories of other groups; `None` if all are visible.
@@ -291,7 +327,7 @@ mod tests {
             kind in prop::sample::select(MemoryType::ALL),
             group in prop::sample::select(vec![Some("a"), Some("b"), None]),
             global in any::<bool>(),
-            status in prop::sample::select(vec![Status::Active, Status::Compacted, Status::Superseded]),
+            status in prop::sample::select(Status::ALL.to_vec()),
             confidence in prop::sample::select(vec![0.0, 0.1, 0.3, 1.0]),
             age in 0..500_i64,
             pinned in any::<bool>(),
@@ -302,7 +338,7 @@ mod tests {
             let scope = if global { Scope::Global } else { Scope::Group };
             let expires_at = expires_in.map(|days| T0.plus(days * DAY));
             Entry {
-                seq: 0, branch: None, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(), questions: String::new(),
+                seq: 0, branch: None, error: None, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(), questions: String::new(),
                 event_day: None, created_day: 0, summary: None, extractive: false,
             }
         }
@@ -317,7 +353,7 @@ mod tests {
             kind in prop::option::of(prop::sample::select(MemoryType::ALL)),
             scope in prop::option::of(prop::sample::select(Scope::ALL)),
             minimum in prop::sample::select(vec![0.0, 0.1, 0.5]),
-            compacted in any::<bool>(),
+            statuses in prop::sample::select(vec![Statuses::Active, Statuses::Recall, Statuses::Candidate, Statuses::Rejected]),
             two_groups in any::<bool>(),
             isolated in prop::sample::select(vec![&[][..], &["a"], &["b"], &["a", "b"]]),
             outside in prop::sample::select(vec!["b", "default"]),
@@ -336,7 +372,7 @@ mod tests {
             let min_confidence = Confidence::new(minimum).expect("the confidence is in bounds");
             let isolation = Isolation::new(isolated.iter().map(|group| (*group).to_owned()).collect(), outside);
             let visibility = if two_groups { Visibility::of_groups("a", "b", isolation) } else { Visibility::of_group("a", isolation) };
-            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
+            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), statuses };
             let mask = index.mask(&filter);
             let admitted: BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
             let expected = stored.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();

@@ -13,6 +13,7 @@ pub(crate) mod compaction;
 mod context_windows;
 mod counts;
 mod entity_names;
+mod errors;
 mod features;
 mod graph;
 mod huge_pages;
@@ -34,6 +35,7 @@ use crate::model::entry::Entry;
 use crate::model::vector_set::VectorSet;
 use attributes::Attributes;
 use coherence_cache::CoherenceCache;
+use errors::Errors;
 use features::FeatureTable;
 use loci_proto::memory::MemoryType;
 use postings::Postings;
@@ -49,7 +51,7 @@ pub(crate) use context_windows::ContextWindows;
 pub(crate) use counts::Counts;
 pub(crate) use features::TextFeatures;
 pub(crate) use graph::Graph;
-pub(crate) use mask::{ConfidenceBound, Filter, Mask};
+pub(crate) use mask::{ConfidenceBound, Filter, Mask, Statuses};
 pub(crate) use quantized::{QuantizedVector, Row};
 pub(crate) use scratch::{Precision, Scratch};
 pub(crate) use slot::slot_id;
@@ -87,6 +89,7 @@ pub(crate) struct Index {
     /// The sequence numbers of the entities with a name, by name.
     entities_by_name: HashMap<String, Vec<i64>>,
     graph: Graph,
+    errors: Errors,
 }
 
 /// Consecutive rows of extra chunks.
@@ -144,6 +147,7 @@ impl Index {
             self.unencoded.set(slot, true);
         }
         self.attributes.put(slot, &entry);
+        self.errors.set(entry.seq, entry.error);
         self.remove_names(slot, entry.seq);
         self.add_names(slot, entry);
     }
@@ -153,6 +157,7 @@ impl Index {
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.remove_names(slot, seq);
+        self.errors.set(seq, None);
         self.graph.remove(seq);
         self.put_vectors(slot, &[]);
         self.set_codes(seq, None);
@@ -161,6 +166,11 @@ impl Index {
         self.questions.set(slot, None);
         self.attributes.remove(slot);
         self.slots.remove(&seq);
+    }
+
+    /// Returns which memories mend which error.
+    pub(crate) fn errors(&self) -> &Errors {
+        &self.errors
     }
 
     /// Returns the links between entities and memories.
@@ -258,6 +268,18 @@ impl Index {
     /// Returns whether a summary replaces a memory in recall.
     pub(crate) fn is_compacted(&self, slot: usize) -> bool {
         self.attributes.compacted.has(slot)
+    }
+
+    /// Returns whether there are rejected attempts.
+    pub(crate) fn has_rejected(&self) -> bool {
+        let words = 0..self.len().div_ceil(64);
+        words.into_iter().any(|number| self.attributes.rejected.word(number) != 0)
+    }
+
+    /// Returns whether there are candidates.
+    pub(crate) fn has_candidates(&self) -> bool {
+        let words = 0..self.len().div_ceil(64);
+        words.into_iter().any(|number| self.attributes.candidate.word(number) != 0)
     }
 
     /// Returns the slots of all memories that a summary replaces, in storage order.

@@ -12,6 +12,8 @@ pub(crate) struct MemoryCounts {
     pub active: u64,
     pub forgotten: u64,
     pub compacted: u64,
+    pub candidates: u64,
+    pub rejected: u64,
     /// Active memories of each type, in the order of [`MemoryType::ALL`].
     pub by_type: [u64; MemoryType::ALL.len()],
     /// Active memories of each scope, in the order of [`Scope::ALL`].

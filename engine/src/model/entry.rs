@@ -7,6 +7,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Audience;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::num::NonZeroU64;
 
 /// The part of a memory that the index reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,8 @@ pub(crate) struct Entry {
     pub(crate) extractive: bool,
     /// The branch on which it was stored.
     pub(crate) branch: Option<String>,
+    /// The hash of the key of the error that it mends.
+    pub(crate) error: Option<NonZeroU64>,
 }
 
 impl Entry {
@@ -61,6 +64,7 @@ impl Entry {
             summary: None,
             extractive: false,
             branch: None,
+            error: None,
         }
     }
 }

@@ -7,9 +7,23 @@ pub(crate) enum Status {
     Superseded,
     Compacted,
     Forgotten,
+    /// Taken from a client's transcripts; a person has not confirmed it.
+    Candidate,
+    /// An attempt that was given up; its reason says why.
+    Rejected,
 }
 
 impl Status {
+    /// All statuses. Snapshots contain positions in this list: a new one is added at its end.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Active,
+        Self::Superseded,
+        Self::Compacted,
+        Self::Forgotten,
+        Self::Candidate,
+        Self::Rejected,
+    ];
+
     /// Returns the name used in the database and in replies.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -17,13 +31,13 @@ impl Status {
             Self::Superseded => "superseded",
             Self::Compacted => "compacted",
             Self::Forgotten => "forgotten",
+            Self::Candidate => "candidate",
+            Self::Rejected => "rejected",
         }
     }
 
     /// Parses the name used in the database; `None` for any other text.
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
-            .into_iter()
-            .find(|s| s.as_str() == name)
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 }

@@ -1,13 +1,15 @@
 //! `confirm`: a person confirms memories. Their trust becomes that of a person, and their flags are
-//! cleared.
+//! cleared; a candidate becomes active.
 
 use crate::db::log::Operation;
 use crate::db::memories;
+use crate::db::memories::StatusChange;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -62,8 +64,15 @@ fn selected(
         request.group.as_ref(),
     )?;
     let memory = visibility.find_to_change(change.conn, "memory_id", &id)?;
-    let is_confirmed =
-        memory.provenance.trust == Trust::Person && memory.provenance.flags.is_empty();
+    let is_candidate = memory.status == Status::Candidate;
+    if is_candidate && let Some(other) = memories::same_text(change.conn, &memory)?.first() {
+        let message = format!("has the same text as an active memory: {}", other.id);
+        let failure = Failure::new(Code::Conflict, message).at("memory_id");
+        return Err(failure.hint("Forget the candidate").into());
+    }
+    let is_confirmed = !is_candidate
+        && memory.provenance.trust == Trust::Person
+        && memory.provenance.flags.is_empty();
     Ok((if is_confirmed { Vec::new() } else { vec![memory] }, Some(id)))
 }
 
@@ -75,6 +84,9 @@ fn confirm(change: &mut Change<'_>, memory: &Memory) -> Result<()> {
         ("flags".to_owned(), Value::Null),
     ]);
     rows::update(change.conn, &row, &columns)?;
+    if memory.status == Status::Candidate {
+        memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, change.call.now)?;
+    }
     change.touch(memory.seq);
     let details = json!({"confirmed": true, "trust": memory.provenance.trust, "flags": memory.provenance.flags.names()});
     change.log(Operation::Update, &memory.id, &details)

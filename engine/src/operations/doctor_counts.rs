@@ -63,8 +63,10 @@ impl Reader {
 }
 
 fn describe(counts: &MemoryCounts) -> String {
-    let MemoryCounts { total, active, forgotten, compacted, by_type, by_scope } = counts;
+    let MemoryCounts { total, active, forgotten, compacted, candidates, .. } = counts;
+    let MemoryCounts { rejected, by_type, by_scope, .. } = counts;
     format!(
-        "{total} memories ({active} active, {forgotten} forgotten, {compacted} compacted; {by_type:?} by type, {by_scope:?} by scope)"
+        "{total} memories ({active} active, {forgotten} forgotten, {compacted} compacted, {candidates} candidates, {rejected} rejected; \
+         {by_type:?} by type, {by_scope:?} by scope)"
     )
 }

@@ -70,7 +70,7 @@ impl Writer {
             )?;
             let memory = find(change, &visibility, request)?;
             visibility.check_change("memory_id", &memory)?;
-            if memory.status != Status::Active {
+            if !matches!(memory.status, Status::Active | Status::Candidate | Status::Rejected) {
                 let failure = Failure::new(
                     Code::Conflict,
                     format!("names a memory that is {}", memory.status.as_str()),

@@ -16,6 +16,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
 use crate::operations::bridge;
+use crate::operations::reject;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
@@ -50,6 +51,10 @@ impl Writer {
             visibility.check_change("memory_id", &memory)?;
             if request.hard_delete {
                 return erase(change, &memory);
+            }
+            if request.rejected {
+                let reply = reject::reject(change, &memory, request.reason.as_deref())?;
+                return Ok(ForgetReply { act: change.commit_to_journal("reject")?, ..reply });
             }
             let hidden = hide(change, &memory, request.reason.as_deref())?;
             Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..hidden })
@@ -119,7 +124,7 @@ fn deleted(
     Ok(is_visible.then(|| reply(id.clone(), "deleted", true)))
 }
 
-fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
+pub(crate) fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     ForgetReply {
         id,
         status: status.to_owned(),
@@ -127,6 +132,21 @@ fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
         act: None,
         note: None,
     }
+}
+
+/// Why a candidate was forgotten.
+const WAS_CANDIDATE: &str = "was a candidate";
+
+/// Returns the reason that is recorded with a forgotten candidate, so that restoring it confirms nothing.
+fn candidate_reason(given: Option<&str>) -> String {
+    given.map_or_else(|| WAS_CANDIDATE.to_owned(), |given| format!("{WAS_CANDIDATE}: {given}"))
+}
+
+/// Returns whether a forgotten memory was a candidate before.
+pub(crate) fn was_candidate(memory: &Memory) -> bool {
+    let reason = memory.forgotten_reason.as_deref();
+    memory.status == Status::Forgotten
+        && reason.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
 }
 
 /// Hides a memory and its relations; nothing is deleted.
@@ -137,6 +157,10 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
     let reason = reason.map(sanitize::text);
+    let reason = match memory.status {
+        Status::Candidate => Some(candidate_reason(reason.as_deref()).into()),
+        _ => reason,
+    };
     let reason = reason.as_deref();
     if !was_forgotten {
         change.record_before(Row::Memory(memory.seq))?;

@@ -78,6 +78,7 @@ impl Reader {
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+                && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
         let mut found: Vec<Position> = Vec::new();
@@ -190,6 +191,12 @@ impl Reader {
     }
 }
 
+/// Returns whether a memory names this tool in its metadata.
+fn is_about_tool(memory: &Memory, tool: &str) -> bool {
+    let named = memory.metadata.get("tool").and_then(serde_json::Value::as_str);
+    named.is_some_and(|named| named.eq_ignore_ascii_case(tool))
+}
+
 /// A memory of a list, and by what it is sorted.
 struct Position {
     key: f64,
@@ -220,13 +227,14 @@ fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
         Some("superseded") => StatusFilter::Status(Status::Superseded),
         Some("compacted") => StatusFilter::Status(Status::Compacted),
         Some("forgotten") => StatusFilter::Status(Status::Forgotten),
+        Some("candidate") => StatusFilter::Status(Status::Candidate),
+        Some("rejected") => StatusFilter::Status(Status::Rejected),
         Some("expired") => StatusFilter::Expired,
         Some("pinned") => StatusFilter::Pinned,
         Some("flagged") => StatusFilter::Flagged,
         Some("all") => StatusFilter::All,
         Some(_) => {
-            let message =
-                "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
+            let message = "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
             return Err(Failure::invalid("status", message).into());
         }
     })

@@ -25,6 +25,7 @@ pub mod notices;
 pub mod recall;
 pub mod redo;
 pub mod reembed;
+mod reject;
 pub(crate) mod relate;
 pub(crate) mod repair;
 pub(crate) mod restore;

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::handles::writer::Writer;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::forget::was_candidate;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
@@ -33,6 +34,17 @@ impl Writer {
             )?;
             let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
             let previous = memory.status;
+            if previous == Status::Candidate {
+                let message = format!("names a candidate: {}", memory.id);
+                return Err(Failure::new(Code::Conflict, message)
+                    .at("memory_id")
+                    .hint("A person can accept it with loci confirm")
+                    .into());
+            }
+            let restored = match was_candidate(&memory) {
+                true => StatusChange::CANDIDATE,
+                false => StatusChange::ACTIVE,
+            };
             let mut act = None;
             if previous != Status::Active {
                 let mut same = memories::same_text(change.conn, &memory)?;
@@ -45,14 +57,14 @@ impl Writer {
                         .into());
                 }
                 change.record_before(Row::Memory(memory.seq))?;
-                memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, call.now)?;
+                memories::set_status(change.conn, memory.seq, restored, call.now)?;
                 change.log(Operation::Restore, &memory.id, &json!({"was": previous.as_str()}))?;
                 change.touch(memory.seq);
                 act = change.commit_to_journal("restore")?;
             }
             Ok(RestoreReply {
                 id: memory.id,
-                status: "active".to_owned(),
+                status: restored.status.as_str().to_owned(),
                 was: previous.as_str().to_owned(),
                 act,
             })

@@ -63,7 +63,9 @@ impl Reader {
     fn stats_of(&self, counts: Counts, groups: Option<&[String]>) -> Result<StatsReply> {
         let (db_size_bytes, times) = stats::size_and_times(&self.conn, groups, counts.days)?;
         let Counts { memories, expired, faded, without_vector, relations, .. } = counts;
-        let MemoryCounts { total, active, forgotten, compacted, by_type, by_scope } = memories;
+        let MemoryCounts { total, active, forgotten, compacted, candidates, rejected, .. } =
+            memories;
+        let MemoryCounts { by_type, by_scope, .. } = memories;
         let named = |name: &str, count: &u64| (name.to_owned(), *count);
         Ok(StatsReply {
             total_memories: total,
@@ -85,6 +87,8 @@ impl Reader {
             newest_memory: times.map(|(_, newest)| newest.iso()),
             forgotten,
             compacted,
+            candidates,
+            rejected,
             expired,
             flagged: faded,
             without_vector,

@@ -17,6 +17,8 @@ use crate::handles::writer::Writer;
 use crate::model::document;
 use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
+use crate::model::files;
+use crate::model::files::ProjectFiles;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -72,6 +74,13 @@ impl Draft {
     #[must_use]
     pub fn with_shown(self, shown: Vec<i64>) -> Self {
         Self { shown, ..self }
+    }
+
+    /// Records the files that the memory speaks of, as they are now.
+    #[must_use]
+    pub fn with_files(mut self, files: &dyn ProjectFiles) -> Self {
+        files::record(&self.request.content, &mut self.request.metadata, files);
+        self
     }
 
     /// Returns the text.

@@ -158,8 +158,13 @@ mod tests {
         for text in ["One", "Two"] {
             let memory_id =
                 test_store.store("a", json!({"content": text, "type": "semantic"}), None).id;
-            let request =
-                ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
+            let request = ForgetRequest {
+                memory_id,
+                reason: None,
+                hard_delete: false,
+                rejected: false,
+                group: None,
+            };
             acts.push(
                 test_store
                     .writer

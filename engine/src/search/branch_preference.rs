@@ -70,6 +70,7 @@ mod tests {
             branch: Some(branch.to_owned()),
             commit: None,
             default_branch: default.map(str::to_owned),
+            top: None,
         };
         BranchPreference::new("g", Some(&checkout)).expect("a branch is checked out")
     }

@@ -3,7 +3,7 @@
 //! Not here: the figures on public test sets (docs/benchmarks.md).
 
 use crate::Effort;
-use crate::index::{Filter, Index, QuantizedVector, slot_id};
+use crate::index::{Filter, Index, QuantizedVector, Statuses, slot_id};
 use crate::model::decay::{Anchor, Decay};
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
 use crate::model::entry::Entry;
@@ -68,6 +68,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
         }
         let content = text(number);
         index.put(Entry {
+            error: None,
             seq: i64::try_from(number).expect("the number fits"),
             kind: MemoryType::Episodic,
             group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
@@ -108,7 +109,7 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
         min_confidence,
         now: T0,
         decay: Decay::default(),
-        compacted: true,
+        statuses: Statuses::Recall,
     }
 }
 

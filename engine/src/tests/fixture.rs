@@ -195,6 +195,7 @@ impl TestStore {
                     degraded: &degraded,
                     fusion: None,
                     omits_defaults: false,
+                    files: None,
                 },
             )
             .expect("the recall is answered")

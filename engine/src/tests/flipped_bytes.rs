@@ -125,6 +125,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
             now,
             fusion: None,
             omits_defaults: false,
+            files: None,
             degraded: &loci_proto::degraded::Degraded::default(),
         };
         for found in store.reader.recall(&prepared, context)?.reply.results {

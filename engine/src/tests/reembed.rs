@@ -91,6 +91,7 @@ fn recall_by(reader: &Reader, model: &str) -> Result<Vec<(MemoryId, u64)>, Error
             now: T0,
             fusion: None,
             omits_defaults: false,
+            files: None,
             degraded: &Degraded::default(),
         },
     )?;

@@ -450,6 +450,7 @@ fn results_of_other_clients_and_people_say_so() {
             degraded: &degraded,
             fusion: None,
             omits_defaults: false,
+            files: None,
         };
         let prepared = crate::operations::recall::prepare(request).expect("it is valid");
         let answer = test_store.reader.recall(&prepared, context).expect("it is answered");

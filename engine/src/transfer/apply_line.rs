@@ -13,6 +13,7 @@ use crate::model::document::Document;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
 };
+use crate::model::status::Status;
 use crate::model::vector_set::VectorSet;
 use crate::operations::relate;
 use crate::transfer::import::{Importer, PendingEncoding, Source};
@@ -97,6 +98,7 @@ impl Importer<'_, '_> {
         self.first_added.get_or_insert(seq);
         self.change.record_created(Row::Memory(seq));
         self.reply.added += 1;
+        self.added_candidates += usize::from(line.status == Status::Candidate.as_str());
         self.record_memory(seq, &line, "added")
     }
 

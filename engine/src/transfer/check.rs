@@ -9,6 +9,7 @@ use crate::db::memories;
 use crate::db::tombstones;
 use crate::error::Result;
 use crate::model::content;
+use crate::model::status::Status;
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
 use crate::transfer::record::{Header, LogLine, MemoryLine, Record, id_number};
@@ -44,7 +45,6 @@ const OPERATIONS: [&str; 14] = [
     "pin",
     "redact",
 ];
-const STATUSES: [&str; 4] = ["active", "superseded", "compacted", "forgotten"];
 
 /// What the header of a dump says.
 const DUMP: &str = "dump";
@@ -330,8 +330,9 @@ fn check_memory(memory: &MemoryLine) -> Result<(), Failure> {
     if memory.expires_at.is_some_and(|at| at < 0) {
         return Err(Failure::invalid("expires_at", "is before 1970"));
     }
-    if !STATUSES.contains(&memory.status.as_str()) {
-        return Err(Failure::invalid("status", format!("must be one of {}", STATUSES.join(", "))));
+    if Status::parse(&memory.status).is_none() {
+        let known = Status::ALL.map(Status::as_str).join(", ");
+        return Err(Failure::invalid("status", format!("must be one of {known}")));
     }
     if memory.access_count < 0 {
         return Err(Failure::invalid("access_count", "must be a whole number, 0 or more"));

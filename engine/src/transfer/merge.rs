@@ -57,8 +57,10 @@ fn details(memory: &MemoryLine) -> String {
 fn status_rank(status: &str) -> u8 {
     match status {
         "active" => 0,
-        "compacted" => 1,
-        "superseded" => 2,
-        _ => 3,
+        "candidate" => 1,
+        "rejected" => 2,
+        "compacted" => 3,
+        "superseded" => 4,
+        _ => 5,
     }
 }

@@ -1,4 +1,4 @@
-//! `forget_memory`: hides one memory, or deletes it permanently.
+//! `forget_memory`: hides one memory, deletes it permanently, or marks it as an attempt that was given up (`loci reject`).
 //!
 //! Request:
 //! ```json
@@ -28,6 +28,11 @@ pub struct ForgetRequest {
     /// Delete permanently; only if the user asks.
     #[serde(default)]
     pub hard_delete: bool,
+    /// It was tried and given up: keep it marked; reason says why. Agents may send it, but their schema does not list it: the limit of
+    /// the schema is reached.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub rejected: bool,
     /// Another project.
     #[serde(default)]
     #[schemars(description = "")]
@@ -39,7 +44,7 @@ pub struct ForgetRequest {
 pub struct ForgetReply {
     /// Id of the memory.
     pub id: MemoryId,
-    /// `forgotten`, or `deleted` after a hard delete.
+    /// `forgotten`; `deleted` after a hard delete; `rejected` if it was given up.
     pub status: String,
     /// True if the memory was already forgotten; nothing was changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -96,7 +96,7 @@ pub struct MemoryDetails {
     /// Display name of the project that it was stored in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// `active`, `superseded`, `compacted` or `forgotten`.
+    /// `active`, `superseded`, `compacted`, `forgotten`, `candidate` or `rejected`.
     pub status: String,
     /// Current confidence, 0 to 1.
     pub confidence: Confidence,

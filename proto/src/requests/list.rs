@@ -25,7 +25,8 @@ pub struct ListRequest {
     /// Only this scope.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// `active` (the default), `superseded`, `compacted`, `forgotten`, `expired`, `pinned`, `flagged` or `all`.
+    /// `active` (the default), `superseded`, `compacted`, `forgotten`, `candidate`, `rejected`, `expired`, `pinned`, `flagged` or
+    /// `all`.
     #[serde(default)]
     pub status: Option<String>,
     /// Only memories with flags: their text looks like an order to a model, or disagrees with a more trusted memory.
@@ -43,6 +44,9 @@ pub struct ListRequest {
     /// Only memories whose text contains this, ignoring case.
     #[serde(default)]
     pub text: Option<String>,
+    /// Only memories about this tool: it is `tool` of their metadata.
+    #[serde(default)]
+    pub tool: Option<String>,
     /// Only memories stored at least this many seconds ago.
     #[serde(default)]
     pub older_than_seconds: Option<i64>,
@@ -124,7 +128,7 @@ pub struct ListedMemory {
     /// Display name of the project that it was stored in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// `active`, `superseded`, `compacted` or `forgotten`.
+    /// `active`, `superseded`, `compacted`, `forgotten`, `candidate` or `rejected`.
     pub status: String,
     /// Current confidence, 0 to 1.
     pub confidence: Confidence,

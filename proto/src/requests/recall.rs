@@ -13,7 +13,7 @@
 use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::memory::{Confidence, MemoryId, MemoryType, QueryKind, Scope, SoughtStatus};
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
 use schemars::JsonSchema;
@@ -72,6 +72,14 @@ pub struct RecallRequest {
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
+    /// Only candidates, or only rejected attempts. For people: agents are not told of it.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub status: Option<SoughtStatus>,
+    /// What the query is, whatever it looks like. For people: agents are not told of it.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub query_kind: Option<QueryKind>,
 }
 
 /// Reply of `recall_memory`.
@@ -159,9 +167,22 @@ pub struct RecalledMemory {
     /// True if its confidence is below 0.1. Without `min_confidence` faded results come after the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faded: bool,
-    /// `superseded`, `compacted` or `forgotten` if a memory requested by id is no longer active.
+    /// `candidate` if no person has confirmed it; `rejected` if it was tried and given up; `superseded`, `compacted` or `forgotten` if a
+    /// memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// Why the attempt was given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<String>,
+    /// Attempts at the same matter that were given up, and are not results of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
+    /// `error` if it mends the error that the query is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
+    /// How many of the files that it speaks of have changed since it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<String>,
     /// The memory that replaced this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
@@ -180,6 +201,17 @@ pub struct RecalledMemory {
     /// How the score was calculated; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<ScoreBreakdown>,
+}
+
+/// An attempt that was given up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Id of the memory.
+    pub id: MemoryId,
+    /// First line, at most 80 characters.
+    pub preview: String,
+    /// Why it was given up.
+    pub why: String,
 }
 
 /// A memory that a summary replaces.

@@ -33,7 +33,7 @@ pub struct StatsReply {
     pub total_memories: u64,
     /// Memories that recall can find.
     pub active_memories: u64,
-    /// Memories that were replaced, compacted or forgotten.
+    /// Memories that are not active: replaced, compacted or forgotten ones, candidates, rejected attempts.
     pub superseded_memories: u64,
     /// Active memories of each type.
     pub by_type: BTreeMap<String, u64>,
@@ -51,6 +51,12 @@ pub struct StatsReply {
     pub forgotten: u64,
     /// Memories that a summary replaces; included in `superseded_memories`.
     pub compacted: u64,
+    /// Memories that no person has confirmed yet; included in `superseded_memories`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub candidates: u64,
+    /// Attempts that were given up; included in `superseded_memories`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rejected: u64,
     /// Active memories that have expired.
     pub expired: u64,
     /// Active memories whose confidence is below 0.1: candidates for cleanup.
@@ -70,4 +76,9 @@ pub struct StatsReply {
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -1,5 +1,7 @@
 //! The arguments of `loci import`, and the programs and formats that it imports from. Only definitions; see `commands::transfer::import`.
 
+use crate::cli::values::parse_duration;
+use crate::history::clients::Client;
 use clap::{Args, ValueEnum};
 use loci_proto::group::GroupName;
 use std::path::PathBuf;
@@ -16,6 +18,12 @@ pub struct Import {
     /// With --from: put everything into this project instead of those that the texts belong to.
     #[arg(long, value_name = "NAME", requires = "from")]
     pub group: Option<GroupName>,
+    /// With --from history: only the transcripts of this client; repeatable.
+    #[arg(long, value_name = "CLIENT", value_enum, requires = "from")]
+    pub client: Vec<Client>,
+    /// With --from history: only what is at most this old, for example 90d.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "from")]
+    pub since: Option<i64>,
     /// With --from or a folder: print what would be imported, and change nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -40,6 +48,8 @@ pub enum From {
     Export,
     /// A file of loci dump.
     Dump,
+    /// Transcripts that clients left on the disk, as candidates.
+    History,
     /// Claude Code's own memory: ~/.claude/projects/*/memory.
     ClaudeMemory,
     /// CLAUDE.md from this folder up, and your own in ~/.claude.

@@ -10,8 +10,18 @@ use loci_proto::memory::{Confidence, MemoryType, Scope};
 use loci_proto::requests::list::ListOrder;
 use serde_json::{Map, Value};
 
-const STATUSES: [&str; 8] =
-    ["active", "superseded", "compacted", "forgotten", "expired", "pinned", "flagged", "all"];
+const STATUSES: [&str; 10] = [
+    "active",
+    "superseded",
+    "compacted",
+    "forgotten",
+    "candidate",
+    "rejected",
+    "expired",
+    "pinned",
+    "flagged",
+    "all",
+];
 
 /// `--json`, for commands that can print the daemon's reply.
 #[derive(Debug, Clone, Args)]
@@ -56,6 +66,9 @@ pub struct Search {
     /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
+    /// Only candidates that nobody has confirmed, or only attempts that were given up.
+    #[arg(long, value_parser = ["candidate", "rejected"])]
+    pub status: Option<String>,
     /// Print complete memories instead of previews.
     #[arg(long)]
     pub full: bool,

@@ -6,6 +6,7 @@ pub mod daemon;
 pub mod hooks;
 pub mod import;
 pub mod installation;
+pub mod lessons;
 pub mod memories;
 pub mod setup;
 pub mod store_admin;
@@ -19,6 +20,7 @@ use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
 use hooks::{Brief, Hook, Injected, Recall};
 use import::Import;
 use installation::{Uninstall, Update};
+use lessons::{Fix, How, Reject};
 use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
     Stats, Undo,
@@ -92,6 +94,17 @@ pub enum Command {
         after_help = "Example: several at once, after confirmation\n  loci forget --where 'text:\"old server\" type:episodic older:90d'\n\nExample: erase every trace\n  loci forget 5f0c9a1e --hard"
     )]
     Forget(Forget),
+    /// Mark a memory as an attempt that was given up; recalls show it with the reason.
+    #[command(after_help = "Example\n  loci reject 5f0c9a1e --why 'the cache grew without bound'")]
+    Reject(Reject),
+    /// Find what mended an error message.
+    #[command(
+        after_help = "Example\n  loci fix \"TypeError: x is not a function\"\n\nExample: from a program\n  pnpm test 2>&1 | loci fix -"
+    )]
+    Fix(Fix),
+    /// List what is known of a tool: commands that worked, errors and what mended them.
+    #[command(after_help = "Example\n  loci how pnpm")]
+    How(How),
     /// Restore a forgotten, superseded or compacted memory.
     #[command(
         after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e"

@@ -33,6 +33,9 @@ pub struct Review {
     /// Keep both memories of a pair without asking, so that it is not listed again.
     #[arg(long, num_args = 2, value_names = ["ID", "ID"])]
     pub keep: Option<Vec<String>>,
+    /// Ask about the candidates that were taken from transcripts: accept, edit or reject each.
+    #[arg(long, conflicts_with_all = ["all", "keep", "before"])]
+    pub candidates: bool,
     /// List the pairs without asking what to do.
     #[arg(long)]
     pub list: bool,

@@ -39,6 +39,7 @@ async fn forget_one(client: &VerbClient, id_part: &str, args: &Forget) -> Result
         memory_id: resolved.id,
         reason: args.reason.clone(),
         hard_delete: false,
+        rejected: false,
         group: args.project.group.clone(),
     };
     let raw_reply = client.call_raw("forget_memory", &request).await?;
@@ -69,6 +70,7 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         memory_id: resolved.id,
         reason: args.reason.clone(),
         hard_delete: true,
+        rejected: false,
         group: args.project.group.clone(),
     };
     let raw_reply = client.call_raw("forget_memory", &request).await?;

@@ -28,6 +28,7 @@ pub struct Columns {
 pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     let group_given = args.group.is_some();
     let request = ListRequest {
+        tool: None,
         kind: args.kind,
         scope: args.scope,
         status: args.status,

@@ -3,10 +3,14 @@
 //!
 //! Not here: what a verb does (engine), and how the daemon is reached (`client`).
 
+pub mod hook;
+pub mod mcp;
+
 mod add;
 mod backup;
 mod bridge;
 mod brief;
+mod candidates;
 mod cleanup;
 mod compact;
 mod completions;
@@ -17,23 +21,24 @@ mod demo;
 mod doctor;
 mod edit;
 mod eval;
+mod fix;
 mod forget;
 mod groups;
 mod history;
-pub mod hook;
+mod how;
 mod injected;
 mod input;
 mod inspect;
 mod list;
 mod maintenance_run;
 mod man;
-pub mod mcp;
 mod model;
 mod move_to;
 mod pin;
 mod recall;
 mod redo;
 mod reembed;
+mod reject;
 mod relate;
 mod reply_text;
 mod reset;
@@ -96,6 +101,9 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Pin(args) => pin::run(&project_client()?, args).await?,
         Command::Confirm(args) => confirm::run(&project_client()?, args).await?,
         Command::Forget(args) => forget::run(&project_client()?, args).await?,
+        Command::Reject(args) => reject::run(&project_client()?, args).await?,
+        Command::Fix(args) => fix::run(&project_client()?, args).await?,
+        Command::How(args) => how::run(&project_client()?, args).await?,
         Command::Restore(args) => restore::run(&project_client()?, args).await?,
         Command::Move(args) => move_to::run(&project_client()?, args).await?,
         Command::Relate(args) => relate::run(&project_client()?, args).await?,

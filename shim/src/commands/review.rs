@@ -4,6 +4,7 @@
 
 use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
+use crate::commands::candidates;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json, undo_hint};
 use crate::output::{Problem, escape_line, print_line};
@@ -35,6 +36,9 @@ enum Decision {
 /// # Errors
 /// The daemon cannot be reached, or refuses a call.
 pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
+    if args.candidates {
+        return candidates::run(client, args).await;
+    }
     let group = args.project.group;
     let keep = match &args.keep {
         Some(parts) => {
@@ -174,7 +178,7 @@ async fn apply(
     }
 }
 
-async fn forget(
+pub(super) async fn forget(
     client: &VerbClient,
     id: &MemoryId,
     group: Option<&GroupName>,

@@ -39,7 +39,8 @@ fn stats_text(stats: &StatsReply) -> String {
             .trim_end_matches(')')
             .to_owned(),
     );
-    let replaced = stats.superseded_memories.saturating_sub(stats.forgotten + stats.compacted);
+    let others = stats.forgotten + stats.compacted + stats.candidates + stats.rejected;
+    let replaced = stats.superseded_memories.saturating_sub(others);
     row(
         "inactive",
         format!(
@@ -47,6 +48,12 @@ fn stats_text(stats: &StatsReply) -> String {
             stats.compacted, stats.forgotten
         ),
     );
+    if stats.candidates > 0 {
+        row("candidates", format!("{} (loci review --candidates)", stats.candidates));
+    }
+    if stats.rejected > 0 {
+        row("rejected", format!("{} (loci list --status rejected)", stats.rejected));
+    }
     if stats.expired > 0 {
         row("expired", stats.expired.to_string());
     }

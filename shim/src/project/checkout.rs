@@ -55,16 +55,18 @@ pub struct CheckoutReader {
     head_dir: PathBuf,
     /// The directory with the refs, which all worktrees share.
     common: PathBuf,
+    /// The top folder of the working tree; `None` if its path is not UTF-8.
+    top: Option<String>,
     default_branch: Option<String>,
 }
 
 impl CheckoutReader {
     /// Creates the reader of a working tree.
     #[must_use]
-    pub fn new(head_dir: PathBuf, common: PathBuf) -> Self {
+    pub fn new(head_dir: PathBuf, common: PathBuf, top: &Path) -> Self {
         let default_branch = symbolic_ref(&common.join(ORIGIN_HEAD))
             .and_then(|name| branch_name(name.strip_prefix(ORIGIN)?));
-        Self { head_dir, common, default_branch }
+        Self { head_dir, common, top: top.to_str().map(str::to_owned), default_branch }
     }
 
     /// Returns what is checked out now.
@@ -89,6 +91,7 @@ impl CheckoutReader {
                 None => read_small(&path).ok().and_then(|text| object_id(&text)),
             },
             default_branch: self.default_branch.clone(),
+            top: self.top.clone(),
         };
         (checkout, CheckoutStamp { path, head, ref_file, reference, packed })
     }

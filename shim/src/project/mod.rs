@@ -187,7 +187,7 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
     let mut file = found.unwrap_or_default();
     let checkout = repository.as_ref().and_then(|repository| {
         let head_dir = repository.head_dir.clone()?;
-        Some(CheckoutReader::new(head_dir, repository.common.clone()))
+        Some(CheckoutReader::new(head_dir, repository.common.clone(), &repository.top))
     });
     let folder = repository.map_or(project, |repository| repository.common);
     let path = path_text(&folder);

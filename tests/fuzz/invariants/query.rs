@@ -49,6 +49,7 @@ pub fn check(bytes: &[u8]) {
                 now: NOW,
                 fusion: None,
                 omits_defaults: false,
+                files: None,
                 degraded: &Degraded::default(),
             };
             let answer = reader.recall(&prepared, context).expect("every query is answered");

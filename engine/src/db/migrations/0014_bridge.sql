@@ -1,4 +1,4 @@
--- Schema 12. Frozen: a released migration is never edited; a change of schema is the next file.
+-- Schema 14. Frozen: a released migration is never edited; a change of schema is the next file.
 
 -- The clients whose own memory files are watched, because a person said so.
 CREATE TABLE bridge_clients (

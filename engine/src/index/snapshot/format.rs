@@ -12,16 +12,13 @@ use crate::text::features::TextTraits;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::num::NonZeroU64;
 
-const STATUSES: [Status; 4] =
-    [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
-
 /// Appends the bytes of a record.
 pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     let Record { entry, features, speaker, questions, terms, length, chunks, codes } = record;
     number(out, entry.seq);
     variant(out, MemoryType::ALL, &entry.kind);
     variant(out, Scope::ALL, &entry.scope);
-    variant(out, &STATUSES, &entry.status);
+    variant(out, &Status::ALL, &entry.status);
     text(out, entry.group.as_deref().unwrap_or_default());
     out.extend(entry.anchor.confidence.get().to_le_bytes());
     number(out, entry.anchor.at.0);
@@ -46,8 +43,9 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     text(out, speaker);
     // No branch is empty.
     text(out, entry.branch.as_deref().unwrap_or_default());
-    // 0 means no questions.
+    // 0 means no questions, and no error.
     out.extend(questions.map_or(0, NonZeroU64::get).to_le_bytes());
+    out.extend(entry.error.map_or(0, NonZeroU64::get).to_le_bytes());
     count(out, entry.names.len());
     entry.names.iter().for_each(|name| text(out, name));
     out.extend(length.to_le_bytes());
@@ -113,7 +111,7 @@ impl RecordReader {
         let (kind, scope, status) = (
             *rest.variant(MemoryType::ALL)?,
             *rest.variant(Scope::ALL)?,
-            *rest.variant(&STATUSES)?,
+            *rest.variant(&Status::ALL)?,
         );
         let group = rest.text()?.to_owned();
         let (confidence, at) =
@@ -133,6 +131,7 @@ impl RecordReader {
         let speaker = rest.text()?;
         let branch = Some(rest.text()?).filter(|branch| !branch.is_empty()).map(str::to_owned);
         let questions = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
+        let error = NonZeroU64::new(u64::from_le_bytes(rest.array()?));
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
@@ -163,6 +162,7 @@ impl RecordReader {
             summary,
             extractive: is_set(1),
             branch,
+            error,
         };
         let features = TextFeatures { traits, day: text_day, speaker: 0, fingerprint };
         let chunks = self.chunks.iter().map(QuantizedVector::row).collect();

@@ -127,6 +127,7 @@ fn cleaned_up_memories_are_deleted_in_small_steps_after_30_days() {
         memory_id: other.clone(),
         reason: None,
         hard_delete: false,
+        rejected: false,
         group: None,
     };
     let call = test_store.call("a", None);

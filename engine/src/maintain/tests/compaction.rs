@@ -10,8 +10,13 @@ use loci_proto::requests::pin::PinRequest;
 
 fn forget(test_store: &mut TestStore, id: &MemoryId) {
     let call = test_store.call("a", None);
-    let request =
-        ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, group: None };
+    let request = ForgetRequest {
+        memory_id: id.clone(),
+        reason: None,
+        hard_delete: false,
+        rejected: false,
+        group: None,
+    };
     test_store.writer.forget(&call, &request).expect("the memory is forgotten");
 }
 
@@ -208,8 +213,13 @@ fn a_hard_delete_removes_a_memory_from_its_summary() {
     let made = run(&mut test_store)[0].made.clone().expect("the summary is stored");
     assert!(memory(&test_store, &made).content.contains("Episode 3 "));
     let call = test_store.call("a", None);
-    let request =
-        ForgetRequest { memory_id: ids[3].clone(), reason: None, hard_delete: true, group: None };
+    let request = ForgetRequest {
+        memory_id: ids[3].clone(),
+        reason: None,
+        hard_delete: true,
+        rejected: false,
+        group: None,
+    };
     test_store.writer.forget(&call, &request).expect("the memory is forgotten");
     let summary = memory(&test_store, &made);
     assert!(

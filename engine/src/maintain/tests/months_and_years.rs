@@ -122,8 +122,13 @@ fn hard_delete(
     id: &MemoryId,
 ) -> loci_proto::requests::forget::ForgetReply {
     let call = test_store.call("a", None);
-    let request =
-        ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: true, group: None };
+    let request = ForgetRequest {
+        memory_id: id.clone(),
+        reason: None,
+        hard_delete: true,
+        rejected: false,
+        group: None,
+    };
     test_store.writer.forget(&call, &request).expect("the memory is forgotten")
 }
 
@@ -234,8 +239,13 @@ fn a_forgotten_memory_is_not_quoted_by_new_summaries() {
     let ids = summarised_weeks(&mut test_store, &OCTOBER);
     let call = test_store.call("a", None);
     for id in &ids[..3] {
-        let request =
-            ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, group: None };
+        let request = ForgetRequest {
+            memory_id: id.clone(),
+            reason: None,
+            hard_delete: false,
+            rejected: false,
+            group: None,
+        };
         test_store.writer.forget(&call, &request).expect("the memory is forgotten");
     }
     let month = run(&mut test_store)[0].made.clone().expect("the summary is stored");

@@ -165,6 +165,7 @@ fn summaries_and_forgotten_episodes_are_not_promoted() {
         memory_id: ids[0].clone(),
         reason: None,
         hard_delete: false,
+        rejected: false,
         group: None,
     };
     let call = test_store.call("a", None);

@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::document::QUESTIONS;
 use crate::model::event_date;
+use crate::model::files;
+use crate::model::files::FILES;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
@@ -21,10 +23,16 @@ use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
 use loci_proto::requests::explain::ScoreBreakdown;
-use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;
+
+/// What a result that mends the error of the query is marked with.
+const BY_ERROR: &str = "error";
+
+/// The field of metadata that points to the transcript which a memory was taken from.
+const HISTORY: &str = "history";
 
 /// Characters of an ISO 8601 date.
 const DATE_CHARS: usize = "2026-01-05".len();
@@ -45,6 +53,10 @@ pub(crate) struct Hit {
     pub sources: Vec<Source>,
     /// The result that states a newer value.
     pub older_version_of: Option<MemoryId>,
+    /// Rejected attempts at the same matter.
+    pub tried: Vec<Tried>,
+    /// It mends the error that the query is.
+    pub mends_error: bool,
 }
 
 impl Hit {
@@ -58,6 +70,8 @@ impl Hit {
             also: Vec::new(),
             sources: Vec::new(),
             older_version_of: None,
+            tried: Vec::new(),
+            mends_error: false,
         }
     }
 }
@@ -86,11 +100,22 @@ impl Reader {
             if previews { settings.preload_token_budget } else { settings.recall_token_budget };
         let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
         let hit_seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
+        let of_candidates: Vec<i64> = hits
+            .iter()
+            .filter(|hit| hit.memory.status == Status::Candidate)
+            .map(|hit| hit.memory.seq)
+            .collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
-        for Hit { memory, score, why, also, sources, older_version_of, .. } in hits {
+        for hit in hits {
+            let Hit { memory, score, why, also, sources, older_version_of, .. } = hit;
+            let matched = hit.mends_error.then(|| BY_ERROR.to_owned());
+            let tried = hit.tried;
+            let is_own = memory.group.as_deref() == Some(context.viewer.group.id.as_str());
+            let files = context.files.filter(|_| is_own);
+            let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
@@ -108,6 +133,7 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
+            let result = RecalledMemory { tried, matched, stale, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -119,7 +145,8 @@ impl Reader {
         budget::fit(&mut reply, results, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
         let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
-        let accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
+        let mut accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
+        accessed.retain(|seq| !of_candidates.contains(seq));
         Ok(Answer { reply, accessed, shown })
     }
 }
@@ -178,12 +205,14 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-/// Leaves out what has its default value, the questions of a memory, and the time of day. The tool's documentation lists the
+/// Leaves out what has its default value, the questions of a memory, its files, the pointer to its transcript, and the time of day. The tool's documentation lists the
 /// defaults.
 fn without_defaults(result: RecalledMemory, now: Timestamp) -> RecalledMemory {
     let is_full = result.content.is_some();
     let metadata = result.metadata.map(|mut metadata| {
-        metadata.remove(QUESTIONS);
+        for name in [QUESTIONS, FILES, HISTORY] {
+            metadata.remove(name);
+        }
         metadata
     });
     let date = result.created_at.map(|at| at.chars().take(DATE_CHARS).collect::<String>());
@@ -207,6 +236,10 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         created_at: None,
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
+        rejected: memory.forgotten_reason.filter(|_| memory.status == Status::Rejected),
+        tried: Vec::new(),
+        matched: None,
+        stale: None,
         superseded_by: memory.superseded_by,
         older_version_of: None,
         sources: Vec::new(),

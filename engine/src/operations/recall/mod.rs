@@ -3,11 +3,14 @@
 //! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the
 //! reply. Not here: ranking (`crate::search`), counting accesses (`transaction::access`).
 
+mod candidates;
+mod errors;
 mod hydrate;
 mod ids;
 mod page;
 mod prepare;
 mod search;
+mod tried;
 
 pub use prepare::{PreparedRecall, prepare};
 
@@ -15,6 +18,7 @@ use crate::Reader;
 use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::encoding::QueryEncoding;
+use crate::model::files::ProjectFiles;
 use crate::model::time::Timestamp;
 use crate::operations::visible_memory::named_group;
 use crate::ranking::fusion::Fusion;
@@ -49,6 +53,8 @@ pub struct RecallContext<'a> {
     /// Leave out of results what has its default value, for agents, which pay for each character:
     /// type `semantic`, confidence 1, no metadata, stored today; dates without the time of day.
     pub omits_defaults: bool,
+    /// The files of the session's checkout, to say which memories are out of date.
+    pub files: Option<&'a dyn ProjectFiles>,
     /// The degraded parts that the reply reports.
     pub degraded: &'a Degraded,
 }

@@ -9,6 +9,7 @@ use crate::db::memories::MemoryReader;
 use crate::error::Result;
 use crate::model::event_date;
 use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::operations::recall::hydrate::{Hit, sources};
 use crate::ranking::fusion::Fusion;
 use crate::search::collapse;
@@ -94,7 +95,9 @@ impl Page {
             }
             let Some(memory) = memories.get(seq)? else { continue };
             let better = candidates.iter_mut().map(|candidate| &mut candidate.hit).find(|hit| {
-                same_fact.contains(&hit.rank) && collapse::is_same_fact(&hit.memory, &memory)
+                same_fact.contains(&hit.rank)
+                    && is_rejected(&hit.memory) == is_rejected(&memory)
+                    && collapse::is_same_fact(&hit.memory, &memory)
             });
             if let Some(better) = better {
                 better.also.push(memory.id);
@@ -122,6 +125,11 @@ impl Page {
         hits.truncate(limit);
         Ok(Self { hits, collapsed: collapsed + repeated_count, has_room_for_more })
     }
+}
+
+/// Returns whether a memory is an attempt that was given up: it does not state what another states.
+fn is_rejected(memory: &Memory) -> bool {
+    memory.status == Status::Rejected
 }
 
 /// Returns the positions of the results that a memory repeats if as many of them are shown as may

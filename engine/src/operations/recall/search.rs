@@ -10,7 +10,7 @@ use crate::db::memories::MemoryReader;
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
-use crate::index::{Filter, Index, Mask};
+use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
@@ -29,20 +29,21 @@ use crate::search::{fallback, repeats};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
+use loci_proto::memory::SoughtStatus;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 /// The results of the index, before rows are read.
 #[derive(Default)]
-struct Found {
+pub(super) struct Found {
     /// Only keywords were searched, because the index is being loaded.
     by_fallback: bool,
     /// Best first.
-    ranked: Vec<FoundMemory>,
+    pub ranked: Vec<FoundMemory>,
     /// Number of memories that match the query.
-    matched: usize,
+    pub matched: usize,
     /// Even the best result is a weak match.
-    is_weak: bool,
+    pub is_weak: bool,
     /// Number of admitted memories that wait for the model, which encoded the query.
     unencoded: usize,
     explained: Option<RecallExplanation>,
@@ -50,12 +51,13 @@ struct Found {
 
 /// A search in one project.
 #[derive(Clone, Copy)]
-struct Scope<'a> {
-    request: &'a RecallRequest,
-    context: RecallContext<'a>,
+pub(super) struct Scope<'a> {
+    pub request: &'a RecallRequest,
+    pub context: RecallContext<'a>,
     /// The project.
-    group: &'a Group,
-    visibility: &'a Visibility,
+    pub group: &'a Group,
+    pub visibility: &'a Visibility,
+    pub statuses: Statuses,
 }
 
 impl Reader {
@@ -68,7 +70,12 @@ impl Reader {
         text: &SearchText,
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
-        let scope = Scope { request, context, group, visibility: &visibility };
+        let statuses = match request.status {
+            None => Statuses::Recall,
+            Some(SoughtStatus::Candidate) => Statuses::Candidate,
+            Some(SoughtStatus::Rejected) => Statuses::Rejected,
+        };
+        let scope = Scope { request, context, group, visibility: &visibility, statuses };
         let limit = self.limit(request);
         let mut found = self.find_in_index(scope, text, limit)?;
         let degraded = match found.unencoded {
@@ -80,12 +87,8 @@ impl Reader {
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = self.conn.unchecked_transaction()?;
-        let query = &text.query.text;
-        let order = PageOrder {
-            limit,
-            fusion: self.fusion(context),
-            min_share_of_newer: repeats::min_share_of_newer(query, context.now.day()),
-        };
+        let query = text.query.text.as_str();
+        let order = self.order(context, query, limit);
         let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         if page.has_room_for_more {
             found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
@@ -95,6 +98,14 @@ impl Reader {
         if request.min_confidence.is_none() {
             // The order within the two parts stays.
             hits.sort_by_key(|hit| self.is_faded(&hit.memory, context.now));
+        }
+        if statuses == Statuses::Recall {
+            self.append_candidates(scope, text, &mut found, &mut hits)?;
+            if self.put_error_matches_first(scope, limit, &mut hits)? && found.is_weak {
+                hits.retain(|hit| hit.mends_error);
+                found.is_weak = false;
+            }
+            self.add_tried(scope, &mut hits)?;
         }
         let reply = RecallReply {
             total_matched: found.matched,
@@ -112,17 +123,31 @@ impl Reader {
         answer
     }
 
+    /// Returns how a page of `limit` results is ordered.
+    pub(super) fn order(&self, context: RecallContext<'_>, query: &str, limit: usize) -> PageOrder {
+        PageOrder {
+            limit,
+            fusion: self.fusion(context),
+            min_share_of_newer: repeats::min_share_of_newer(query, context.now.day()),
+        }
+    }
+
     /// Returns the ranking: that of the call, else the configured one.
     fn fusion(&self, context: RecallContext<'_>) -> Fusion {
         context.fusion.unwrap_or(self.shared.settings().fusion)
     }
 
-    fn limit(&self, request: &RecallRequest) -> usize {
+    pub(super) fn limit(&self, request: &RecallRequest) -> usize {
         request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
-    fn find_in_index(&self, scope: Scope<'_>, text: &SearchText, limit: usize) -> Result<Found> {
+    pub(super) fn find_in_index(
+        &self,
+        scope: Scope<'_>,
+        text: &SearchText,
+        limit: usize,
+    ) -> Result<Found> {
         let Scope { request, context, group, .. } = scope;
         let settings = self.shared.settings();
         let filter = self.filter(scope);
@@ -227,18 +252,22 @@ impl Reader {
     }
 
     /// Returns the filter that admits all memories that the project can see.
-    fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
-        Filter { compacted: true, ..self.shared.filter(scope.visibility, scope.context.now) }
+    pub(super) fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+        Filter {
+            statuses: Statuses::Recall,
+            ..self.shared.filter(scope.visibility, scope.context.now)
+        }
     }
 
     /// Returns the filter of the request. Without a minimum confidence it also admits faded
     /// memories.
-    fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+    pub(super) fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         let (request, all) = (scope.request, self.all_visible(scope));
         Filter {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(all.min_confidence),
+            statuses: scope.statuses,
             ..all
         }
     }

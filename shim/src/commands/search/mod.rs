@@ -26,7 +26,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
         "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
-        "date_from": args.from, "date_to": args.to,
+        "date_from": args.from, "date_to": args.to, "status": args.status,
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -78,7 +78,12 @@ fn marks_text(result: &RecalledMemory) -> String {
         count => format!("(+{count} similar) "),
     };
     let faded = if result.faded { "(faded) " } else { "" };
-    format!("{faded}{}{similar}", newer_text(result))
+    format!("{}{faded}{}{similar}", status_text(result), newer_text(result))
+}
+
+/// Returns the status of a candidate or a rejected attempt as `(candidate) `; empty for others.
+fn status_text(result: &RecalledMemory) -> String {
+    result.status.as_ref().map_or(String::new(), |status| format!("({}) ", escape_line(status)))
 }
 
 /// Returns which result states a newer value as `(older than 90123456) `; empty without one.
@@ -119,7 +124,18 @@ fn preview_table(results: &[RecalledMemory]) -> String {
     table_on(Screen::of_stdout(), &rows)
 }
 
-fn full_texts(results: &[RecalledMemory]) -> String {
+/// Returns the lines about what was given up, and about files that have changed.
+fn lessons(result: &RecalledMemory) -> Vec<String> {
+    let why = result.rejected.iter().map(|why| format!("rejected: {}", escape_line(why)));
+    let tried = result.tried.iter().map(|tried| {
+        let (preview, why) = (escape_line(&tried.preview), escape_line(&tried.why));
+        format!("tried {}  {preview} (rejected: {why})", memory_id::short(tried.id.as_str()))
+    });
+    let stale = result.stale.iter().map(|stale| format!("stale: {}", escape_line(stale)));
+    why.chain(tried).chain(stale).collect()
+}
+
+pub(super) fn full_texts(results: &[RecalledMemory]) -> String {
     let full_text = |result: &RecalledMemory| {
         let created = result.created_at.as_deref().map(date).unwrap_or_default();
         let confidence = result
@@ -139,11 +155,13 @@ fn full_texts(results: &[RecalledMemory]) -> String {
             day_text(result),
             if result.faded { " (faded)" } else { "" }
         );
+        let heading = status_text(result) + &heading;
         let text = escape_lines(result.content.as_deref().unwrap_or_default());
         let relations = result.relations.iter().map(crate::commands::inspect::relation_line);
         let also = result.also.iter().map(|id| format!("= {id}"));
         let body: Vec<String> = std::iter::once(heading)
             .chain(text.lines().map(str::to_owned))
+            .chain(lessons(result))
             .chain(relations)
             .chain(also)
             .collect();

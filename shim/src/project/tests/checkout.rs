@@ -8,13 +8,14 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 impl FolderTree {
     fn checkout_at(&self, path: &str) -> Checkout {
         let found = find(&self.environment_at(path));
-        found.checkout.map(|reader| reader.read()).unwrap_or_default()
+        let checkout = found.checkout.map(|reader| reader.read()).unwrap_or_default();
+        Checkout { top: None, ..checkout }
     }
 }
 
 fn checkout(branch: Option<&str>, commit: Option<&str>) -> Checkout {
     let text = |text: Option<&str>| text.map(str::to_owned);
-    Checkout { branch: text(branch), commit: text(commit), default_branch: None }
+    Checkout { branch: text(branch), commit: text(commit), default_branch: None, top: None }
 }
 
 #[test]

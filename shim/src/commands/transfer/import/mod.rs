@@ -2,6 +2,7 @@
 
 mod existing;
 mod foreign;
+mod history;
 mod lines;
 mod native;
 mod plan;
@@ -28,6 +29,7 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     match args.from {
         None if is_markdown_export(&args.paths) => foreign::run(Format::Markdown, &args).await,
         None | Some(From::Export | From::Dump) => native::run(&args).await,
+        Some(From::History) => history::run(args).await,
         Some(From::ClaudeMemory) => foreign::run(Format::ClaudeMemory, &args).await,
         Some(From::ClaudeMd) => foreign::run(Format::ClaudeMd, &args).await,
         Some(From::AgentsMd) => foreign::run(Format::AgentsMd, &args).await,

@@ -1,0 +1,44 @@
+//! `loci fix`: finds what mended an error message: memories of the same error, else the nearest workflows.
+
+use crate::cli::lessons::Fix;
+use crate::client::call::VerbClient;
+use crate::commands::input::text;
+use crate::commands::reply_text::print_json;
+use crate::commands::search::full_texts;
+use crate::output::{Problem, print_line};
+use loci_proto::error_text;
+use loci_proto::requests::recall::{RecallReply, RecalledMemory};
+use serde_json::json;
+
+/// Results that are printed.
+const MAX_RESULTS: usize = 5;
+/// Longest query, in characters: the search needs the line of the error, not the whole output.
+const MAX_QUERY_CHARS: usize = 1_000;
+
+/// Searches and prints the results.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses the call.
+pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
+    let given = text::read_argument(args.error.join(" "))?;
+    let query: String =
+        error_text::line(&given).unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
+    let request = json!({
+        "query": query, "query_kind": "error", "type": "procedural", "max_results": MAX_RESULTS, "group": args.project.group,
+    });
+    let raw_reply = client.call_raw("recall_memory", &request).await?;
+    if args.format.json {
+        return print_json(&raw_reply);
+    }
+    let reply: RecallReply = raw_reply.parse()?;
+    let (matching, others): (Vec<RecalledMemory>, Vec<RecalledMemory>) =
+        reply.results.into_iter().partition(|result| result.matched.is_some());
+    match (matching.is_empty(), others.is_empty() || reply.weak) {
+        (false, _) => print_line(full_texts(&matching).trim_end()),
+        (true, true) => print_line("Nothing is known of this error."),
+        (true, false) => {
+            print_line("Nothing is known of this very error. The nearest:\n")?;
+            print_line(full_texts(&others).trim_end())
+        }
+    }
+}

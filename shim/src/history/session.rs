@@ -1,0 +1,213 @@
+//! Follows one session: which commands worked, which failed, and what mended them.
+
+use crate::history::collector::{Collector, Finding, FixedError, Pointer};
+use crate::history::command_line::CommandLine;
+use crate::history::statements;
+use crate::history::statements::Statement;
+use crate::history::transcript::{Action, Step, What};
+use loci_proto::error_text;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Calls whose results are awaited at once.
+const MAX_OPEN_CALLS: usize = 64;
+/// Calls of which it is known that they were followed.
+const MAX_SEEN_CALLS: usize = 4096;
+/// Failed commands that wait for their repair.
+const MAX_FAILURES: usize = 8;
+/// Calls after which a repair no longer counts as that of a failure.
+const MAX_DISTANCE: usize = 25;
+/// Files and commands of a repair that are named.
+const MAX_NAMED: usize = 3;
+
+/// A command that failed and was not repaired yet.
+struct Failure {
+    command: CommandLine,
+    error: String,
+    /// Number of the call.
+    at: usize,
+    files: Vec<String>,
+    commands: Vec<CommandLine>,
+    pointer: Pointer,
+}
+
+/// One session of a client.
+pub struct Session<'a> {
+    collector: &'a mut Collector,
+    client: &'static str,
+    file: String,
+    session: String,
+    folder: Option<String>,
+    open_calls: VecDeque<(String, Action)>,
+    failures: VecDeque<Failure>,
+    calls: usize,
+    /// The time of a step without one is that of the last with one.
+    at: i64,
+    /// Calls that were followed: some clients write a message again.
+    seen_calls: HashSet<String>,
+    /// Titles that the agent gave to commands.
+    titles: HashMap<CommandLine, String>,
+}
+
+impl<'a> Session<'a> {
+    /// Begins to follow the session of a file.
+    pub fn new(collector: &'a mut Collector, client: &'static str, file: String) -> Self {
+        Self {
+            collector,
+            client,
+            file,
+            session: String::new(),
+            folder: None,
+            open_calls: VecDeque::new(),
+            failures: VecDeque::new(),
+            calls: 0,
+            at: 0,
+            seen_calls: HashSet::new(),
+            titles: HashMap::new(),
+        }
+    }
+
+    /// Follows one step.
+    pub fn follow(&mut self, step: Step) {
+        self.at = step.at.unwrap_or(self.at);
+        let pointer = Pointer {
+            client: self.client,
+            file: self.file.clone(),
+            line: step.line,
+            message: step.message,
+            session: self.session.clone(),
+            at: self.at,
+        };
+        match step.what {
+            What::Session(id) => self.session = id,
+            What::Folder(folder) => {
+                self.collector.know_folder(&folder);
+                self.folder = Some(folder);
+            }
+            What::UserSaid(text) => self.say(statements::of_user(&text), &pointer),
+            What::AgentSaid(text) => self.say(statements::of_agent(&text), &pointer),
+            What::Called { call, action } => {
+                if self.seen_calls.len() >= MAX_SEEN_CALLS {
+                    self.seen_calls.clear();
+                }
+                if !self.seen_calls.insert(call.clone()) {
+                    return;
+                }
+                self.calls += 1;
+                self.open_calls.push_back((call, action));
+                self.open_calls.drain(..self.open_calls.len().saturating_sub(MAX_OPEN_CALLS));
+            }
+            What::Returned { call, failed, output } => {
+                let at = self.open_calls.iter().position(|(open, _)| *open == call);
+                let action = at.and_then(|at| self.open_calls.remove(at));
+                if let (Some((_, action)), Some(failed)) = (action, failed) {
+                    self.end(action, failed.then_some(output), pointer);
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, found: Vec<(Statement, String)>, pointer: &Pointer) {
+        let Some(folder) = self.folder.clone().filter(|_| self.at > 0) else { return };
+        for (statement, text) in found {
+            let finding = match statement {
+                Statement::Preference => Finding::Preference(text),
+                Statement::Decision => Finding::Decision(text),
+            };
+            self.collector.add(&folder, finding, pointer.clone());
+        }
+    }
+
+    /// Ends a call; `output` is that of a failed one.
+    fn end(&mut self, action: Action, output: Option<String>, pointer: Pointer) {
+        self.failures.retain(|failure| self.calls.saturating_sub(failure.at) <= MAX_DISTANCE);
+        match (action, output) {
+            (Action::Edit(path), None) => {
+                let path = self.relative(&path);
+                for failure in &mut self.failures {
+                    if failure.files.len() < MAX_NAMED && !failure.files.contains(&path) {
+                        failure.files.push(path.clone());
+                    }
+                }
+            }
+            (Action::Command { text, title }, None) => self.succeed(&text, title, &pointer),
+            (Action::Command { text, .. }, Some(output)) => self.fail(&text, &output, pointer),
+            (Action::Edit(_), Some(_)) => {}
+        }
+    }
+
+    fn fail(&mut self, text: &str, output: &str, pointer: Pointer) {
+        let Some(command) = CommandLine::of(text).filter(|line| !line.only_looks()) else { return };
+        let Some(error) = error_text::line(output).filter(|error| error_text::key(error).is_some())
+        else {
+            return;
+        };
+        // Another error of the same command begins anew: what was done since did not mend this one.
+        self.failures.retain(|failure| failure.command != command || failure.error == error);
+        if self.failures.iter().any(|failure| failure.command == command) {
+            return;
+        }
+        let (at, files, commands) = (self.calls, Vec::new(), Vec::new());
+        self.failures.push_back(Failure { command, error, at, files, commands, pointer });
+        self.failures.drain(..self.failures.len().saturating_sub(MAX_FAILURES));
+    }
+
+    fn succeed(&mut self, text: &str, title: Option<String>, pointer: &Pointer) {
+        let Some(folder) = self.folder.clone().filter(|_| self.at > 0) else { return };
+        let Some(command) = CommandLine::of(text) else { return };
+        let repaired = self.failures.iter().position(|failure| failure.command == command);
+        if let Some(failure) = repaired.and_then(|at| self.failures.remove(at))
+            && !(failure.files.is_empty() && failure.commands.is_empty())
+        {
+            let commands = failure.commands.iter().map(|line| line.text.clone()).collect();
+            self.add_fix(&folder, &failure, failure.files.clone(), commands);
+        }
+        let is_next = |failure: &Failure| {
+            failure.at + 1 == self.calls
+                && failure.command.resembles(&command)
+                && failure.files.is_empty()
+                && failure.commands.is_empty()
+        };
+        if let Some(at) = self.failures.iter().position(is_next).filter(|_| !command.only_looks())
+            && let Some(failure) = self.failures.remove(at)
+        {
+            self.add_fix(&folder, &failure, Vec::new(), vec![command.text.clone()]);
+        }
+        if !command.only_looks() {
+            for failure in &mut self.failures {
+                failure.commands.retain(|line| *line != command);
+                failure.commands.push(command.clone());
+                failure.commands.drain(..failure.commands.len().saturating_sub(MAX_NAMED));
+            }
+        }
+        if command.is_of_builder() {
+            if let Some(title) = title {
+                self.titles.insert(command.clone(), title);
+            }
+            let title = self.titles.get(&command).cloned();
+            self.collector.add(&folder, Finding::Command { command, title }, pointer.clone());
+        }
+    }
+
+    fn add_fix(
+        &mut self,
+        folder: &str,
+        failure: &Failure,
+        files: Vec<String>,
+        commands: Vec<String>,
+    ) {
+        let fixed = FixedError {
+            command: failure.command.clone(),
+            error: failure.error.clone(),
+            files,
+            commands,
+        };
+        self.collector.add(folder, Finding::Fix(fixed), failure.pointer.clone());
+    }
+
+    /// Returns the path of a file within the session's folder.
+    fn relative(&self, path: &str) -> String {
+        let folder = self.folder.as_deref().unwrap_or_default();
+        let within = path.strip_prefix(folder).and_then(|path| path.strip_prefix('/'));
+        within.unwrap_or(path).to_owned()
+    }
+}

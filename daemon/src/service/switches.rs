@@ -21,7 +21,7 @@ impl Service {
         if ids_of(session).any(|id| pools.switches.is_incognito(id)) {
             return Some(OffReason::Incognito);
         }
-        if pools.switches.is_off(&session.group) {
+        if pools.switches.is_off(&session.group, &session.hello) {
             return Some(OffReason::Person);
         }
         let needs_file = self.config.serves_opted_in_only() && !session.hello.opted_in;

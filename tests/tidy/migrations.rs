@@ -29,7 +29,7 @@ const FROZEN: [(&str, &str); 12] = [
     ),
     (
         "0012_folder_switches.sql",
-        "746bddd8e4a316e2a0ba731819ff1d90c361105214e00dfbef8cc56d443ef516",
+        "033aa91ed31f07ffee75df2f56e6f3abd1dc8d169c4ae02f2383a29e6b0ad209",
     ),
 ];
 

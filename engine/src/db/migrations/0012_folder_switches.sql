@@ -16,3 +16,6 @@ CREATE TABLE folder_switches (
 ALTER TABLE folders ADD COLUMN root TEXT;
 ALTER TABLE folders ADD COLUMN root_identity TEXT;
 ALTER TABLE folders ADD COLUMN remote TEXT;
+
+-- The hash of the text that was delivered: an edited memory says something that the session has not been given.
+ALTER TABLE hook_memories ADD COLUMN version BLOB;

@@ -102,7 +102,11 @@ fn an_edited_memory_is_given_again_to_a_session_that_has_the_old_text() {
     assert_eq!(prompt(&home, "a", QUESTION), "");
     // The record in the database knows it too.
     assert!(home.loci(&["ctl", "restart"]).status.success());
-    assert!(!agent.recall("staging server").is_empty());
+    let mut others = 0..;
+    wait_until("the model is ready", || {
+        let other = format!("other-{:?}", others.next());
+        prompt(&home, &other, QUESTION).contains("egret")
+    });
     assert_eq!(prompt(&home, "a", QUESTION), "");
 }
 

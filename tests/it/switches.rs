@@ -308,10 +308,9 @@ fn a_project_stays_off_whatever_it_is_called_until_a_person_switches_it_on() {
         let reason = reason_of_every_tool(&mut home.session_in(&folder));
         assert!(reason.contains("a person switched it off"), "{number}: {reason}");
         assert!(loci_in(&home, &project, &["groups", "on"]).status.success());
-        let stored = home.session_in(&project).call(
-            "store_memory",
-            json!({"content": "The heron is back", "type": "episodic"}),
-        );
+        let stored = home
+            .session_in(&project)
+            .call("store_memory", json!({"content": "The heron is back", "type": "episodic"}));
         assert!(stored.is_ok_and(|reply| reply["off"].is_null()), "{number}");
     }
 }

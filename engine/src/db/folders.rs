@@ -58,7 +58,11 @@ pub(crate) fn of_group(conn: &Connection, group: &str) -> Result<Vec<FolderRow>>
 }
 
 /// Returns the folders that are this one, and that had no repository when they were last seen.
-pub(crate) fn plain(conn: &Connection, identity: &str, part: Option<&str>) -> Result<Vec<FolderRow>> {
+pub(crate) fn plain(
+    conn: &Connection,
+    identity: &str,
+    part: Option<&str>,
+) -> Result<Vec<FolderRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM folders WHERE identity = ?1 AND part IS ?2 AND path NOT LIKE '%/.git'
          ORDER BY seen_at DESC, id LIMIT {MAX_COMPARED}"

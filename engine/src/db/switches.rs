@@ -106,10 +106,8 @@ pub(crate) fn set_folders_of(
     state: &str,
     now: Timestamp,
 ) -> Result<()> {
-    conn.prepare_cached(
-        "UPDATE folder_switches SET state = ?2, since = ?3 WHERE group_id = ?1",
-    )?
-    .execute((group, state, now.0))?;
+    conn.prepare_cached("UPDATE folder_switches SET state = ?2, since = ?3 WHERE group_id = ?1")?
+        .execute((group, state, now.0))?;
     Ok(())
 }
 

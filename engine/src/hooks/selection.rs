@@ -3,9 +3,9 @@
 //! The first result decides: if it is weak, nothing is delivered. The others must come close to it; `bench/hooks.py` measures the
 //! share. Not here: the search and its verdict (`search::evidence`).
 
+use crate::hooks::receipt::TextVersion;
 use crate::hooks::receipt::Withheld;
 use crate::hooks::text;
-use crate::hooks::receipt::TextVersion;
 use crate::hooks::text::{Line, QUARTERS};
 use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;

@@ -64,7 +64,7 @@ fn quarters_of(character: char) -> usize {
         0..0x0300 | 0x1E00..0x1F00 | 0x2000..0x2070 => 1,
         // Combining marks, Greek, Cyrillic, Armenian, Hebrew, Arabic.
         0x0300..0x0700 | 0x1F00..0x2000 => 2,
-        0..0x1_0000 | 0x2_0000..0x4_0000 => QUARTERS,
+        0x0700..0x1E00 | 0x2070..0x1_0000 | 0x2_0000..0x4_0000 => QUARTERS,
         _ => 2 * QUARTERS,
     }
 }

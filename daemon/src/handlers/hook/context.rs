@@ -3,8 +3,8 @@
 use crate::handlers::hook::{Answer, Event};
 use crate::handlers::recall;
 use crate::interface::agents::session::Session;
-use loci_engine::hooks::selection::{Found, Injection, Matches, choose};
 use loci_engine::hooks::receipt::TextVersion;
+use loci_engine::hooks::selection::{Found, Injection, Matches, choose};
 use loci_engine::hooks::{decisions, prompts};
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::hook::BriefRequest;

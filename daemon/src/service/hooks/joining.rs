@@ -53,8 +53,10 @@ impl Service {
         let ancestors = self.hooks.sessions.ancestors(id);
         let goes_on = |session: &Session| {
             let hello = &session.hello;
-            let is_unknown =
-                hello.agent_session.as_deref().is_none_or(|named| !self.hooks.sessions.is_running(named));
+            let is_unknown = hello
+                .agent_session
+                .as_deref()
+                .is_none_or(|named| !self.hooks.sessions.is_running(named));
             self.is_joined(session, id, &ancestors)
                 || (is_unknown && self.is_of_process(session, id, &ancestors))
         };

@@ -138,7 +138,8 @@ impl HookSessions {
             ..HookRecord::default()
         };
         record.touch(ancestors);
-        let session = Arc::new(HookSession { record: Mutex::new(record), ..HookSession::default() });
+        let session =
+            Arc::new(HookSession { record: Mutex::new(record), ..HookSession::default() });
         self.ended().pop(id);
         cache.put(id.to_owned(), Arc::clone(&session));
         session

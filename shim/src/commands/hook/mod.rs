@@ -64,8 +64,10 @@ async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value
     // Where loci is off nothing is said and nothing noted, also not that a session was there. The same if that is not known in time.
     let is_off = |session: &Session| session.off || session.incognito;
     let host_event = host_event.map(str::to_owned);
-    let session = if environment.incognito { None } else { session(input, &request, environment, end) };
-    let (Some(session), Ok(paths)) = (session.filter(|session| !is_off(session)), Paths::of_process())
+    let session =
+        if environment.incognito { None } else { session(input, &request, environment, end) };
+    let (Some(session), Ok(paths)) =
+        (session.filter(|session| !is_off(session)), Paths::of_process())
     else {
         return output::empty(client, event);
     };

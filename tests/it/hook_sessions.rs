@@ -182,8 +182,7 @@ const turn = async (hooks, count) => {
   const messages = said.slice(0, count).flatMap((content) => [{ role: "user", content }, { role: "assistant", content: "x" }]).slice(0, -1)
   const event = { sessionID: "s", messages, system: [] }
   await hooks.context(event)
-  return event.system.map((part) => part.text).join("
-")
+  return event.system.map((part) => part.text).join("|")
 }
 let hooks = await boot()
 const given = [await turn(hooks, 1), await turn(hooks, 2), await turn(hooks, 3)]
@@ -199,8 +198,7 @@ const system = async () => {
   const hooks = await LociPlugin({ directory: process.argv[2] })
   const output = { system: [] }
   await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, output)
-  return output.system.join("
-")
+  return output.system.join("|")
 }
 process.stdout.write(JSON.stringify([await system(), await system()]))
 "#;

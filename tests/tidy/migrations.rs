@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const FOLDER: &str = "engine/src/db/migrations/";
 
 /// Every migration with the SHA-256 of its text, in hexadecimal.
-const FROZEN: [(&str, &str); 11] = [
+const FROZEN: [(&str, &str); 12] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
@@ -26,6 +26,10 @@ const FROZEN: [(&str, &str); 11] = [
     (
         "0011_hook_deliveries.sql",
         "a9fab107a2d8b9be48df65d85aa211207b6a6b4592215f84b861329bc2469869",
+    ),
+    (
+        "0012_folder_switches.sql",
+        "033aa91ed31f07ffee75df2f56e6f3abd1dc8d169c4ae02f2383a29e6b0ad209",
     ),
 ];
 

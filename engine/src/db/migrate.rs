@@ -25,10 +25,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0009_isolated_groups.sql"),
     include_str!("migrations/0010_identity.sql"),
     include_str!("migrations/0011_hook_deliveries.sql"),
+    include_str!("migrations/0012_folder_switches.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 11;
+pub(crate) const SCHEMA: i64 = 12;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
@@ -139,7 +140,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     let earlier = crate::db::expected_schema::of(6);
     let codes = &earlier["word_codes"].sql;
     conn.execute_batch(&format!(
-        "DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE group_switches; DROP TABLE incognito_sessions;
+        "DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE folder_switches; DROP TABLE group_switches; DROP TABLE incognito_sessions;
          ALTER TABLE memories DROP COLUMN branch; ALTER TABLE memories DROP COLUMN commit_id;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"

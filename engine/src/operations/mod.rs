@@ -14,7 +14,7 @@ pub mod folders;
 pub(crate) mod forget;
 pub mod full_check;
 pub mod groups;
-pub(crate) mod hook;
+pub mod hook;
 pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;

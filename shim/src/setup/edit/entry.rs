@@ -142,6 +142,11 @@ pub enum EditError {
         /// What it must be.
         expected: &'static str,
     },
+    /// The edit would break the text, or change something else in it.
+    Unsafe {
+        /// The names that lead to the entry.
+        path: String,
+    },
 }
 
 impl fmt::Display for EditError {
@@ -154,6 +159,9 @@ impl fmt::Display for EditError {
                 write!(f, "the file is not {expected}")
             }
             Self::Shape { path, expected } => write!(f, "{path} is not {expected}"),
+            Self::Unsafe { path } => {
+                write!(f, "the way it is written, {path} cannot be edited without changing more")
+            }
         }
     }
 }

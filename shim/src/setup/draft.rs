@@ -258,6 +258,12 @@ impl Draft {
             let note = "Entries of loci that were there are recorded, so --remove takes them out";
             self.notes.push(note.to_owned());
         }
+        if self.is_adopting
+            && let Ok(document) = edit::parse(&self.text, self.format)
+        {
+            let targets: Vec<&Target> = self.written.iter().map(|entry| &entry.target).collect();
+            self.ledger.claim(&document, &targets);
+        }
         let existed = record.map_or(before.is_some(), |record| record.existed);
         let known = match (record, before.as_deref()) {
             _ if self.is_adopting => None,

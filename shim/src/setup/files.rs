@@ -277,4 +277,46 @@ mod tests {
         let problem = read(&binary).expect_err("bytes are refused");
         assert!(problem.message().contains("line 2 is not UTF-8"), "{}", problem.message());
     }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_is_not_replaced_and_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("a.json");
+        fs::write(&file, "newer").expect("the file is written");
+        let problem = replace(&file, Some("older"), "ours").expect_err("it was changed");
+        assert!(problem.message().contains("was changed while"), "{}", problem.message());
+        assert_eq!(fs::read_to_string(&file).expect("it is read"), "newer");
+        assert!(replace(&file, None, "ours").is_err(), "it was created meanwhile");
+        let missing = folder.path().join("b/c.json");
+        assert!(replace(&missing, Some("older"), "ours").is_err(), "it was deleted meanwhile");
+        assert_eq!(fs::read_dir(folder.path()).expect("it is read").count(), 1);
+        assert!(replace(&file, Some("newer"), "ours").is_ok());
+    }
+
+    #[test]
+    fn a_file_keeps_its_group_and_hard_links_are_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("a.json");
+        fs::write(&file, "old").expect("the file is written");
+        // Only root may choose any group.
+        let has_group = std::os::unix::fs::chown(&file, None, Some(54321)).is_ok();
+        write(&file, "new").expect("it is replaced");
+        assert!(!has_group || file.metadata().expect("it exists").gid() == 54321);
+        fs::hard_link(&file, folder.path().join("b.json")).expect("the link is created");
+        let problem = check_writable(&file).expect_err("it has two names");
+        assert!(problem.message().contains("2 hard links"), "{}", problem.message());
+        assert!(write(&file, "newer").is_err());
+    }
+
+    #[test]
+    fn a_path_is_followed_through_links_also_where_nothing_is_yet() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let home = folder.path().canonicalize().expect("it exists");
+        fs::create_dir(home.join("real")).expect("the folder is created");
+        symlink(home.join("real"), home.join("link")).expect("the link is created");
+        assert_eq!(real(&home.join("link/a/b")), home.join("real/a/b"));
+        assert_eq!(leads_to(&home.join("link/a"), &home), Some(home.join("real/a")));
+        assert_eq!(leads_to(&home.join("real/a"), &home), None);
+        assert_eq!(leads_to(&home.join("link/a"), &home.join("link")), None, "the home is a link");
+    }
 }

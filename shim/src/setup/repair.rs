@@ -26,7 +26,8 @@ pub fn repair(
     let _lock = SetupLock::take(&environment.home)?;
     let mut manifest = Manifest::read(home)?;
     environment::check_text(own_path)?;
-    files::remove_leftovers(&unrecorded::folders(&manifest, environment, own_path));
+    let folders = unrecorded::folders(&manifest, environment, own_path);
+    files::remove_leftovers(folders.iter().chain([&home.to_path_buf()]));
     let (mut changed, mut problems) = (Vec::new(), Vec::new());
     for client in Client::value_variants() {
         let entries: Vec<WrittenEntry> = entries_of(&manifest, *client).cloned().collect();

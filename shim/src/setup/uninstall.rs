@@ -29,7 +29,8 @@ pub fn remove_everything(
     loci: &Path,
 ) -> Result<Removal, Problem> {
     let mut manifest = Manifest::read(home)?;
-    files::remove_leftovers(&unrecorded::folders(&manifest, environment, loci));
+    let folders = unrecorded::folders(&manifest, environment, loci);
+    files::remove_leftovers(folders.iter().chain([&home.to_path_buf()]));
     let plan = plan_everything(&manifest, environment, loci);
     let mut removal = Removal::default();
     removal.left.extend(plan.notes.into_iter().map(|(_, note)| note));

@@ -96,7 +96,10 @@ impl Unrecorded {
                 entries.retain(|entry| !known.iter().any(|known| known.target == entry.target));
                 entries.dedup();
                 if !entries.is_empty() {
-                    let record = record_with(record, place, &file.path, *format, entries);
+                    let mut record = record_with(record, place, &file.path, *format, entries);
+                    let targets: Vec<&Target> =
+                        record.entries.iter().map(|entry| &entry.target).collect();
+                    record.ledger.claim(&document, &targets);
                     self.manifest.put(record);
                 }
             }

@@ -273,6 +273,9 @@ fn a_table_of_dotted_keys_is_not_replaced() {
     let refused = replace(text, Format::Toml, &toml_server()).expect_err("it is refused");
     let reason = "mcp_servers.loci is not a table with a header of its own";
     assert_eq!(refused.to_string(), reason);
+    let removed = remove(text, Format::Toml, &toml_server().target(), &Ledger::default());
+    let value = parse(&removed.expect("it is removed"), Format::Toml).expect("it is valid");
+    assert!(value["mcp_servers"].get("loci").is_none(), "{value}");
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn an_element_within_an_element_goes_and_its_neighbours_keep_their_bytes() {
     let value = serde_json::json!({"command": "a"});
     let target = Target { path, kind: EntryKind::Element, value };
     let edited = remove(text, Format::Json, &target, &Ledger::default());
-    assert_eq!(edited.as_deref(), Ok(text.replace(" {\"command\": \"a\"}, ", "").as_str()));
+    assert_eq!(edited.as_deref(), Ok(text.replace(" {\"command\": \"a\"},", "").as_str()));
 }
 
 #[test]

@@ -208,17 +208,17 @@ fn cut(text: &str, places: &[Range<usize>], new: &str) -> String {
     kept
 }
 
-/// Returns whether a table is written with dotted keys, which may be anywhere in the table around it.
-fn is_dotted(text: &str, path: &[String]) -> Result<bool, EditError> {
+/// Returns [`blocks`]; none if the table itself is written with dotted keys, which may be anywhere in the table around it.
+fn header_blocks(text: &str, path: &[String]) -> Result<Vec<Range<usize>>, EditError> {
     let document = document(text)?;
     let item = path.iter().try_fold(document.as_item(), |item, name| item.get(name));
-    Ok(item.and_then(Item::as_table).is_some_and(Table::is_dotted))
+    let is_dotted = item.and_then(Item::as_table).is_some_and(Table::is_dotted);
+    if is_dotted { Ok(Vec::new()) } else { blocks(text, path) }
 }
 
 /// Gives a table that exists another value.
 pub fn replace(text: &str, entry: &Entry) -> Result<(String, String), EditError> {
-    let places =
-        if is_dotted(text, &entry.path)? { Vec::new() } else { blocks(text, &entry.path)? };
+    let places = header_blocks(text, &entry.path)?;
     let Value::Table(members) = &entry.value else {
         return Err(EditError::Shape {
             path: entry.path.join("."),
@@ -236,7 +236,7 @@ pub fn replace(text: &str, entry: &Entry) -> Result<(String, String), EditError>
 
 /// Gives a table the lines that it had.
 pub fn put_back(text: &str, target: &Target, previous: &str) -> Result<String, EditError> {
-    let places = blocks(text, &target.path)?;
+    let places = header_blocks(text, &target.path)?;
     if places.is_empty() {
         return put_back_inside(text, target, previous);
     }
@@ -248,7 +248,7 @@ pub fn put_back(text: &str, target: &Target, previous: &str) -> Result<String, E
 
 /// Removes an entry.
 pub fn remove(text: &str, target: &Target, ledger: &Ledger) -> Result<String, EditError> {
-    let mut places = blocks(text, &target.path)?;
+    let mut places = header_blocks(text, &target.path)?;
     let Some(first) = places.first_mut() else { return remove_inside(text, target) };
     // The blank line before a table belongs to the table that was appended, unless another text follows directly.
     let before = &text[..first.start];

@@ -25,7 +25,7 @@ pub fn keep_additions(entry: &Entry, found: &Json) -> (Entry, Vec<String>) {
                 own.extend(variables.iter().map(|(name, value)| (name.clone(), value.into())));
             }
             ("env_vars", own, Json::Array(items)) => {
-                let mut wanted = own.map(|own| own.clone()).unwrap_or(Value::List(Vec::new()));
+                let mut wanted = own.cloned().unwrap_or_else(|| Value::List(Vec::new()));
                 if let Value::List(wanted) = &mut wanted {
                     let added = items.iter().filter(|item| !is_of_setup(item));
                     let added: Vec<Value> = added.map(Value::from).collect();

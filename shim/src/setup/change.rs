@@ -33,6 +33,8 @@ pub struct Outcome {
     pub change: Option<Change>,
     /// What was left as it is, and why.
     pub notes: Vec<String>,
+    /// Whether the file had entries of loci without a record.
+    pub is_adopting: bool,
 }
 
 impl Change {

@@ -23,6 +23,8 @@ pub struct Owner {
     pub scope: Scope,
     /// Overwrite entries that somebody has changed.
     pub force: bool,
+    /// Whether another file of the client had entries of loci without a record: then a permission is theirs too.
+    pub is_adopting: bool,
 }
 
 /// Returns the change of a file.
@@ -68,8 +70,10 @@ struct Draft {
     words: Vec<String>,
     notes: Vec<String>,
     other_server: Option<Json>,
-    /// Whether an entry is recorded that setup did not write.
+    /// Whether an entry of the client is recorded that was there without a record.
     is_adopting: bool,
+    /// Those of this file.
+    adopted: Vec<Target>,
 }
 
 impl Draft {
@@ -89,7 +93,8 @@ impl Draft {
             words: Vec::new(),
             notes: Vec::new(),
             other_server: None,
-            is_adopting: false,
+            is_adopting: owner.is_adopting,
+            adopted: Vec::new(),
         }
     }
 
@@ -171,9 +176,19 @@ impl Draft {
         let target = wanted.entry.target();
         if let Some(known) = known {
             self.written.push(WrittenEntry { target, ..known });
-        } else if is_about_loci(wanted) {
+        } else if self.can_adopt(wanted) {
             self.is_adopting = true;
+            self.adopted.push(target.clone());
             self.written.push(WrittenEntry { part: wanted.part, target, previous: None });
+        }
+    }
+
+    /// Whether an entry that is there without a record starts loci. A permission alone does not: somebody may have written it before.
+    fn can_adopt(&self, wanted: &WantedEntry) -> bool {
+        match wanted.part {
+            Part::Server => true,
+            Part::Hook => !hook_commands(&wanted.entry.value.to_json()).is_empty(),
+            Part::Permission => self.is_adopting,
         }
     }
 
@@ -252,21 +267,19 @@ impl Draft {
     ) -> Result<Outcome, Problem> {
         let is_same = before.as_deref().unwrap_or_default() == self.text;
         if is_same && record.is_none_or(|record| record.entries == self.written) {
-            return Ok(Outcome { change: None, notes: self.notes });
+            return Ok(Outcome { notes: self.notes, ..Outcome::default() });
         }
-        if is_same && self.is_adopting {
+        let is_adopting = !self.adopted.is_empty();
+        if is_same && is_adopting {
             let note = "Entries of loci that were there are recorded, so --remove takes them out";
             self.notes.push(note.to_owned());
         }
-        if self.is_adopting
-            && let Ok(document) = edit::parse(&self.text, self.format)
-        {
-            let targets: Vec<&Target> = self.written.iter().map(|entry| &entry.target).collect();
-            self.ledger.claim(&document, &targets);
+        if let Ok(document) = edit::parse(&self.text, self.format) {
+            self.ledger.claim(&document, &self.adopted);
         }
         let existed = record.map_or(before.is_some(), |record| record.existed);
         let known = match (record, before.as_deref()) {
-            _ if self.is_adopting => None,
+            _ if is_adopting => None,
             (None, before) => Some(before.unwrap_or_default().to_owned()),
             (Some(record), before) => before.and_then(|text| record.original(text)),
         };
@@ -296,19 +309,7 @@ impl Draft {
         let Owner { client, scope, .. } = self.owner;
         let path = path.to_path_buf();
         let change = Change { client, scope, path, before, after, words: self.words, record };
-        Ok(Outcome { change: Some(change), notes: self.notes })
-    }
-}
-
-/// Whether an entry names loci, so that nobody misses it without loci. The version of a file of hooks does not.
-fn is_about_loci(wanted: &WantedEntry) -> bool {
-    match wanted.part {
-        Part::Server => true,
-        Part::Hook => !hook_commands(&wanted.entry.value.to_json()).is_empty(),
-        Part::Permission => {
-            let value = wanted.entry.value.to_json().to_string();
-            value.contains("loci") || wanted.entry.path.iter().any(|name| name.contains("loci"))
-        }
+        Ok(Outcome { change: Some(change), notes: self.notes, is_adopting })
     }
 }
 

@@ -61,11 +61,13 @@ fn add_client(
     manifest: &Manifest,
 ) -> Result<(), Problem> {
     let wanted = clients::wanted(client, context)?;
-    let owner = Owner { client, scope: context.scope, force: context.wishes.force };
+    let (scope, force) = (context.scope, context.wishes.force);
+    let mut owner = Owner { client, scope, force, is_adopting: false };
     for file in &wanted.files {
         check_place(&file.path, context)?;
         let outcome = draft(manifest, owner, file)?;
         outcome.change.as_ref().map_or(Ok(()), check_change)?;
+        owner.is_adopting |= outcome.is_adopting;
         plan.changes.extend(outcome.change);
         plan.notes.extend(outcome.notes.into_iter().map(|note| (client, note)));
     }
@@ -114,7 +116,7 @@ fn remove_vscode_hooks(plan: &mut Plan, manifest: &Manifest) {
 /// Plans to remove what the manifest has of a client, or of all clients, and what starts this program without being in the manifest.
 #[must_use]
 pub fn take_down(manifest: &Manifest, search: &Search<'_>) -> Plan {
-    let Unrecorded { manifest, notes } = unrecorded::find(manifest, search);
+    let Unrecorded { manifest, notes, .. } = unrecorded::find(manifest, search);
     let mut plan = Plan { notes, ..Plan::default() };
     plan.clients.extend(plan.notes.iter().map(|(client, _)| *client));
     plan.clients.dedup();

@@ -21,6 +21,7 @@ pub fn remove(record: &WrittenFile, force: bool) -> Result<Outcome, Problem> {
         return Ok(Outcome {
             change: Some(change(record, None, None, Vec::new(), Vec::new())),
             notes,
+            ..Outcome::default()
         });
     };
     // Somebody has moved a file that setup created to where the link leads, so it stays without entries.
@@ -37,16 +38,17 @@ pub fn remove(record: &WrittenFile, force: bool) -> Result<Outcome, Problem> {
         return Ok(Outcome {
             change: Some(change(record, before, after, words, Vec::new())),
             notes: is_link.then(note).into_iter().collect(),
+            ..Outcome::default()
         });
     }
     let Some(format) = record.format else {
         if force && !record.existed {
             let words = vec!["delete it, although it was changed by hand".to_owned()];
             let change = change(record, before, None, words, Vec::new());
-            return Ok(Outcome { change: Some(change), notes: Vec::new() });
+            return Ok(Outcome { change: Some(change), ..Outcome::default() });
         }
         let note = format!("{shown} was changed by hand and stays; --force deletes it");
-        return Ok(Outcome { change: None, notes: vec![note] });
+        return Ok(Outcome { notes: vec![note], ..Outcome::default() });
     };
     let mut taking = Taking { format, text: text.clone(), force, ..Taking::default() };
     for entry in record.entries.iter().rev() {
@@ -57,7 +59,7 @@ pub fn remove(record: &WrittenFile, force: bool) -> Result<Outcome, Problem> {
     taking.words.reverse();
     taking.kept.reverse();
     let change = change(record, before, after, taking.words, taking.kept);
-    Ok(Outcome { change: Some(change), notes: taking.notes })
+    Ok(Outcome { change: Some(change), notes: taking.notes, ..Outcome::default() })
 }
 
 /// Returns what a client reads as a file without settings.

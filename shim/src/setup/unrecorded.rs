@@ -37,15 +37,19 @@ pub struct Unrecorded {
     pub manifest: Manifest,
     /// Entries that stay, in words.
     pub notes: Vec<(Client, String)>,
+    /// Whether an entry of the client was added.
+    is_adopting: bool,
 }
 
 /// Looks through the files of clients.
 #[must_use]
 pub fn find(manifest: &Manifest, search: &Search<'_>) -> Unrecorded {
-    let mut found = Unrecorded { manifest: manifest.clone(), notes: Vec::new() };
+    let manifest = manifest.clone();
+    let mut found = Unrecorded { manifest, notes: Vec::new(), is_adopting: false };
     let scope = search.scope.unwrap_or(Scope::User);
     let clients = Client::value_variants().iter().copied();
     for client in clients.filter(|client| search.client.is_none_or(|only| only == *client)) {
+        found.is_adopting = false;
         let place = (client, scope);
         // The plugin of OpenCode is recognised without asking for the version.
         let no_hooks = client == Client::Opencode;
@@ -92,13 +96,14 @@ impl Unrecorded {
                 let mut entries = Vec::new();
                 for wanted in wanted {
                     entries.extend(self.matching(search, place, (file, &document), wanted));
+                    self.is_adopting |= !entries.is_empty();
                 }
                 entries.retain(|entry| !known.iter().any(|known| known.target == entry.target));
                 entries.dedup();
                 if !entries.is_empty() {
+                    let targets: Vec<Target> =
+                        entries.iter().map(|entry| entry.target.clone()).collect();
                     let mut record = record_with(record, place, &file.path, *format, entries);
-                    let targets: Vec<&Target> =
-                        record.entries.iter().map(|entry| &entry.target).collect();
                     record.ledger.claim(&document, &targets);
                     self.manifest.put(record);
                 }
@@ -131,7 +136,9 @@ impl Unrecorded {
         let (mut entries, mut has_others) = (Vec::new(), false);
         for value in values.into_iter().filter(|value| !is_known(value)) {
             let is_plain = *value == target.value;
-            if !starts(search, wanted.part, value, is_plain) {
+            // A permission goes with an entry that starts loci; alone, somebody may have written it before.
+            let is_permission = wanted.part == Part::Permission && is_plain && self.is_adopting;
+            if !is_permission && !starts(search, wanted.part, value) {
                 continue;
             }
             if is_plain || (search.force && !runs_others(value)) {
@@ -154,14 +161,13 @@ impl Unrecorded {
     }
 }
 
-/// Whether a value starts this program or is a permission for it.
-fn starts(search: &Search<'_>, part: Part, value: &Json, is_plain: bool) -> bool {
+/// Whether a value starts this program.
+fn starts(search: &Search<'_>, part: Part, value: &Json) -> bool {
     match part {
         Part::Server if starts_loci(value) => {
             server_command(value).is_some_and(|(program, _)| is_this(search, &program))
         }
-        Part::Server => false,
-        Part::Permission => is_plain,
+        Part::Server | Part::Permission => false,
         Part::Hook => hook_commands(value).iter().any(|command| {
             hook_parts(command).is_some_and(|(program, _)| is_this(search, &program))
         }),

@@ -26,7 +26,7 @@ pub fn whole(
             Some(_) => format!("{shown} was changed by hand and stays; --force replaces it"),
             None => format!("{shown} is not of loci and stays; --force replaces it"),
         };
-        return Outcome { change: None, notes: vec![note] };
+        return Outcome { notes: vec![note], ..Outcome::default() };
     }
     let original = match record {
         Some(record) => {
@@ -41,5 +41,5 @@ pub fn whole(
     let words = vec!["write the plugin that runs the hooks of loci".to_owned()];
     let (path, after) = (path.to_path_buf(), Some(text.to_owned()));
     let change = Change { client, scope, path, before, after, words, record: written };
-    Outcome { change: Some(change), notes: Vec::new() }
+    Outcome { change: Some(change), ..Outcome::default() }
 }

@@ -110,14 +110,14 @@ impl Ledger {
 
     /// Counts the objects and arrays as created that have nothing but the entries, so that they go with the last of them. The document
     /// itself stays.
-    pub fn claim(&mut self, document: &Json, entries: &[&Target]) {
+    pub fn claim(&mut self, document: &Json, entries: &[Target]) {
         for name in document.as_object().into_iter().flat_map(serde_json::Map::keys) {
             self.claim_at(&document[name], &mut vec![name.clone()], entries);
         }
     }
 
     /// Returns whether a value has nothing but entries.
-    fn claim_at(&mut self, value: &Json, path: &mut Vec<String>, entries: &[&Target]) -> bool {
+    fn claim_at(&mut self, value: &Json, path: &mut Vec<String>, entries: &[Target]) -> bool {
         let is_key = |path: &[String]| {
             entries.iter().any(|entry| entry.kind == EntryKind::Key && entry.path == path)
         };
@@ -223,11 +223,11 @@ mod tests {
         let allow = element(["permissions", "allow"], json!("mcp__loci"));
         let document = json!({"hooks": {"Stop": [1], "Start": [2]}, "permissions": {"allow": ["mcp__loci"], "deny": []}, "x": {}});
         let mut ledger = Ledger::default();
-        ledger.claim(&document, &[&stop, &start, &allow]);
+        ledger.claim(&document, &[stop.clone(), start.clone(), allow]);
         let claimed: Vec<&str> = ledger.created.iter().map(String::as_str).collect();
         assert_eq!(claimed, ["/hooks", "/hooks/Start", "/hooks/Stop", "/permissions/allow"]);
         let mut ledger = Ledger::default();
-        ledger.claim(&json!({"hooks": {"Stop": [1, 3], "Start": [2]}}), &[&stop, &start]);
+        ledger.claim(&json!({"hooks": {"Stop": [1, 3], "Start": [2]}}), &[stop, start]);
         assert_eq!(ledger.created.len(), 1, "{ledger:?}");
     }
 }

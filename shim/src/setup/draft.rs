@@ -266,7 +266,9 @@ impl Draft {
         record: Option<&WrittenFile>,
     ) -> Result<Outcome, Problem> {
         let is_same = before.as_deref().unwrap_or_default() == self.text;
-        if is_same && record.is_none_or(|record| record.entries == self.written) {
+        if is_same
+            && record.map_or(self.written.is_empty(), |record| record.entries == self.written)
+        {
             return Ok(Outcome { notes: self.notes, ..Outcome::default() });
         }
         let is_adopting = !self.adopted.is_empty();

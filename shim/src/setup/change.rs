@@ -26,6 +26,19 @@ pub struct Change {
     pub record: WrittenFile,
 }
 
+/// Whose file is drafted.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner {
+    /// The client.
+    pub client: Client,
+    /// Whose configuration it is.
+    pub scope: Scope,
+    /// Overwrite entries that somebody has changed.
+    pub force: bool,
+    /// Whether another file of the client had entries of loci without a record: then a permission is theirs too.
+    pub is_adopting: bool,
+}
+
 /// What a file needs.
 #[derive(Debug, Default)]
 pub struct Outcome {

@@ -3,7 +3,7 @@
 //! Not here: writing it (`apply`), taking entries out again (`removal`).
 
 use super::additions::keep_additions;
-use super::change::{Change, Outcome, hook_commands, is_blank, refuse, starts_loci};
+use super::change::{Change, Outcome, Owner, hook_commands, is_blank, refuse, starts_loci};
 use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile};
 use super::edit::{self, EditError, EntryKind, Format, Found, Ledger, Target};
 use super::files;
@@ -13,19 +13,6 @@ use super::{other_hooks, removal};
 use crate::output::Problem;
 use serde_json::Value as Json;
 use std::path::Path;
-
-/// Whose file is drafted.
-#[derive(Debug, Clone, Copy)]
-pub struct Owner {
-    /// The client.
-    pub client: Client,
-    /// Whose configuration it is.
-    pub scope: Scope,
-    /// Overwrite entries that somebody has changed.
-    pub force: bool,
-    /// Whether another file of the client had entries of loci without a record: then a permission is theirs too.
-    pub is_adopting: bool,
-}
 
 /// Returns the change of a file.
 ///

@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Start of the name of a file that is about to take the place of another one in its folder.
 const TEMPORARY: &str = ".loci-setup-";
 /// Age at which such a file was left by a command that was killed.
-const LEFTOVER_AGE: Duration = Duration::from_secs(60);
+const LEFTOVER_AGE: Duration = Duration::from_mins(1);
 
 /// Returns the text of a file; `None` if it does not exist.
 ///

@@ -2,10 +2,10 @@
 //!
 //! Not here: how it looks (`report`).
 
-use super::change::{Change, hook_commands};
-use super::client::{Client, Context, Part, Scope, WantedFile, Wishes};
+use super::change::{Change, Owner, hook_commands};
+use super::client::{Client, Context, Part, Scope};
 use super::clients;
-use super::draft::{Owner, draft};
+use super::draft::draft;
 use super::edit::{self, Format};
 use super::environment::Environment;
 use super::files;
@@ -143,18 +143,6 @@ pub fn take_down(manifest: &Manifest, search: &Search<'_>) -> Plan {
     }
     plan.clients.sort_unstable();
     plan
-}
-
-/// Returns the files that setup would write for a client; none if it has no configuration of the scope.
-#[must_use]
-pub fn wanted_files(
-    environment: &Environment,
-    loci: &Path,
-    (client, scope): (Client, Scope),
-    wishes: &Wishes,
-) -> Vec<WantedFile> {
-    let context = Context { environment, loci, scope, wishes, vscode_has_hooks: false };
-    clients::wanted(client, &context).map(|wanted| wanted.files).unwrap_or_default()
 }
 
 /// Returns the clients that are installed.

@@ -5,12 +5,12 @@
 
 use super::change::{hook_commands, hook_parts, server_command, starts_loci};
 use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile, Wishes};
+use super::clients;
 use super::edit::{self, EntryKind, Format, Ledger, Target};
 use super::environment::Environment;
 use super::event::Event;
 use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};
-use super::plan;
 use clap::ValueEnum;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub fn find(manifest: &Manifest, search: &Search<'_>) -> Unrecorded {
         let no_hooks = client == Client::Opencode;
         let with = Event::value_variants().to_vec();
         let wishes = Wishes { no_hooks, with, ..Wishes::default() };
-        for file in plan::wanted_files(search.environment, search.loci, place, &wishes) {
+        for file in clients::wanted_files(search.environment, search.loci, place, &wishes) {
             found.look_at(search, place, &file);
         }
     }
@@ -69,7 +69,7 @@ pub fn folders(manifest: &Manifest, environment: &Environment, loci: &Path) -> V
     for client in Client::value_variants() {
         let wishes = Wishes { no_hooks: *client == Client::Opencode, ..Wishes::default() };
         for scope in [Scope::User, Scope::Project] {
-            let files = plan::wanted_files(environment, loci, (*client, scope), &wishes);
+            let files = clients::wanted_files(environment, loci, (*client, scope), &wishes);
             paths.extend(files.into_iter().map(|file| file.path));
         }
     }
@@ -200,26 +200,11 @@ fn record_with(
 ) -> WrittenFile {
     let path = path.to_path_buf();
     let (hash, reverse) = (String::new(), Reverse::between("", ""));
-    match record {
-        Some(mut record) => {
-            record.entries.append(&mut entries);
-            WrittenFile { hash, reverse, ..record }
-        }
-        None => {
-            let (folders, ledger) = (Vec::new(), Ledger::default());
-            let format = Some(format);
-            WrittenFile {
-                client,
-                scope,
-                path,
-                format,
-                existed: true,
-                folders,
-                hash,
-                reverse,
-                ledger,
-                entries,
-            }
-        }
+    if let Some(mut record) = record {
+        record.entries.append(&mut entries);
+        return WrittenFile { hash, reverse, ..record };
     }
+    let (folders, ledger, format) = (Vec::new(), Ledger::default(), Some(format));
+    let existed = true;
+    WrittenFile { client, scope, path, format, existed, folders, hash, reverse, ledger, entries }
 }

@@ -1,7 +1,6 @@
 //! Drafts a file that setup writes as a whole: the plugin of `OpenCode`. One that somebody has changed stays.
 
-use super::change::{Change, Outcome};
-use super::draft::Owner;
+use super::change::{Change, Outcome, Owner};
 use super::files;
 use super::manifest::WrittenFile;
 use std::path::Path;

@@ -46,13 +46,13 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let plugin = context.choose(user, ".opencode").join("plugins/loci.js");
     let program = Value::Text(context.program()).to_line(false);
     let text = |source: &str| source.replace(PLACEHOLDER, &program);
-    let content = if context.wants(Event::SessionStart) {
+    let written = if context.wants(Event::SessionStart) {
         let version = major_version(environment, &path, &mut notes);
         Content::Whole(text(if version == 1 { PLUGIN_1 } else { PLUGIN_2 }))
     } else {
         Content::Nothing(vec![text(PLUGIN_1), text(PLUGIN_2)])
     };
-    files.push(WantedFile { path: plugin, content });
+    files.push(WantedFile { path: plugin, content: written });
     Wanted { files, notes }
 }
 

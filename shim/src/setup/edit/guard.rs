@@ -49,6 +49,7 @@ pub fn find(document: &Json, target: &Target) -> Found {
 }
 
 /// Returns the value at a path. In an array, a name is the number of an item.
+#[must_use]
 pub fn at<'a>(document: &'a Json, path: &[String]) -> Option<&'a Json> {
     path.iter().try_fold(document, |value, name| match value {
         Json::Array(items) => items.get(name.parse::<usize>().ok()?),

@@ -4,7 +4,7 @@
 
 use super::additions::keep_additions;
 use super::change::{Change, Outcome, Owner, hook_commands, is_blank, refuse, starts_loci};
-use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile};
+use super::client::{Content, Part, WantedEntry, WantedFile};
 use super::edit::{self, EditError, EntryKind, Format, Found, Ledger, Target};
 use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};

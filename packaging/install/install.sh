@@ -87,7 +87,10 @@ while [ $# -gt 0 ]; do
         --from | --version | --prefix)
             [ $# -ge 2 ] || fail "$1 needs a value"
             case "$1" in
-                --from) from=${2%/} ;;
+                --from)
+                    from=${2%/}
+                    [ ! -d "$from" ] || from=$(cd "$from" && pwd)
+                    ;;
                 --version) version=$2 ;;
                 --prefix) prefix=${2%/} ;;
             esac
@@ -151,6 +154,6 @@ case ":${PATH:-}:" in
 esac
 say "Next:"
 say "  $loci model download    # the embedding model, once"
-say "  $loci demo              # see it work in a temporary home"
-say "  claude mcp add --scope user loci -- $prefix/bin/loci mcp"
+say "  $loci setup             # shows what it writes to the clients that are installed, and asks"
+say "  $loci doctor"
 say "To remove it: $loci uninstall"

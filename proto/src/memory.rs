@@ -256,6 +256,12 @@ impl Confidence {
         self.0
     }
 
+    /// Returns the confidence as it is written: with 4 decimals, since further digits are not significant.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        Self((self.0 * 1e4).round() / 1e4)
+    }
+
     /// Returns the confidence increased by `by`, at most 1.
     #[must_use]
     pub fn boosted(self, by: f64) -> Self {
@@ -264,9 +270,8 @@ impl Confidence {
 }
 
 impl Serialize for Confidence {
-    /// Rounds to 4 decimals; further digits are not significant.
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_f64((self.0 * 1e4).round() / 1e4)
+        s.serialize_f64(self.rounded().0)
     }
 }
 

@@ -322,3 +322,19 @@ fn three_imports_at_once_add_each_memory_once() {
     let [new, old] = [&new, &old].map(|home| without_provenance(&export(home, &[])));
     assert_eq!(new, old);
 }
+
+#[test]
+fn an_own_export_changes_nothing() {
+    let home = TestHome::without_model();
+    let add = home.loci(&["add", "The", "build", "runs", "on", "Jenkins", "--json"]);
+    let stored: Value = serde_json::from_slice(&add.stdout).expect("valid JSON");
+    let id = stored["id"].as_str().expect("it has an id");
+    // The confidence fades by fractions of a second: it has more digits in the database than in the file.
+    assert!(home.loci(&["pin", id]).status.success());
+    let file = home.path("all.jsonl");
+    let file = file.to_str().expect("the path is UTF-8");
+    export(&home, &["--output", file]);
+    let report = import(&home, file, &[]).expect("it is imported");
+    assert_eq!((report["added"].as_u64(), report["changed"].as_u64()), (Some(0), Some(0)));
+    assert!(report["act"].is_null() && report["notes"].is_null(), "{report}");
+}

@@ -147,7 +147,19 @@ fn files_that_loci_did_not_write_stay() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Deleted");
     assert!(home.loci(&["backup", "create"]).status.success());
-    let mine = ["notes.txt", "backups/letter.txt", "memory.db.old", "quarantine/mine/a.db"];
+    let mine = [
+        "notes.txt",
+        "backups/letter.txt",
+        "backups/memory-of-grandma.db",
+        "backups/memory-export.json",
+        "backups/.tmp-work/thesis.txt",
+        "memory.db.old",
+        ".restore-memory.db-mine/a.db",
+        "quarantine/mine/a.db",
+        "models/all-MiniLM-L6-v2/notes.txt",
+        "models/onnxruntime-mybuild/src.c",
+        "models/.fetch-list/urls.txt",
+    ];
     for name in mine {
         let path = home.path(".loci").join(name);
         fs::create_dir_all(path.parent().expect("it is in a folder")).expect("it is created");
@@ -158,8 +170,74 @@ fn files_that_loci_did_not_write_stay() {
         assert!(home.path(".loci").join(name).exists(), "{name}");
     }
     assert_eq!(kept(&report, &home.path(".loci/notes.txt")), "loci did not write it");
-    assert_eq!(names(&home.path(".loci/backups")), ["letter.txt"]);
+    let left = [".tmp-work", "letter.txt", "memory-export.json", "memory-of-grandma.db"];
+    assert_eq!(names(&home.path(".loci/backups")), left);
     assert!(!home.path(".loci/memory.db").exists());
+}
+
+#[test]
+fn an_export_into_the_data_folder_is_refused() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "Kept because the export would be deleted too");
+    fs::create_dir_all(home.path(".loci/backups")).expect("the folder is created");
+    let export = home.path(".loci/backups/memory-export.json");
+    let export = export.to_str().expect("the path is UTF-8");
+    let output = home.loci(&["uninstall", "--delete-data", "--yes", "--export", export]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && text.contains("outside"), "{text}");
+    assert_eq!(home.session().recall("export").len(), 1);
+}
+
+#[test]
+fn links_with_names_of_the_users_stay_and_a_home_folder_is_refused() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "Deleted");
+    let (link, notes) = (home.path(".loci/my-notes"), home.path("notes"));
+    fs::create_dir(&notes).expect("the folder is created");
+    symlink(&notes, &link).expect("the link is created");
+    let report = uninstall(&home, &["--delete-data", "--yes"]);
+    assert!(link.is_symlink(), "{report}");
+    assert_eq!(kept(&report, &link), "loci did not write it");
+
+    let folder = home.path("");
+    let home = home.with("LOCI_HOME", &folder);
+    crate::home::private(&folder);
+    home.session().store("semantic", "In the home folder");
+    let output = home.loci(&["uninstall", "--delete-data", "--yes"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && text.contains("home folder"), "{text}");
+    assert!(folder.join("memory.db").exists());
+}
+
+#[test]
+fn an_agent_does_not_delete_the_memories() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "An agent runs commands too");
+    let output = home
+        .command("loci")
+        .env("CLAUDE_CODE_SESSION_ID", "of-an-agent")
+        .args(["uninstall", "--delete-data", "--yes"])
+        .output()
+        .expect("loci runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && text.contains("agent"), "{text}");
+    assert_eq!(home.session().recall("commands").len(), 1);
+}
+
+#[test]
+fn nothing_is_removed_if_the_daemon_does_not_stop() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "The daemon hangs");
+    let settings = home.path(".claude/settings.json");
+    fs::create_dir_all(home.path(".claude")).expect("the folder is created");
+    assert!(home.loci(&["setup", "claude", "--yes"]).status.success());
+    let pid = home.status()["pid"].as_i64().expect("the daemon runs");
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).expect("a process id"));
+    nix::sys::signal::kill(pid, nix::sys::signal::SIGSTOP).expect("the daemon is stopped");
+    let output = home.loci(&["uninstall", "--yes"]);
+    nix::sys::signal::kill(pid, nix::sys::signal::SIGCONT).expect("the daemon continues");
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(settings.exists() && home.path(".loci/setup.json").exists());
 }
 
 #[test]

@@ -28,7 +28,11 @@ pub(super) async fn check(
 ) -> Result<(), Failure> {
     let is_person = session.actor().origin == Origin::Person;
     let is_served = match request {
-        Request::Store(_) | Request::Recall(_) | Request::Relate(_) | Request::Compact(_) => false,
+        Request::Store(_)
+        | Request::Recall(_)
+        | Request::Relate(_)
+        | Request::Compact(_)
+        | Request::Hook(_) => false,
         Request::Config(_)
         | Request::Doctor(_)
         | Request::Groups(_)

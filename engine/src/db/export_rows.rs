@@ -108,7 +108,7 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         status_at: row.get(5)?,
         superseded_by: row.get::<_, Option<String>>(6)?.and_then(|id| id.parse().ok()),
         forgotten_reason: row.get(7)?,
-        confidence: anchor.confidence,
+        confidence: anchor.confidence.rounded(),
         confidence_at: anchor.at.0,
         pinned: anchor.pinned,
         access_count: row.get(11)?,

@@ -129,7 +129,7 @@ fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>>
 }
 
 pub(crate) fn no_such_act(id: i64) -> Error {
-    Failure::new(Code::NotFound, format!("is not the number of an act: {id}"))
+    Failure::new(Code::NotFound, format!("{id} is not the number of an act"))
         .at("id")
         .hint("Run loci history for the acts that can be undone")
         .into()

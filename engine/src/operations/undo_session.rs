@@ -53,14 +53,14 @@ pub(crate) fn resolve_session(conn: &Connection, prefix: &str) -> Result<String>
         return Ok(found.swap_remove(exact));
     }
     match found.len() {
-        0 => Err(Failure::new(Code::NotFound, format!("no session begins with {prefix}"))
+        0 => Err(Failure::new(Code::NotFound, format!("{prefix} is the beginning of no id"))
             .at("session")
             .hint("loci inspect ID and loci history --json show the sessions")
             .into()),
         1 => Ok(found.swap_remove(0)),
         _ => {
             found.truncate(MAX_NAMED);
-            let message = format!("several sessions begin with {prefix}: {}", found.join(", "));
+            let message = format!("{prefix} is the beginning of several ids: {}", found.join(", "));
             let failure = Failure::new(Code::Conflict, message).at("session");
             Err(failure.hint("Give more characters of the id").into())
         }

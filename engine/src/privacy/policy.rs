@@ -359,5 +359,5 @@ fn refusal(found: &[Detected]) -> Failure {
         listed.push(format!("{} more", found.len() - MAX_LISTED));
     }
     Failure::new(Code::SecretDetected, format!("holds a secret: {}", listed.join(", ")))
-        .hint("Store where it is kept, not its value; the user can set privacy.secrets in config.toml to redact or allow")
+        .hint("Store where it is kept, not its value; privacy.secrets in config.toml can redact or allow it")
 }

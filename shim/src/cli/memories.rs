@@ -143,10 +143,10 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 pub struct Add {
     /// Text to store, one self-contained statement; `-` reads standard input.
-    #[arg(allow_hyphen_values = true)]
-    pub text: String,
+    #[arg(required = true, num_args = 1.., value_name = "TEXT")]
+    pub text: Vec<String>,
     /// Memory type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser(), default_value = "semantic")]
     pub kind: MemoryType,
     /// Scope; default: `group` for episodic memories, `global` for other types, unless `[scope]` changes it.
     #[arg(long, value_parser = scope_parser())]
@@ -254,7 +254,7 @@ pub struct Forget {
     /// Forget every memory that matches: text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1
     #[arg(long = "where", value_name = "EXPRESSION", conflicts_with = "hard")]
     pub matching: Option<String>,
-    /// Erase every trace; cannot be restored.
+    /// Erase it from the store, which cannot be undone; backups keep it without `--purge-backups`.
     #[arg(long)]
     pub hard: bool,
     /// Also delete backups that contain it.

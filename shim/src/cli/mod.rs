@@ -28,7 +28,7 @@ use versions::{Review, Supersede};
 #[derive(Debug, Parser)]
 #[command(name = "loci", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Example: add it to an agent\n  claude mcp add --scope user loci -- loci mcp\n\nExample: try it; only the downloaded model is kept\n  loci demo"
+    after_help = "Example: set up the clients that are installed\n  loci setup\n\nExample: try it; only the downloaded model is kept\n  loci demo"
 )]
 pub struct Cli {
     /// The command.
@@ -117,7 +117,7 @@ pub enum Command {
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]
     #[command(
-        after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
+        after_help = "Example: write it into the configuration of Claude Code\n  loci setup claude"
     )]
     Mcp {
         /// Neither read nor write nor record anything in this session; `LOCI_INCOGNITO=1` does the same.

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
-    let content = text::read_argument(args.text)?;
+    let content = text::read_argument(args.text.join(" "))?;
     let supersedes = match &args.supersedes {
         Some(id_part) => Some(memory_id::resolve(client, id_part, args.group.as_ref()).await?.id),
         None => None,
@@ -41,7 +41,7 @@ fn result_text(reply: &StoreReply) -> String {
     let mut text = if reply.deduplicated {
         format!("Already known; its confidence was raised: {}", reply.id)
     } else {
-        format!("Stored {}", reply.id)
+        format!("Stored {0}\n  to take it back: loci forget {0}", reply.id)
     };
     if let Some(old) = &reply.superseded {
         let _ = write!(text, "\n  replaces {old}");

@@ -64,10 +64,7 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         }
     };
     let memory = memory_id::describe(&resolved);
-    confirm(
-        &format!("{memory}\nErase every trace of it? This cannot be undone."),
-        Consent::from(args.yes),
-    )?;
+    confirm(&format!("{memory}\n{}", erase_question(args.purge_backups)), Consent::from(args.yes))?;
     let request = ForgetRequest {
         memory_id: resolved.id,
         reason: args.reason.clone(),
@@ -89,6 +86,14 @@ async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), 
         return print_json(&raw_reply);
     }
     print_erased(&raw_reply.parse()?, purged.as_ref(), &memory)
+}
+
+fn erase_question(purge_backups: bool) -> &'static str {
+    if purge_backups {
+        "Erase it from the store, and delete the backups that contain it? This cannot be undone."
+    } else {
+        "Erase it from the store? Backups keep it without --purge-backups. This cannot be undone."
+    }
 }
 
 /// Describes what happened to the backups that contained the memory.

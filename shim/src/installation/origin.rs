@@ -191,8 +191,15 @@ fn node(program: &Path) -> Option<Found> {
     Some((
         Installer::Npm,
         format!("npm install {place} {PACKAGE}@latest"),
-        format!("npm uninstall {place} {PACKAGE}"),
+        format!("npm uninstall {place} {}", node_packages(folder)),
     ))
+}
+
+/// The package, and the one with the programs of this platform if it was installed by itself.
+fn node_packages(folder: &Path) -> String {
+    let own = names(&folder.join("node_modules/@loci-local"));
+    let own = own.iter().map(|name| quoted(&format!("@loci-local/{name}")));
+    std::iter::once(PACKAGE.to_owned()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
 fn homebrew(program: &Path) -> Option<Found> {
@@ -238,13 +245,30 @@ fn script(program: &Path) -> Option<Found> {
     let (from, read) = (quoted(source), quoted(&script));
     let prefix = quoted_path(root(program)?);
     let fetch = if source.contains("://") { "curl -fsSL" } else { "cat" };
-    let files: Vec<String> =
-        receipt.files.iter().chain([&path]).map(|path| quoted_path(path)).collect();
+    let remove = format!("cd {prefix} && {}", remove_files(root(program)?, &receipt.files));
     Some((
         Installer::Script,
         format!("{fetch} {read} | sh -s -- --from {from} --prefix {prefix}"),
-        format!("rm {}", files.join(" ")),
+        remove,
     ))
+}
+
+/// The command that removes the files of the receipt, to be run in `root`. Manual pages, one for each command, are named by one pattern.
+fn remove_files(root: &Path, files: &[PathBuf]) -> String {
+    const PAGES: (&str, &str, &str) = ("share/man/man1/", "loci-", ".1");
+    let is_page = |path: &str| {
+        let name = path.strip_prefix(PAGES.0);
+        name.is_some_and(|name| name.starts_with(PAGES.1) && name.ends_with(PAGES.2))
+    };
+    let relative =
+        |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
+    let (pages, rest): (Vec<String>, Vec<String>) =
+        files.iter().map(relative).partition(|path| is_page(path));
+    let mut words: Vec<String> = rest.iter().map(|path| quoted(path)).collect();
+    if !pages.is_empty() {
+        words.push(format!("{}{}*{}", PAGES.0, PAGES.1, PAGES.2));
+    }
+    format!("rm {} {RECEIPT} && rmdir share/loci", words.join(" "))
 }
 
 fn debian(program: &Path) -> Option<Found> {

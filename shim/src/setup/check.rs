@@ -61,7 +61,11 @@ fn check_client(checked: &Checked<'_>, client: Client) -> Vec<Finding> {
             look_at(&file, client, &mut state);
         }
     }
-    let has_plugin = plugin::is_on(client, checked.environment);
+    let has_plugin = match client {
+        Client::Claude => plugin::is_on(client, &clients::claude::folder(checked.environment)),
+        Client::Codex => plugin::is_on(client, &clients::codex::folder(checked.environment)),
+        _ => false,
+    };
     if has_plugin {
         check_plugin(client, &mut state);
     }

@@ -59,7 +59,9 @@ impl Event {
             Self::Prompt => "recall what fits a prompt",
             Self::PreTool => "recall what is known about a file or command before a tool runs",
             Self::SubagentStart => "give a short brief to a subagent",
-            Self::PostCompact => "give the brief again after compaction",
+            Self::PostCompact => {
+                "note a compaction; store the client's summary if hooks.post_compact is on"
+            }
             Self::Stop => "remind to store what was decided",
             Self::SessionEnd => "note the end of a session",
         }

@@ -27,6 +27,11 @@ const NAMES: &[&str] = &[
     "https_proxy",
     "all_proxy",
     "no_proxy",
+    // The index from which a missing model is downloaded.
+    "PIP_CONFIG_FILE",
+    "PIP_INDEX_URL",
+    "PIP_NO_INDEX",
+    "UV_DEFAULT_INDEX",
 ];
 
 /// Prefixes of inherited variables.
@@ -55,6 +60,7 @@ mod tests {
             "XDG_RUNTIME_DIR",
             "LOCI_DB",
             "https_proxy",
+            "PIP_INDEX_URL",
             "LOCI_GROUP",
             "ANTHROPIC_API_KEY",
             "CLAUDE_PROJECT_DIR",
@@ -62,6 +68,9 @@ mod tests {
         let inherited: Vec<_> = for_daemon(names.iter().map(|name| (name.into(), "x".into())))
             .map(|(name, _)| name)
             .collect();
-        assert_eq!(inherited, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy"]);
+        assert_eq!(
+            inherited,
+            ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy", "PIP_INDEX_URL"]
+        );
     }
 }

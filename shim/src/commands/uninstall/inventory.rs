@@ -2,6 +2,7 @@
 //!
 //! Symbolic links are never followed into a folder. A file whose name is not loci's is kept. Not here: deleting (`mod`).
 
+use super::names;
 use loci_proto::admin::Places;
 use loci_proto::paths::{self, Paths};
 use serde::Serialize;
@@ -9,20 +10,6 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Endings of the files of a database: SQLite's, and those that the daemon keeps next to it.
-const DATABASE_FILES: [&str; 11] = [
-    "",
-    "-wal",
-    "-shm",
-    "-journal",
-    "-index",
-    "-identity",
-    "-sums",
-    "-reserve",
-    "-restoring",
-    "-restoring-new",
-    ".lock",
-];
 /// Where SQLite keeps the application id in a database file, and that of loci.
 const APPLICATION_ID: (std::ops::Range<usize>, &[u8; 4]) = (68..72, b"LOCI");
 /// The file in which `loci setup` lists what it has written.
@@ -95,7 +82,11 @@ impl Inventory {
         for path in entries(&home) {
             let entry = name(&path);
             if path.is_symlink() && !self.files.contains(&path) {
-                self.link(&path, &database);
+                if names::is_in_data_folder(&entry, &name_of_database) {
+                    self.link(&path, &database);
+                } else {
+                    self.keep(&path, NOT_OURS);
+                }
                 continue;
             }
             match entry.as_str() {
@@ -103,16 +94,16 @@ impl Inventory {
                 "backups" if has_other => {
                     self.keep(&path, "there is another database in this folder");
                 }
-                "backups" => self.take(&path, is_backup),
+                "backups" => self.take(&path, names::is_backup),
                 "quarantine" if is_in_home => self.take_quarantine(&path, &name_of_database),
                 "models" => self.take_models(&path),
                 "logs" | "run" => self.take(&path, |_| false),
                 CLIENT_ENTRIES => self.keep(&path, describe(&entry, "memory.db")),
-                _ if is_in_home && is_of_database(&entry, &name_of_database) => {
+                _ if is_in_home && names::is_of_database(&entry, &name_of_database) => {
                     self.take_entry(path);
                 }
                 _ if self.files.contains(&path) => {}
-                _ if has_other && is_of_database(&entry, "memory.db") => {
+                _ if has_other && names::is_of_database(&entry, "memory.db") => {
                     self.keep(&path, "another database");
                 }
                 _ => self.keep(&path, NOT_OURS),
@@ -145,7 +136,7 @@ impl Inventory {
         let (Some(folder), database) = (database.parent(), file_name(database)) else { return };
         for path in entries(folder) {
             let entry = name(&path);
-            if is_of_database(&entry, &database) {
+            if names::is_of_database(&entry, &database) {
                 self.take_entry(path);
             } else if entry == "quarantine" && is_folder(&path) {
                 self.take_quarantine(&path, &database);
@@ -192,7 +183,7 @@ impl Inventory {
         for path in entries(folder) {
             let is_ours = |entry: &PathBuf| {
                 let entry = name(entry);
-                entry == "report.txt" || is_of_database(&entry, database)
+                entry == "report.txt" || names::is_of_database(&entry, database)
             };
             if is_folder(&path) && entries(&path).iter().all(is_ours) {
                 self.take_entry(path);
@@ -204,12 +195,19 @@ impl Inventory {
     }
 
     fn take_models(&mut self, folder: &Path) {
-        self.take(folder, |name| {
-            name == ".lock"
-                || name == "all-MiniLM-L6-v2"
-                || name.starts_with("onnxruntime-")
-                || name.starts_with(".fetch-")
-        });
+        for path in entries(folder) {
+            let entry = name(&path);
+            if is_folder(&path) && names::is_model(&entry) {
+                self.take(&path, names::is_of_model);
+            } else if is_folder(&path) && names::is_runtime(&entry) {
+                self.take(&path, names::is_of_runtime);
+            } else if names::is_in_models(&entry) {
+                self.take_entry(path);
+            } else {
+                self.keep(&path, NOT_OURS);
+            }
+        }
+        self.folders.push(folder.to_path_buf());
     }
 
     fn keep(&mut self, path: &Path, why: &str) {
@@ -226,20 +224,9 @@ fn describe(name: &str, database: &str) -> &'static str {
         "models" => "the model; loci model download fetches it again",
         CLIENT_ENTRIES => "the list of clients' entries",
         _ if name == database => "your memories",
-        _ if is_of_database(name, database) => "belongs to the database",
+        _ if names::is_of_database(name, database) => "belongs to the database",
         _ => NOT_OURS,
     }
-}
-
-fn is_of_database(name: &str, database: &str) -> bool {
-    name.strip_prefix(database).is_some_and(|ending| DATABASE_FILES.contains(&ending))
-        || name.starts_with(&format!(".restore-{database}-"))
-}
-
-fn is_backup(name: &str) -> bool {
-    let is_copy =
-        name.starts_with("memory-") && [".db", ".json"].iter().any(|end| name.ends_with(end));
-    is_copy || name.starts_with(".tmp-") || ["forgotten-ids", "redactions"].contains(&name)
 }
 
 /// Whether the file begins like a database of loci.

@@ -5,10 +5,12 @@
 
 mod client_entries;
 mod inventory;
+mod names;
 
 use crate::cli::installation::Uninstall;
 use crate::cli::store_admin::Export;
 use crate::client::admin::RequestError;
+use crate::client::call::agent_session_of_process;
 use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{install, status, stop};
 use crate::commands::transfer;
@@ -75,6 +77,9 @@ pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
         places => places.ok(),
     };
     let all = Uninstallation { args: &args, paths, manager: install::manager()?, places };
+    if args.delete_data {
+        all.check_deletion()?;
+    }
     let mut report = all.plan().await?;
     if args.dry_run {
         print(&report, args.json)?;
@@ -106,6 +111,39 @@ async fn places() -> Result<Places, Problem> {
 }
 
 impl Uninstallation<'_> {
+    /// Refuses to delete the memories where something else would be lost, and to an agent.
+    fn check_deletion(&self) -> Result<(), Problem> {
+        let data = paths::canonical(&self.paths.home);
+        if agent_session_of_process().is_some() {
+            let problem = "An agent's session does not delete the memories of all projects";
+            return Err(Problem::new(problem)
+                .hint("Run loci uninstall --delete-data in a terminal of your own"));
+        }
+        let user_home = directories::BaseDirs::new().map(|dirs| paths::canonical(dirs.home_dir()));
+        if data.parent().is_none() || user_home.is_some_and(|home| home.starts_with(&data)) {
+            let problem =
+                format!("The data folder {} is or contains your home folder", data.display());
+            return Err(Problem::new(problem).hint("Delete the files of loci in it by hand; --dry-run without --delete-data lists them"));
+        }
+        self.args.export.as_ref().map_or(Ok(()), |export| self.check_export(export))
+    }
+
+    /// Refuses an export that would be deleted with the data.
+    fn check_export(&self, export: &Path) -> Result<(), Problem> {
+        let data = paths::canonical(&self.paths.home);
+        let file = std::path::absolute(export).unwrap_or_else(|_| export.to_path_buf());
+        let folder = file.parent().map(paths::canonical).unwrap_or_default();
+        let models = self.places.as_ref().map(|places| paths::canonical(&places.models));
+        let is_inside =
+            folder.starts_with(&data) || models.is_some_and(|models| folder.starts_with(models));
+        if is_inside || self.inventory().files.contains(&file) {
+            let problem = format!("{} would be deleted with the data", export.display());
+            return Err(Problem::new(problem)
+                .hint(format!("Name a file for --export outside {}", data.display())));
+        }
+        Ok(())
+    }
+
     /// Lists what would be done now.
     async fn plan(&self) -> Result<Report, Problem> {
         let agents = match status::fetch(&self.paths).await {
@@ -157,25 +195,28 @@ impl Uninstallation<'_> {
         let mut export = self.args.export.clone();
         if export.is_none() && !self.args.yes && io::stdin().is_terminal() {
             export = ask_for_export()?;
+            export.as_deref().map_or(Ok(()), |file| self.check_export(file))?;
         }
         let question = "This deletes all memories and their backups. It cannot be undone.";
         confirm_typed(question, "delete", consent)?;
         Ok(export)
     }
 
-    /// Removes everything. The service goes first, so that it does not start the daemon again.
+    /// Removes everything. A daemon that does not stop is found before anything is changed; then the service goes, so that it does not
+    /// start the daemon again.
     async fn carry_out(&self, report: &mut Report) -> Result<(), Problem> {
-        let service = install::remove(&self.paths, &self.manager)?;
-        let entries = remove_client_entries(&self.paths.home)?;
-        report.next = next_commands(&entries, &report.origin);
-        (report.clients, report.left) = (entries.files, entries.left);
         // Until this is dropped no agent starts the daemon.
         let no_start = if self.paths.runtime.exists() {
             Some(spawn::hold_start(&self.paths).await?)
         } else {
             None
         };
+        stop::stop(&self.paths).await?;
+        let service = install::remove(&self.paths, &self.manager)?;
         self.stop_daemon().await?;
+        let entries = remove_client_entries(&self.paths.home)?;
+        report.next = next_commands(&entries, &report.origin);
+        (report.clients, report.left) = (entries.files, entries.left);
         let inventory = self.inventory();
         report.removed = service.removed;
         for file in &inventory.files {

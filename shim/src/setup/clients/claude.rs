@@ -60,7 +60,7 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     }
     let environment = context.environment;
     let mut notes = Vec::new();
-    if plugin::is_on(Client::Claude, environment) {
+    if plugin::is_on(Client::Claude, &folder(environment)) {
         notes.push(plugin::NO_HOOKS.to_owned());
     } else {
         let format = HookFormat::Groups { tools: "Edit|MultiEdit|Write|NotebookEdit|Bash" };

@@ -52,13 +52,14 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     let server = WantedEntry { words, ..WantedEntry::server(entry) };
     let format = HookFormat::Groups { tools: "apply_patch|Bash" };
     let mut notes = Vec::new();
-    let hooks = if plugin::is_on(Client::Codex, context.environment) {
+    let own = folder(context.environment);
+    let hooks = if plugin::is_on(Client::Codex, &own) {
         notes.push(plugin::NO_HOOKS.to_owned());
         Vec::new()
     } else {
         hooks::entries(context, Client::Codex, format, &HOOKS)
     };
-    let folder = context.choose(folder(context.environment), ".codex");
+    let folder = context.choose(own, ".codex");
     if !hooks.is_empty() {
         notes.push("Codex runs a hook only after you approve it: type /hooks in Codex".to_owned());
     }

@@ -36,7 +36,8 @@ target() {
 # get NAME FILE: fetches a file of the release.
 get() {
     case "$from" in
-        http://127.0.0.1* | http://localhost* | https://*)
+        http://*@*) fail "--from must begin with https://, not http://" ;;
+        http://127.0.0.1 | http://127.0.0.1[:/]* | http://localhost | http://localhost[:/]* | https://*)
             if command -v curl > /dev/null; then
                 curl -fsSL --retry 3 -o "$2" "$from/$1"
             elif command -v wget > /dev/null; then

@@ -24,11 +24,12 @@ function hook(event, input) {
 }
 
 export const LociPlugin = async ({ directory }) => {
-  // Session id -> promise of the brief, which stays the same so that the prompt cache holds.
+  // Session id -> promise of the brief, which stays the same so that the prompt cache holds. OpenCode keeps what a prompt got with its
+  // message, and not the brief: a session that this process does not know is resumed, so that its brief comes again.
   const briefs = new Map()
   const input = (session, name, more) => ({ session_id: session, cwd: directory, hook_event_name: name, ...more })
   const brief = (session) => {
-    if (!briefs.has(session)) briefs.set(session, hook("session-start", input(session, "SessionStart", { source: "startup" })))
+    if (!briefs.has(session)) briefs.set(session, hook("session-start", input(session, "SessionStart", { source: "resume" })))
     return briefs.get(session)
   }
   return {

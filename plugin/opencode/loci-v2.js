@@ -35,7 +35,8 @@ function lastPrompt(messages) {
 export default Plugin.define({
   id: "loci",
   async setup(ctx) {
-    // Session id -> the brief, and the last prompt with what was recalled for it: the hook runs before every step of a turn.
+    // Session id -> every text that it was given, and its last prompt: the hook runs before every step of a turn, and OpenCode keeps none
+    // of them. What an earlier process held is lost, so a session that is not here is given its texts again.
     const sessions = new Map()
     const cwd = ctx.directory ?? process.cwd()
     const input = (session, name, more) => ({ session_id: session, cwd, hook_event_name: name, ...more })
@@ -43,20 +44,23 @@ export default Plugin.define({
       const session = event.sessionID
       if (!session) return
       if (!sessions.has(session)) {
-        sessions.set(session, { brief: hook("session-start", input(session, "SessionStart", { source: "startup" })), at: -1 })
+        const brief = hook("session-start", input(session, "SessionStart", { source: "restart" }))
+        sessions.set(session, { texts: [brief], at: -1 })
       }
       const state = sessions.get(session)
-      const brief = await state.brief
+      await state.texts[0]
       const { at, text } = lastPrompt(event.messages ?? [])
       if (text && at !== state.at) {
         state.at = at
-        state.recalled = await hook("prompt", input(session, "UserPromptSubmit", { prompt: text }))
+        state.texts.push(hook("prompt", input(session, "UserPromptSubmit", { prompt: text })))
       }
-      for (const part of [brief, state.recalled]) if (part) event.system.push({ type: "text", text: part })
+      for (const part of await Promise.all(state.texts)) if (part) event.system.push({ type: "text", text: part })
     })
-    await ctx.session.hook("compaction", (event) => {
+    await ctx.session.hook("compaction", async (event) => {
       const state = sessions.get(event.sessionID)
-      if (state) state.brief = hook("post-compact", input(event.sessionID, "PostCompact", {}))
+      if (!state) return
+      Object.assign(state, { texts: [], at: -1 })
+      await hook("post-compact", input(event.sessionID, "PostCompact", {}))
     })
   },
 })

@@ -45,6 +45,9 @@ pub struct Session {
     /// What the folder of the project is, whatever its path; `None` outside any project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<FolderMark>,
+    /// Where the session works, whatever its project is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// The branch and the commit that are checked out; `None` outside a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
@@ -75,6 +78,35 @@ pub struct FolderMark {
     /// A hash of the first line of the reflog, which a copy of the repository shares: a hint only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// A hash of the address that the repository was cloned from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+}
+
+/// Where a session works, whatever its project is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The folder of the session.
+    pub path: String,
+    /// What it and the folders around it are, the nearest first, as [`FolderMark::identity`]; empty where unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identities: Vec<String>,
+    /// The top folder of the project; `None` if many projects share it, or if the project has its name from the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<Root>,
+}
+
+/// The top folder of a project: the one with the `.loci.toml` that names it, else that of the working tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Root {
+    /// The path.
+    pub path: String,
+    /// As [`FolderMark::identity`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// The repository of the project is in this folder, or the project has none: in every session of the project it is the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_main: bool,
 }
 
 /// What is checked out in a repository.

@@ -25,7 +25,7 @@ pub const GROUP_BYTES: usize = 200;
 /// Maximum length of a line on the wire or in an export, in bytes, including the newline.
 pub const LINE_BYTES: usize = 1024 * 1024;
 /// Maximum length of the hello line, in bytes, including the newline.
-pub const HELLO_BYTES: usize = 16 * 1024;
+pub const HELLO_BYTES: usize = 64 * 1024;
 /// Maximum length of a preview, in Unicode scalar values; it is cut at a grapheme boundary.
 pub const PREVIEW_CHARS: usize = 80;
 /// Maximum number of sessions of the daemon; a further `hello` is refused with `busy`.

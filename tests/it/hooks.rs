@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-const HERON: &str = "The staging server of the shop is called heron.";
-const QUESTION: &str = "What is the staging server of the shop called?";
+pub(crate) const HERON: &str = "The staging server of the shop is called heron.";
+pub(crate) const QUESTION: &str = "What is the staging server of the shop called?";
 const OFF_TOPIC: &str = "write a haiku about autumn leaves in the rain";
 
 /// Runs a hook with this input; returns its answer. It never fails.
@@ -24,7 +24,7 @@ pub(crate) fn run_hook(mut command: Command, client: &str, event: &str, input: &
     serde_json::from_slice(stdout).expect("the answer is JSON")
 }
 
-fn claude(home: &TestHome, event: &str, input: &Value) -> Value {
+pub(crate) fn claude(home: &TestHome, event: &str, input: &Value) -> Value {
     run_hook(home.command("loci"), "claude", event, input.to_string().as_bytes())
 }
 
@@ -34,27 +34,27 @@ fn text(answer: &Value) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-fn start(home: &TestHome, session: &str, source: &str) -> String {
+pub(crate) fn start(home: &TestHome, session: &str, source: &str) -> String {
     text(&claude(home, "session-start", &json!({"session_id": session, "source": source})))
 }
 
-fn prompt(home: &TestHome, session: &str, prompt: &str) -> String {
+pub(crate) fn prompt(home: &TestHome, session: &str, prompt: &str) -> String {
     text(&claude(home, "prompt", &json!({"session_id": session, "prompt": prompt})))
 }
 
-fn json_of(home: &TestHome, arguments: &[&str]) -> Value {
+pub(crate) fn json_of(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.loci(arguments);
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn receipts(home: &TestHome, session: &str) -> Vec<Value> {
+pub(crate) fn receipts(home: &TestHome, session: &str) -> Vec<Value> {
     let reply = json_of(home, &["injected", session, "--all", "--json"]);
     reply["receipts"].as_array().expect("a JSON array").clone()
 }
 
 /// A home whose model is ready.
-fn home_with_model() -> (TestHome, Agent) {
+pub(crate) fn home_with_model() -> (TestHome, Agent) {
     let home = TestHome::new();
     let mut agent = home.session();
     wait_until("the model is ready", || {

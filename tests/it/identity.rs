@@ -145,6 +145,25 @@ fn take_the_old_path(tree: &Tree<'_>) {
     tree.repository("shop");
 }
 
+/// Another repository is cloned to the path of one that was moved, and is opened first.
+fn clone_another_to_the_old_path(tree: &Tree<'_>) {
+    tree.repository("evil");
+    tree.rename("shop", "store");
+    tree.git("", &["clone", "-q", "evil", "shop"]);
+    assert_eq!(own_memories(&mut tree.session("shop", None)), [""; 0]);
+    tree.session("shop", None).store("episodic", "The other repository has a memory too");
+}
+
+fn clone_again(tree: &Tree<'_>) {
+    fs::remove_dir_all(tree.root.join("shop")).expect("it is removed");
+    tree.git("", &["clone", "-q", "origin", "shop"]);
+}
+
+fn clone_of_origin(tree: &Tree<'_>) {
+    tree.repository("origin");
+    tree.git("", &["clone", "-q", "origin", "shop"]);
+}
+
 /// A row after which the second folder is another project.
 const fn two(row: Row) -> Row {
     Row { is_same: false, ..row }
@@ -243,6 +262,9 @@ const MATRIX: &[Row] = &[
         ["shop", "shop"],
     ),
     two(moved("another repository at the old path", shop, take_the_old_path, ["shop", "shop"])),
+    moved("another clone at the old path", shop, clone_another_to_the_old_path, ["shop", "store"]),
+    moved("removed and cloned again", clone_of_origin, clone_again, ["shop", "shop/src"]),
+    moved("git init later", |_| {}, |tree| tree.repository("notes"), ["notes", "notes/src"]),
     row("folder without git", |_| {}, ["notes", "notes/deep"], false),
     moved(
         "renamed folder without git",

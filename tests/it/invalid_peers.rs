@@ -118,8 +118,8 @@ fn a_peer_with_another_protocol_is_answered_once() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let client_hello = b"\x16\x03\x01\x00\xc4\x01\x00\x00\xc0\x03\x03nothing here ends a line";
-    let hello_of_20_kb =
-        [br#"{"loci":[1,1],"shim":""#.as_slice(), &"x".repeat(20_000).into_bytes()].concat();
+    let hello_of_80_kb =
+        [br#"{"loci":[1,1],"shim":""#.as_slice(), &"x".repeat(80_000).into_bytes()].concat();
     let foreign: [&[u8]; 7] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         client_hello,
@@ -128,7 +128,7 @@ fn a_peer_with_another_protocol_is_answered_once() {
         b"{}\n",
         br#"{"jsonrpc":"2.0","id":1,"method":"ping"}
 "#,
-        &hello_of_20_kb,
+        &hello_of_80_kb,
     ];
     for words in foreign {
         let start = Instant::now();

@@ -78,6 +78,7 @@ mod settings_bad;
 mod settings_live;
 mod setup;
 mod setup_plan;
+mod setup_safety;
 mod shim_exit;
 mod signals;
 mod silence;

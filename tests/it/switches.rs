@@ -249,3 +249,148 @@ fn a_server_that_names_an_ended_session_belongs_to_the_next_one_of_its_process()
     assert!(home.loci(&["ctl", "incognito", "third", "--off"]).status.success());
     assert!(hook(&home, "session-start", "third", "compact").contains("heron"));
 }
+
+/// Makes a folder a repository, or another one.
+fn repository(home: &TestHome, folder: &str) {
+    fs::create_dir_all(home.path(folder).join(".git")).expect("the folder is created");
+    fs::write(home.path(folder).join(".git/HEAD"), "ref: refs/heads/main\n")
+        .expect("it is written");
+}
+
+/// What an agent can do to a project that a person has switched off, and where it works then.
+type Change = (fn(&TestHome, &str), &'static str);
+
+const CHANGES: [Change; 6] = [
+    (|home, folder| project_file(home, folder, "group = \"renamed\"\n"), ""),
+    (|home, folder| repository(home, &format!("{folder}/nested")), "nested"),
+    (
+        |home, folder| {
+            fs::remove_dir_all(home.path(folder).join(".git")).expect("it is removed");
+        },
+        "",
+    ),
+    (
+        |home, folder| {
+            fs::remove_dir_all(home.path(folder).join(".git")).expect("it is removed");
+            repository(home, folder);
+        },
+        "src/deep",
+    ),
+    (
+        |home, folder| {
+            project_file(home, folder, "group = \"renamed\"\n");
+            let (from, to) = (home.path(folder), home.path("elsewhere"));
+            fs::rename(from, &to).expect("the folder is renamed");
+            std::os::unix::fs::symlink(&to, home.path(folder)).expect("the link is created");
+        },
+        "",
+    ),
+    (|home, folder| project_file(home, &format!("{folder}/src"), "group = \"part\"\n"), "src"),
+];
+
+#[test]
+fn a_project_stays_off_whatever_it_is_called_until_a_person_switches_it_on() {
+    let home = TestHome::without_model();
+    for (number, (change, folder)) in CHANGES.iter().enumerate() {
+        let project = format!("shop{number}");
+        repository(&home, &project);
+        home.session_in(&project).store("episodic", "The heron of the shop is grey");
+        // From inside, and by its name from elsewhere.
+        let (at, named) = (project.as_str(), ["groups", "off", project.as_str()]);
+        let off = if number % 2 == 0 {
+            loci_in(&home, at, &["groups", "off"])
+        } else {
+            loci_in(&home, "", &named)
+        };
+        assert!(off.status.success(), "{off:?}");
+        change(&home, &project);
+        let folder = format!("{project}/{folder}");
+        let reason = reason_of_every_tool(&mut home.session_in(&folder));
+        assert!(reason.contains("a person switched it off"), "{number}: {reason}");
+        assert!(loci_in(&home, &project, &["groups", "on"]).status.success());
+        let stored = home
+            .session_in(&project)
+            .call("store_memory", json!({"content": "The heron is back", "type": "episodic"}));
+        assert!(stored.is_ok_and(|reply| reply["off"].is_null()), "{number}");
+    }
+}
+
+#[test]
+fn a_folder_without_git_stays_off_and_so_does_a_session_with_a_name() {
+    let home = TestHome::without_model();
+    home.session_in("notes").store("episodic", "The heron is grey");
+    home.session_in("other").store("semantic", "The egret is white");
+    assert!(loci_in(&home, "notes", &["groups", "off"]).status.success());
+    let mut named = home.command("loci");
+    named.env("LOCI_GROUP", "team").arg("mcp").current_dir(home.path("notes"));
+    let reason = reason_of_every_tool(&mut Agent::bare(&mut named));
+    assert_eq!(reason, "loci is off in team: a person switched it off");
+    repository(&home, "notes");
+    assert!(reason_of_every_tool(&mut home.session_in("notes")).contains("a person"));
+    assert_eq!(home.session_in("other").recall("egret").len(), 1, "only this folder");
+    // A part that a person switches on is served, and its project is not.
+    project_file(&home, "notes/part", "group = \"part\"\n");
+    assert!(loci_in(&home, "notes/part", &["groups", "on"]).status.success());
+    home.session_in("notes/part").store("episodic", "The part is served");
+    assert!(reason_of_every_tool(&mut home.session_in("notes")).contains("a person"));
+    // A backup from before does not switch the folder on.
+    assert!(home.loci(&["backup", "create"]).status.success());
+    assert!(loci_in(&home, "notes/part", &["groups", "off"]).status.success());
+    assert!(home.loci(&["backup", "restore", "--yes"]).status.success());
+    fs::remove_file(home.path("notes/part/.loci.toml")).expect("the file is removed");
+    assert!(reason_of_every_tool(&mut home.session_in("notes/part")).contains("a person"));
+}
+
+#[test]
+fn incognito_lasts_over_every_clear_and_a_restart_of_the_daemon() {
+    let home = TestHome::without_model();
+    home.session_in("shop").store("semantic", "The heron is grey");
+    let mut server = home.command("loci");
+    server.env("CLAUDE_CODE_SESSION_ID", "s1").arg("mcp").current_dir(home.path("shop"));
+    let mut agent = Agent::bare(&mut server);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    agent.request("initialize", hello);
+    assert!(hook(&home, "session-start", "s1", "startup").contains("heron"));
+    assert!(home.loci(&["ctl", "incognito", "s1"]).status.success());
+    let clear = |from: &str, to: &str| {
+        hook(&home, "session-end", from, "");
+        hook(&home, "session-start", to, "clear") + &hook(&home, "prompt", to, "")
+    };
+    assert_eq!(clear("s1", "s2"), "");
+    assert_eq!(clear("s2", "s3"), "");
+    for restarted in ["s3", "s4"] {
+        assert!(home.loci(&["ctl", "restart"]).status.success());
+        assert_eq!(reason_of_every_tool(&mut agent), "loci is off: this session is incognito");
+        let next = format!("s{}", restarted[1..].parse::<u8>().expect("a number") + 1);
+        assert_eq!(clear(restarted, &next), "", "{next}");
+        // What the agent runs in its shell.
+        let mut shell = home.command("loci");
+        shell.current_dir(home.path("shop")).env("CLAUDE_CODE_SESSION_ID", &next);
+        let added = shell.args(["add", "--type", "semantic", "A secret"]).output();
+        let added = added.expect("loci runs");
+        assert!(printed(&added).contains("incognito"), "{added:?}");
+    }
+    let receipts = home.loci(&["injected", "--all", "--json"]);
+    let receipts: Value = serde_json::from_slice(&receipts.stdout).expect("valid JSON");
+    assert_eq!(receipts["receipts"].as_array().map(Vec::len), Some(1), "{receipts}");
+}
+
+#[test]
+fn hooks_note_nothing_of_a_session_that_is_off_and_start_no_daemon() {
+    let home = TestHome::without_model();
+    project_file(&home, "shop", "off = true\n");
+    for event in ["session-start", "prompt", "session-end"] {
+        assert_eq!(hook(&home, event, "secret", "startup"), "");
+    }
+    let input = json!({"session_id": "secret", "prompt": "What is the secret?"}).to_string();
+    for event in ["session-start", "prompt"] {
+        let mut incognito = home.command("loci");
+        incognito.env("LOCI_INCOGNITO", "1");
+        assert_eq!(run_hook(incognito, "claude", event, input.as_bytes()), json!({}));
+    }
+    assert!(!home.path(".loci/missed-hooks").exists());
+    assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3), "no daemon was started");
+    // A project that is on has its events noted.
+    run_hook(home.command("loci"), "claude", "prompt", input.as_bytes());
+    assert!(home.path(".loci/missed-hooks").exists());
+}

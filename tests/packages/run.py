@@ -152,6 +152,13 @@ def script(home):
     else:
         raise AssertionError("a wrong checksum was accepted")
     assert not (home / "third").exists()
+    for place in ("http://localhost.example", "http://127.0.0.1.example", "http://localhost:1@example", "http://example"):
+        try:
+            run("sh", DIST / "install.sh", "--from", place, "--prefix", home / "third", home=home)
+        except AssertionError as refused:
+            assert "must begin with https://" in str(refused), refused
+        else:
+            raise AssertionError(f"{place} was accepted")
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

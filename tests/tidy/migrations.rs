@@ -27,6 +27,10 @@ const FROZEN: [(&str, &str); 14] = [
         "0011_hook_deliveries.sql",
         "a9fab107a2d8b9be48df65d85aa211207b6a6b4592215f84b861329bc2469869",
     ),
+    (
+        "0012_folder_switches.sql",
+        "033aa91ed31f07ffee75df2f56e6f3abd1dc8d169c4ae02f2383a29e6b0ad209",
+    ),
     ("0013_candidates.sql", "f7c1c81d07cbe7d867dc40a9c1609083e596ef7f5ae08a52bc49c0afcf39e64e"),
     ("0014_bridge.sql", "d146f95c5bde112e1f406d38719935635c9ad4ae42095375b7417e8efe217efe"),
 ];

@@ -74,7 +74,10 @@ pub(super) async fn switch(
     if !request.off {
         require_person(caller.session)?;
     }
-    service.write(caller, move |writer, call| writer.switch_group(call, &request)).await
+    let root = caller.session.hello.place.as_ref().and_then(|place| place.root.clone());
+    service
+        .write(caller, move |writer, call| writer.switch_group(call, &request, root.as_ref()))
+        .await
 }
 
 pub(super) async fn incognito(

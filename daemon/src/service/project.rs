@@ -152,6 +152,13 @@ fn seen_folder(session: &Session) -> Option<SeenFolder> {
         part,
         identity: short(mark.identity),
         trace: short(mark.trace),
+        root: session
+            .hello
+            .place
+            .as_ref()
+            .and_then(|place| place.root.clone())
+            .filter(|root| root.is_main),
+        remote: short(mark.remote),
         is_isolated: session.hello.isolated == Some(true),
     })
 }

@@ -4,7 +4,8 @@
 //! project that is off (`handlers::switches`).
 
 use crate::interface::agents::session::Session;
-use crate::service::Service;
+use crate::service::{Caller, Service};
+use loci_engine::operations::switches::Switches;
 use loci_proto::admin::SwitchStatus;
 use loci_proto::group::Group;
 use loci_proto::off::OffReason;
@@ -18,10 +19,12 @@ impl Service {
         }
         // A store that cannot be opened refuses the call anyway.
         let Ok(pools) = self.pools().await else { return None };
-        if ids_of(session).any(|id| pools.switches.is_incognito(id)) {
+        if ids_of(session).any(|id| pools.switches.is_incognito(id))
+            || self.has_incognito_server(session)
+        {
             return Some(OffReason::Incognito);
         }
-        if pools.switches.is_off(&session.group) {
+        if pools.switches.is_off(&session.group, &session.hello) {
             return Some(OffReason::Person);
         }
         let needs_file = self.config.serves_opted_in_only() && !session.hello.opted_in;
@@ -36,8 +39,35 @@ impl Service {
             return true;
         }
         let Ok(pools) = self.pools().await else { return false };
-        let mut ids = joined.iter().flat_map(|session| ids_of(session)).chain([id]);
-        ids.any(|id| pools.switches.is_incognito(id))
+        pools.switches.is_incognito(id) || self.continues_incognito(id, &pools.switches)
+    }
+
+    /// Notes that the session which an incognito one goes on as is incognito too: what the agent runs in its shell names only this one.
+    pub async fn keep_incognito(&self, caller: Caller<'_>, id: &str) {
+        let Ok(pools) = self.pools().await else { return };
+        if pools.switches.is_incognito(id) || !self.continues_incognito(id, &pools.switches) {
+            return;
+        }
+        let ids = vec![id.to_owned()];
+        let noted =
+            self.write(caller, move |writer, call| writer.set_incognito(call, &ids, true)).await;
+        if let Err(failure) = noted {
+            tracing::warn!(%failure, "a session that goes on as incognito was not noted");
+        }
+    }
+
+    fn continues_incognito(&self, id: &str, switches: &Switches) -> bool {
+        let is_incognito = |session: &Session| ids_of(session).any(|id| switches.is_incognito(id));
+        self.continues_session(id, is_incognito)
+    }
+
+    /// Returns whether the agent that names this session has a server that was started as incognito.
+    fn has_incognito_server(&self, session: &Session) -> bool {
+        let Some(id) = &session.hello.agent_session else { return false };
+        let is_server = |other: &Session| {
+            other.hello.incognito && other.hello.agent_session.as_ref() == Some(id)
+        };
+        self.sessions.all().iter().any(|other| is_server(other))
     }
 
     /// Returns where loci is off, and adds to each connected session whether it is.

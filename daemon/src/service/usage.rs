@@ -22,7 +22,7 @@ impl Service {
     ) {
         session.shown.record(&answer.shown);
         if answer.reply.results.iter().all(|result| result.content.is_some()) {
-            session.shown.record_in_full(&answer.shown);
+            session.shown.record_in_full(&answer.shown, self.now());
         }
         let now = self.now();
         self.usage.record_accesses(&answer.accessed, |seq| session.shown.take_boost(seq, now));

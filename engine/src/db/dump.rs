@@ -19,7 +19,7 @@ const RECORDS: [&str; 10] = [
     "known_answers",
 ];
 
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "memories",
     "memory_variants",
     "memory_sources",
@@ -31,6 +31,7 @@ const TABLES: [&str; 12] = [
     "kept_pairs",
     "folders",
     "group_switches",
+    "folder_switches",
     "incognito_sessions",
 ];
 

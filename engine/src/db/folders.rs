@@ -19,9 +19,14 @@ pub(crate) struct FolderRow {
     pub part: Option<String>,
     pub identity: Option<String>,
     pub trace: Option<String>,
+    /// The top folder of the project.
+    pub root: Option<String>,
+    pub root_identity: Option<String>,
+    /// Where the repository was cloned from, as a hash.
+    pub remote: Option<String>,
 }
 
-const COLUMNS: &str = "id, path, part, identity, trace";
+const COLUMNS: &str = "id, path, part, identity, trace, root, root_identity, remote";
 
 /// Returns the folder with this id.
 pub(crate) fn by_id(conn: &Connection, id: &str) -> Result<Option<FolderRow>> {
@@ -46,6 +51,32 @@ pub(crate) fn same(conn: &Connection, folder: &FolderRow) -> Result<Vec<FolderRo
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map((identity, &folder.part, &folder.id), read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the folders whose sessions work in a project, by their own paths or by an alias, the newest first.
+pub(crate) fn of_group(conn: &Connection, group: &str) -> Result<Vec<FolderRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM folders WHERE id = ?1 OR id IN (SELECT alias FROM group_aliases WHERE group_id = ?1)
+         ORDER BY seen_at DESC, id LIMIT {MAX_COMPARED}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([group], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the folders that are this one, and that had no repository when they were last seen.
+pub(crate) fn plain(
+    conn: &Connection,
+    identity: &str,
+    part: Option<&str>,
+) -> Result<Vec<FolderRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM folders WHERE identity = ?1 AND part IS ?2 AND path NOT LIKE '%/.git'
+         ORDER BY seen_at DESC, id LIMIT {MAX_COMPARED}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map((identity, part), read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -74,13 +105,15 @@ pub(crate) fn name(path: &str) -> &str {
 
 /// Writes a folder, as it is now.
 pub(crate) fn put(conn: &Connection, folder: &FolderRow, now: Timestamp) -> Result<()> {
-    let FolderRow { id, path, part, identity, trace } = folder;
+    let FolderRow { id, path, part, identity, trace, root, root_identity, remote } = folder;
     conn.prepare_cached(
-        "INSERT INTO folders(id, path, part, identity, trace, seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO folders(id, path, part, identity, trace, root, root_identity, remote, seen_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT(id) DO UPDATE SET path = excluded.path, part = excluded.part, identity = excluded.identity,
-           trace = excluded.trace, seen_at = excluded.seen_at",
+           trace = excluded.trace, root = excluded.root, root_identity = excluded.root_identity, remote = excluded.remote,
+           seen_at = excluded.seen_at",
     )?
-    .execute((id, path, part, identity, trace, now.0))?;
+    .execute((id, path, part, identity, trace, root, root_identity, remote, now.0))?;
     Ok(())
 }
 
@@ -91,5 +124,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<FolderRow> {
         part: row.get(2)?,
         identity: row.get(3)?,
         trace: row.get(4)?,
+        root: row.get(5)?,
+        root_identity: row.get(6)?,
+        remote: row.get(7)?,
     })
 }

@@ -4,7 +4,7 @@
 
 use crate::db::damage::{self, Source};
 use crate::error::Result;
-use crate::hooks::receipt::{HookReceipt, Outcome};
+use crate::hooks::receipt::{HookReceipt, Outcome, TextVersion};
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, Row};
 
@@ -59,7 +59,7 @@ pub(crate) fn insert(conn: &Connection, receipt: &HookReceipt) -> Result<()> {
     ))?;
     let event = conn.last_insert_rowid();
     let mut statement = conn.prepare_cached(
-        "INSERT OR IGNORE INTO hook_memories(event, memory, withheld) SELECT ?1, seq, ?3 FROM memories WHERE seq = ?2",
+        "INSERT OR IGNORE INTO hook_memories(event, memory, withheld, version) SELECT ?1, seq, ?3, content_hash FROM memories WHERE seq = ?2",
     )?;
     for seq in &receipt.delivered {
         statement.execute((event, seq, None::<&str>))?;
@@ -82,26 +82,29 @@ pub(crate) fn bound(conn: &Connection, before: Timestamp, limit: i64) -> Result<
 /// What a session has been given since its record was last reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Given {
-    pub memories: Vec<i64>,
+    pub memories: Vec<(i64, TextVersion)>,
     pub brief: bool,
     pub reminded: bool,
     /// The start of the session did not reach the daemon.
     pub missed_start: bool,
 }
 
-/// Returns what a session has been given since its record was last reset, but for texts that only subagents saw.
+/// Returns what a session has been given since its record was last reset, but for texts that only subagents saw, and for memories that say
+/// something else since.
 pub(crate) fn given(conn: &Connection, session: &str, limit: usize) -> Result<Given> {
     let reset: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM hook_events WHERE session = ?1 AND outcome = ?2")?
         .query_row((session, Outcome::Reset.as_str()), |row| row.get(0))?;
     let since = reset.unwrap_or_default();
     let mut statement = conn.prepare_cached(
-        "SELECT DISTINCT m.memory FROM hook_events e JOIN hook_memories m ON m.event = e.id
-         WHERE e.session = ?1 AND e.id > ?2 AND m.withheld IS NULL AND e.event <> 'subagent-start' ORDER BY m.memory DESC LIMIT ?3",
+        "SELECT DISTINCT m.memory, t.content_hash FROM hook_events e JOIN hook_memories m ON m.event = e.id JOIN memories t ON t.seq = m.memory
+         WHERE e.session = ?1 AND e.id > ?2 AND m.withheld IS NULL AND e.event <> 'subagent-start'
+           AND (m.version IS NULL OR m.version = t.content_hash) ORDER BY m.memory DESC LIMIT ?3",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map((session, since, limit), |row| row.get(0))?;
-    let memories = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+    let rows =
+        statement.query_map((session, since, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let memories = rows.collect::<rusqlite::Result<Vec<(i64, TextVersion)>>>()?;
     let flags = conn
         .prepare_cached(
             "SELECT coalesce(max(brief AND id > ?2 AND event <> 'subagent-start'), 0), coalesce(max(outcome = 'reminded'), 0),

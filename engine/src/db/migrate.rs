@@ -147,7 +147,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
          ALTER TABLE memories RENAME COLUMN status TO status_after;
          ALTER TABLE memories ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active','superseded','compacted','forgotten'));
          UPDATE memories SET status = status_after; ALTER TABLE memories DROP COLUMN status_after;
-         DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE group_switches; DROP TABLE incognito_sessions;
+         DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE folder_switches; DROP TABLE group_switches; DROP TABLE incognito_sessions;
          ALTER TABLE memories DROP COLUMN branch; ALTER TABLE memories DROP COLUMN commit_id;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"

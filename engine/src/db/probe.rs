@@ -67,11 +67,11 @@ pub(crate) fn isolated_groups(path: &Path) -> Result<Vec<String>> {
     isolated_groups::all_of_any_schema(&replayed(path)?)
 }
 
-/// Returns the ids of the projects of a database that are switched off. Nothing is changed.
+/// Returns what is switched off in a database. Nothing is changed.
 ///
 /// # Errors
 /// `Database`.
-pub(crate) fn switched_off(path: &Path) -> Result<Vec<String>> {
+pub(crate) fn switched_off(path: &Path) -> Result<switches::Off> {
     switches::off_of_any_schema(&replayed(path)?)
 }
 

@@ -6,4 +6,4 @@ pub mod decisions;
 pub mod prompts;
 pub mod receipt;
 pub mod selection;
-pub(crate) mod text;
+pub mod text;

@@ -1,6 +1,10 @@
 //! What is recorded about one event of a hook: ids, sizes and reasons, never a text. Pure.
 
+use crate::duplicate::content_hash::HASH_BYTES;
 use crate::model::time::Timestamp;
+
+/// The hash of a memory's text: a session that has been given it has not been given what the memory says after an edit.
+pub type TextVersion = [u8; HASH_BYTES];
 
 /// Why a memory that was found is not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 //! The first result decides: if it is weak, nothing is delivered. The others must come close to it; `bench/hooks.py` measures the
 //! share. Not here: the search and its verdict (`search::evidence`).
 
+use crate::hooks::receipt::TextVersion;
 use crate::hooks::receipt::Withheld;
 use crate::hooks::text;
-use crate::hooks::text::{CHARS_PER_TOKEN, Line};
+use crate::hooks::text::{Line, QUARTERS};
+use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;
 
 /// The first line of a text: what follows is data.
@@ -28,6 +30,10 @@ pub struct Found {
     pub is_untrusted: bool,
     /// The client loads it from its own memory file.
     pub is_in_own_file: bool,
+    /// Its text as it is now.
+    pub version: TextVersion,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
     pub(crate) line: Line,
 }
 
@@ -42,15 +48,26 @@ pub struct Matches {
     pub found: Vec<Found>,
 }
 
+/// A memory in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivered {
+    /// Row number.
+    pub seq: i64,
+    /// Id.
+    pub id: MemoryId,
+    /// Its text as it is now.
+    pub version: TextVersion,
+    /// Its text is whole.
+    pub is_whole: bool,
+}
+
 /// What is delivered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
     /// The text; empty if there is none.
     pub text: String,
-    /// Its memories: row numbers and ids.
-    pub delivered: Vec<(i64, MemoryId)>,
-    /// Those of them whose text is whole.
-    pub whole: Vec<i64>,
+    /// Its memories.
+    pub delivered: Vec<Delivered>,
     /// Memories that were found and are not in the text.
     pub withheld: Vec<(i64, Withheld)>,
 }
@@ -65,13 +82,13 @@ impl Injection {
 
 /// Chooses from `matches`; `has` says what the session has been given already.
 #[must_use]
-pub fn choose(matches: &Matches, budget: usize, has: impl Fn(i64) -> bool) -> Injection {
-    let max_chars = budget.saturating_mul(CHARS_PER_TOKEN);
+pub fn choose(matches: &Matches, budget: usize, has: impl Fn(&Found) -> bool) -> Injection {
+    let max = budget.saturating_mul(QUARTERS);
     let mut injection = Injection::default();
     let best = matches.found.first().map_or(0.0, |found| found.score);
-    let (mut lines, mut used) = (String::new(), HEADING.chars().count());
+    let (mut lines, mut used) = (String::new(), text::quarters(HEADING));
     for found in &matches.found {
-        let size = found.line.text.chars().count();
+        let size = text::quarters(&found.line.text);
         let refused = if matches.is_weak || matches.is_unjudged {
             Some(Withheld::Weak)
         } else if found.is_untrusted {
@@ -80,9 +97,9 @@ pub fn choose(matches: &Matches, budget: usize, has: impl Fn(i64) -> bool) -> In
             Some(Withheld::LessRelevant)
         } else if found.is_in_own_file {
             Some(Withheld::InOwnFile)
-        } else if has(found.seq) {
+        } else if has(found) {
             Some(Withheld::Delivered)
-        } else if used + size > max_chars {
+        } else if used + size > max {
             Some(Withheld::Budget)
         } else {
             None
@@ -93,10 +110,12 @@ pub fn choose(matches: &Matches, budget: usize, has: impl Fn(i64) -> bool) -> In
         }
         used += size;
         lines.push_str(&found.line.text);
-        injection.delivered.push((found.seq, found.id.clone()));
-        if found.line.is_whole {
-            injection.whole.push(found.seq);
-        }
+        injection.delivered.push(Delivered {
+            seq: found.seq,
+            id: found.id.clone(),
+            version: found.version,
+            is_whole: found.line.is_whole,
+        });
     }
     if !lines.is_empty() {
         injection.text = format!("{HEADING}{lines}");
@@ -111,7 +130,8 @@ mod tests {
     fn found(seq: i64, score: f64, text: &str) -> Found {
         let id = MemoryId::from(uuid::Uuid::from_u128(u128::try_from(seq).unwrap_or_default()));
         let line = Line { text: format!("- {text}\n"), is_whole: true };
-        Found { seq, id, score, is_untrusted: false, is_in_own_file: false, line }
+        let (version, updated_at) = (TextVersion::default(), Timestamp(0));
+        Found { seq, id, score, is_untrusted: false, is_in_own_file: false, version, updated_at, line }
     }
 
     fn matches(found: Vec<Found>) -> Matches {
@@ -129,7 +149,8 @@ mod tests {
         ]);
         let injection = choose(&given, 300, |_| false);
         assert_eq!(injection.text, format!("{HEADING}- one\n- three\n"));
-        assert_eq!(injection.whole, [1, 3]);
+        let seqs: Vec<i64> = injection.delivered.iter().map(|delivered| delivered.seq).collect();
+        assert_eq!(seqs, [1, 3]);
         assert_eq!(injection.withheld, [(2, Withheld::Budget), (4, Withheld::LessRelevant)]);
         assert!(injection.tokens() <= 300);
     }
@@ -140,7 +161,7 @@ mod tests {
         let weak = choose(&Matches { is_weak: true, ..given() }, 300, |_| false);
         assert_eq!((weak.text.as_str(), weak.delivered.len()), ("", 0));
         assert_eq!(weak.withheld, [(1, Withheld::Weak), (2, Withheld::Weak)]);
-        let known = choose(&given(), 300, |seq| seq == 1);
+        let known = choose(&given(), 300, |found| found.seq == 1);
         assert_eq!(known.text, format!("{HEADING}- two\n"));
         let mut own = given();
         own.found[0].is_in_own_file = true;

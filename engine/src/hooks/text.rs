@@ -4,8 +4,8 @@ use crate::model::memory::Memory;
 use loci_proto::sanitize;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Characters per token.
-pub(crate) const CHARS_PER_TOKEN: usize = 4;
+/// Quarters of a token in a token.
+pub(crate) const QUARTERS: usize = 4;
 
 /// A line, and whether it holds the whole text of its memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,12 +14,13 @@ pub(crate) struct Line {
     pub is_whole: bool,
 }
 
-/// Formats a memory in one line; a text of more than `max_chars` is cut and followed by the id of the memory.
-pub(crate) fn line(memory: &Memory, project: Option<&str>, max_chars: usize) -> Line {
+/// Formats a memory in one line; a text of more than `max` quarters of a token is cut and followed by the id of
+/// the memory.
+pub(crate) fn line(memory: &Memory, project: Option<&str>, max: usize) -> Line {
     let clean = sanitize::for_model(&memory.content);
     let words: Vec<&str> = clean.split_whitespace().collect();
     let content = words.join(" ");
-    let cut = cut(&content, max_chars);
+    let cut = cut(&content, max);
     let is_whole = cut.len() == content.len();
     let mut about = vec![memory.created_at.date()];
     about.extend(memory.provenance.source());
@@ -29,13 +30,13 @@ pub(crate) fn line(memory: &Memory, project: Option<&str>, max_chars: usize) -> 
 }
 
 /// Returns the beginning of a text, cut at a grapheme boundary.
-fn cut(text: &str, max_chars: usize) -> &str {
-    if text.chars().count() <= max_chars {
+fn cut(text: &str, max: usize) -> &str {
+    if quarters(text) <= max {
         return text;
     }
-    let (mut left, mut end) = (max_chars, 0);
+    let (mut left, mut end) = (max, 0);
     for (start, grapheme) in text.grapheme_indices(true) {
-        let size = grapheme.chars().count();
+        let size = quarters(grapheme);
         if size > left {
             break;
         }
@@ -45,7 +46,54 @@ fn cut(text: &str, max_chars: usize) -> &str {
     text[..end].trim_end()
 }
 
-/// Returns the size of a text in tokens.
-pub(crate) fn tokens(text: &str) -> usize {
-    text.chars().count().div_ceil(CHARS_PER_TOKEN)
+/// Returns the size of a text in tokens, as an upper estimate for the tokenizers of today: four Latin characters are one, two of another
+/// alphabet, one of any other script, and an emoji is two.
+#[must_use]
+pub fn tokens(text: &str) -> usize {
+    quarters(text).div_ceil(QUARTERS)
+}
+
+/// Returns the size of a text in quarters of a token.
+pub(crate) fn quarters(text: &str) -> usize {
+    text.chars().map(quarters_of).sum()
+}
+
+fn quarters_of(character: char) -> usize {
+    match u32::from(character) {
+        // Latin with its accents, and general punctuation.
+        0..0x0300 | 0x1E00..0x1F00 | 0x2000..0x2070 => 1,
+        // Combining marks, Greek, Cyrillic, Armenian, Hebrew, Arabic.
+        0x0300..0x0700 | 0x1F00..0x2000 => 2,
+        0x0700..0x1E00 | 0x2070..0x1_0000 | 0x2_0000..0x4_0000 => QUARTERS,
+        _ => 2 * QUARTERS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_text_depends_on_its_script() {
+        for (text, expected) in [
+            ("", 0),
+            ("four", 1),
+            ("Grüße, “quoted”", 4),
+            ("сервер", 3),
+            ("サーバーは東京にあります。", 13),
+            ("한국어", 3),
+            ("ภาษาไทย", 7),
+            ("🦀", 2),
+        ] {
+            assert_eq!(tokens(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_by_its_size_between_graphemes() {
+        assert_eq!(cut("abcdef", 4), "abcd");
+        assert_eq!(cut("東京都庁", 10), "東京");
+        assert_eq!(cut("a👨‍👩‍👧b", 12), "a");
+        assert_eq!(cut("東京", 8), "東京");
+    }
 }

@@ -6,7 +6,7 @@ use crate::db::hook_deliveries;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::hooks::receipt::HookReceipt;
+use crate::hooks::receipt::{HookReceipt, TextVersion};
 use crate::model::time::{DAY, Timestamp};
 use loci_proto::admin::{HookClientStatus, HookStatus};
 
@@ -22,8 +22,8 @@ const RECENT_SESSIONS: i64 = 8;
 /// What a session has been given already.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GivenToSession {
-    /// Row numbers.
-    pub memories: Vec<i64>,
+    /// Row numbers, and what the memories said and still say.
+    pub memories: Vec<(i64, TextVersion)>,
     /// It has been given the brief.
     pub brief: bool,
     /// It has been reminded to store.

@@ -13,6 +13,7 @@ use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::transaction::change::CallContext;
 use loci_proto::group::Group;
+use loci_proto::hello::Root;
 use rusqlite::Connection;
 
 /// The act of an alias that a moved folder got.
@@ -33,6 +34,10 @@ pub struct SeenFolder {
     pub identity: Option<String>,
     /// What a copy of the repository shares with it.
     pub trace: Option<String>,
+    /// The top folder of the project, if it is the same in every session of it.
+    pub root: Option<Root>,
+    /// Where the repository was cloned from, as a hash.
+    pub remote: Option<String>,
     /// Its files isolate it.
     pub is_isolated: bool,
 }
@@ -102,7 +107,8 @@ impl Writer {
     pub fn record_folder(&mut self, call: &CallContext, seen: &SeenFolder) -> Result<()> {
         self.run_idempotent(call, |change| {
             if state(change.conn, change.shared, seen)? == FolderState::Unrecorded {
-                folders::put(change.conn, &seen.row(), call.now)?;
+                let known = folders::by_id(change.conn, &seen.group.id)?;
+                folders::put(change.conn, &seen.row_after(known.as_ref()), call.now)?;
             }
             Ok(())
         })
@@ -117,7 +123,7 @@ impl Writer {
             if state(change.conn, change.shared, seen)? != FolderState::Moved {
                 return Ok(None);
             }
-            let Some(group) = group_of_same(change.conn, change.shared, seen)? else {
+            let Some(group) = group_of_moved(change.conn, change.shared, seen)? else {
                 return Ok(None);
             };
             import_rows::add_alias(change.conn, &seen.group.id, &group.id)?;
@@ -132,8 +138,32 @@ impl Writer {
 
 impl SeenFolder {
     fn row(&self) -> FolderRow {
-        let Self { group, path, part, identity, trace, .. } = self.clone();
-        FolderRow { id: group.id, path, part, identity, trace }
+        let Self { group, path, part, identity, trace, root, remote, .. } = self.clone();
+        let (root, root_identity) = root.map(|root| (root.path, root.identity)).unzip();
+        let root_identity = root_identity.flatten();
+        FolderRow { id: group.id, path, part, identity, trace, root, root_identity, remote }
+    }
+
+    /// Returns the row, with the root of the known one where this session does not know it: a worktree is elsewhere.
+    fn row_after(&self, known: Option<&FolderRow>) -> FolderRow {
+        let mut row = self.row();
+        if let (None, Some(known)) = (&row.root, known) {
+            row.root.clone_from(&known.root);
+            row.root_identity.clone_from(&known.root_identity);
+        }
+        row
+    }
+
+    /// Returns whether this may be the folder that was at its path before, although it was made again. The same top folder, the same
+    /// address from which it was cloned, and the same beginning of its reflog speak for that. A folder without a repository has none of
+    /// them, and the row of an earlier version knows too little.
+    fn continues(&self, known: &FolderRow) -> bool {
+        let is_same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+        let now = self.row();
+        known.trace == now.trace
+            || is_same(&known.root_identity, &now.root_identity)
+            || is_same(&known.remote, &now.remote)
+            || (known.root.is_none() && known.remote.is_none())
     }
 }
 
@@ -145,9 +175,10 @@ fn state(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Folder
         && before != now
     {
         let same = group_of_same(conn, shared, seen)?;
-        // The folder of the project is elsewhere now, and this one came after it.
-        let is_elsewhere =
-            known.path != seen.path || leads_to(conn, &folders::same(conn, known)?, group)?;
+        // The folder of the project is elsewhere now, or it is not known where, and this one came after it.
+        let is_elsewhere = known.path != seen.path
+            || leads_to(conn, &folders::same(conn, known)?, group)?
+            || !seen.continues(known);
         match same {
             Some(other) if other != *group => return Ok(FolderState::Other(other)),
             None if is_elsewhere => {
@@ -157,19 +188,43 @@ fn state(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Folder
         }
     }
     Ok(match (group, known) {
-        (Some(_), Some(known)) if known == seen.row() => FolderState::Known,
+        (Some(_), Some(known)) if known == seen.row_after(Some(&known)) => FolderState::Known,
         (Some(_), _) => FolderState::Unrecorded,
-        (None, None) if group_of_same(conn, shared, seen)?.is_some() => FolderState::Moved,
+        (None, None) if group_of_moved(conn, shared, seen)?.is_some() => FolderState::Moved,
         // A known folder without a project was healed before, and a person took that back.
         (None, _) => FolderState::New,
     })
 }
 
-/// Returns the only project that this folder has at other paths. An isolated one is left out unless the folder isolates itself.
+/// Returns the only project that this folder has at other paths.
 fn group_of_same(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Option<Group>> {
+    only_group(conn, shared, seen, folders::same(conn, &seen.row())?)
+}
+
+/// Returns the only project that a folder has which the store does not know: at other paths, or before it had a repository.
+fn group_of_moved(conn: &Connection, shared: &Shared, seen: &SeenFolder) -> Result<Option<Group>> {
+    if let Some(group) = group_of_same(conn, shared, seen)? {
+        return Ok(Some(group));
+    }
+    match &seen.root {
+        Some(Root { path, identity: Some(identity), .. }) if seen.path != *path => {
+            let rows = folders::plain(conn, identity, seen.part.as_deref())?;
+            only_group(conn, shared, seen, rows)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the project of folders if it is one. An isolated one is left out unless the folder isolates itself.
+fn only_group(
+    conn: &Connection,
+    shared: &Shared,
+    seen: &SeenFolder,
+    rows: Vec<FolderRow>,
+) -> Result<Option<Group>> {
     let isolation = shared.isolation();
     let mut found: Vec<Group> = Vec::new();
-    for row in folders::same(conn, &seen.row())? {
+    for row in rows {
         let Some(group) = current_group(conn, &row.id)? else { continue };
         let is_open = seen.is_isolated || !isolation.is_isolated(&group.id);
         if is_open && !found.contains(&group) {

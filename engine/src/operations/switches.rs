@@ -3,15 +3,17 @@
 //! The switches are in no journal entry: an undo must not switch a project on. Not here: what off means, and the other reasons for it
 //! (the daemon).
 
-use crate::db::switches::{OFF, ON};
-use crate::db::{groups, switches};
+use crate::db::switches::{OFF, ON, Off};
+use crate::db::{folders, groups, switches};
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
+use crate::model::switch_set::FolderSwitch;
 use crate::model::time::Timestamp;
 use crate::operations::groups::find;
-use crate::transaction::change::CallContext;
+use crate::transaction::change::{CallContext, Change};
 use loci_proto::group::Group;
+use loci_proto::hello::{Root, Session};
 use loci_proto::requests::groups::{GroupSwitchedReply, SwitchRequest};
 use std::sync::Arc;
 
@@ -25,10 +27,11 @@ impl Switches {
         Self(Arc::clone(shared))
     }
 
-    /// Returns whether a person has switched a project off.
+    /// Returns whether a person has switched off a project, or the folder in which a session works, whatever its project is called.
     #[must_use]
-    pub fn is_off(&self, group: &Group) -> bool {
-        self.0.switches.read().is_off(&group.id)
+    pub fn is_off(&self, group: &Group, session: &Session) -> bool {
+        let switches = self.0.switches.read();
+        switches.is_off(&group.id) || switches.is_off_at(session)
     }
 
     /// Returns whether a person has switched a project on.
@@ -57,7 +60,7 @@ impl Writer {
         Switches::of(&self.shared)
     }
 
-    /// Switches a project off or on: the named one, else that of the caller.
+    /// Switches a project off or on, and its folders: the named one, else that of the caller, whose top folder is `root`.
     ///
     /// # Errors
     /// `not_found`, `Database`.
@@ -65,6 +68,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &SwitchRequest,
+        root: Option<&Root>,
     ) -> Result<GroupSwitchedReply> {
         self.run_idempotent(call, |change| {
             let group = if let Some(name) = &request.group {
@@ -76,6 +80,23 @@ impl Writer {
             };
             let state = if request.off { OFF } else { ON };
             switches::set_group(change.conn, &group.id, state, call.now)?;
+            switches::set_folders_of(change.conn, &group.id, state, call.now)?;
+            let mut switched = folders_of(change, &group.id, request.off)?;
+            if let (None, Some(Root { path, identity, .. })) = (&request.group, root) {
+                let (path, identity) = (path.clone(), identity.clone());
+                switched.push(FolderSwitch {
+                    path,
+                    identity,
+                    group: group.id.clone(),
+                    is_off: request.off,
+                });
+            }
+            if !request.off {
+                switch_on_by_other_names(change, &switched, call.now)?;
+            }
+            for folder in &switched {
+                switches::set_folder(change.conn, folder, call.now)?;
+            }
             Ok(GroupSwitchedReply { id: group.id, name: group.name, state: state.to_owned() })
         })
     }
@@ -105,9 +126,54 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub(crate) fn switch_off_again(&mut self, groups: &[String], now: Timestamp) -> Result<()> {
+    pub(crate) fn switch_off_again(&mut self, off: &Off, now: Timestamp) -> Result<()> {
         self.change(|conn, _, _| {
-            groups.iter().try_for_each(|group| switches::set_group(conn, group, OFF, now))
+            off.groups.iter().try_for_each(|group| switches::set_group(conn, group, OFF, now))?;
+            off.folders.iter().try_for_each(|folder| switches::set_folder(conn, folder, now))
         })
     }
+}
+
+/// Returns the folders of a project as they were last seen. Of a folder that was moved, its earlier paths are no longer of the project.
+fn folders_of(change: &Change<'_>, group: &str, is_off: bool) -> Result<Vec<FolderSwitch>> {
+    let mut found: Vec<FolderSwitch> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for row in folders::of_group(change.conn, group)? {
+        if row.identity.as_ref().is_some_and(|identity| seen.contains(identity)) {
+            continue;
+        }
+        seen.extend(row.identity.clone());
+        let mut add = |path: &str, identity: Option<String>| {
+            let (path, group) = (path.to_owned(), group.to_owned());
+            found.push(FolderSwitch { path, identity, group, is_off });
+        };
+        match (&row.root, &row.part) {
+            (Some(root), _) => add(root, row.root_identity.clone()),
+            (None, None) => add(row.path.trim_end_matches("/.git"), None),
+            // Only the folder of the repository is known, which other parts share.
+            (None, Some(_)) => {}
+        }
+        if row.part.is_none() {
+            add(&row.path, row.identity.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Switches on what a folder was switched off as when its project was called otherwise.
+fn switch_on_by_other_names(
+    change: &Change<'_>,
+    switched: &[FolderSwitch],
+    now: Timestamp,
+) -> Result<()> {
+    for earlier in switches::all(change.conn)?.folders {
+        let is_same = |folder: &FolderSwitch| {
+            folder.identity.is_some() && folder.identity == earlier.identity
+        };
+        if earlier.is_off && switched.iter().any(is_same) {
+            switches::set_group(change.conn, &earlier.group, ON, now)?;
+            switches::set_folders_of(change.conn, &earlier.group, ON, now)?;
+        }
+    }
+    Ok(())
 }

@@ -15,6 +15,8 @@ fn session(test_store: &mut TestStore, path: &str, identity: Option<u8>) -> Grou
         part: None,
         identity: identity.map(|identity| format!("8-{identity}-1")),
         trace: None,
+        root: None,
+        remote: None,
         is_isolated: false,
     };
     let state = |test_store: &TestStore, seen: &SeenFolder| {
@@ -72,6 +74,8 @@ fn a_part_of_a_monorepo_is_healed_to_the_same_part_only() {
         part: Some(part.to_owned()),
         identity: Some("8-1-1".to_owned()),
         trace: None,
+        root: None,
+        remote: None,
         is_isolated: false,
     };
     let api = seen("/home/a", "api");

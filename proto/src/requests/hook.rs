@@ -97,7 +97,7 @@ pub struct HookRequest {
     /// The client's own id of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Why a session starts: `startup`, `resume`, `fork`, `clear` or `compact`.
+    /// Why a session starts: `startup`, `resume`, `fork`, `clear`, `compact`, or `restart` of a client that has lost what it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The prompt.
@@ -163,7 +163,7 @@ pub struct HookReply {
     /// The memories in the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<MemoryId>,
-    /// Size of the text in tokens: characters divided by four.
+    /// Size of the text in tokens: an upper estimate.
     #[serde(default)]
     pub tokens: usize,
     /// `delivered`, `silent`, `reset`, `stored`, `reminded` or `closed`.

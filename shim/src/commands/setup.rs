@@ -10,7 +10,8 @@ use crate::setup::environment::{self, Environment};
 use crate::setup::lock::SetupLock;
 use crate::setup::manifest::Manifest;
 use crate::setup::plan::{self, Plan};
-use crate::setup::{report, trust};
+use crate::setup::unrecorded::{self, Search};
+use crate::setup::{files, report, trust};
 use loci_proto::error::Exit;
 use loci_proto::paths::{self, Paths};
 use std::io;
@@ -28,14 +29,23 @@ pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
         Problem::new("The home folder is unknown").hint("Set HOME to your home folder")
     })?;
     let loci = environment::own_path(&environment)?;
+    if !args.remove {
+        environment::check_text(&loci)?;
+    }
     if args.print {
         return print(args, &environment, &loci);
     }
     // Held while the plan is shown too: a second plan would be made without the first one.
     let _lock = if args.dry_run { None } else { Some(SetupLock::take(&environment.home)?) };
     let mut manifest = Manifest::read(&paths.home)?;
+    if !args.dry_run {
+        let folders = unrecorded::folders(&manifest, &environment, &loci);
+        files::remove_leftovers(folders.iter().chain([&paths.home]));
+    }
     let mut plan = if args.remove {
-        plan::take_down(&manifest, args.client, args.scope, args.force)
+        let (client, scope, force) = (args.client, args.scope, args.force);
+        let search = Search { environment: &environment, loci: &loci, client, scope, force };
+        plan::take_down(&manifest, &search)
     } else {
         set_up(args, &environment, &loci, &manifest)?
     };
@@ -43,7 +53,7 @@ pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
         return Err(plan.problems.remove(0).1);
     }
     if args.dry_run {
-        return dry_run(args, &plan);
+        return dry_run(args, &plan, &environment);
     }
     show(args, &plan, &environment)?;
     let is_changed = plan.changes.iter().any(|change| change.action() != "record");
@@ -107,9 +117,9 @@ fn print(args: &Setup, environment: &Environment, loci: &Path) -> Result<ExitCod
     Ok(Exit::Ok.into())
 }
 
-fn dry_run(args: &Setup, plan: &Plan) -> Result<ExitCode, Problem> {
+fn dry_run(args: &Setup, plan: &Plan, environment: &Environment) -> Result<ExitCode, Problem> {
     if args.json {
-        print_line(report::json(plan, false).to_string())?;
+        print_line(report::json(plan, &environment.home, false).to_string())?;
     } else {
         let diff = report::diff(plan);
         print_line(if diff.is_empty() { "Nothing would change" } else { diff.trim_end() })?;
@@ -152,24 +162,40 @@ fn warn_about(loci: &Path) {
     }
 }
 
-/// Makes the changes, then says what the user still has to do.
+/// Makes the changes, then says what the user still has to do. After a change that fails, the other clients are still written.
 fn write(
     args: &Setup,
-    plan: Plan,
+    mut plan: Plan,
     manifest: &mut Manifest,
     home: &Path,
     environment: &Environment,
 ) -> Result<ExitCode, Problem> {
-    let code = exit_code(&plan);
-    let document = args.json.then(|| report::json(&plan, true));
     let is_codex = plan.clients.contains(&Client::Codex) && !args.remove;
-    let mut count = 0;
-    for change in plan.changes {
-        count += usize::from(change.action() != "record");
-        apply(change, manifest, home)?;
+    let mut failed: Vec<(Client, Problem)> = Vec::new();
+    plan.changes.retain(|change| {
+        let has_failed = failed.iter().any(|(client, _)| *client == change.client);
+        if has_failed && !args.remove {
+            return false;
+        }
+        match apply(change, manifest, home) {
+            Ok(()) => true,
+            Err(problem) => {
+                failed.push((change.client, problem));
+                false
+            }
+        }
+    });
+    for (client, problem) in &failed {
+        print_note(&format!("{client}:"), &problem.message());
+        if let Some(hint) = problem.next_step() {
+            print_note("Hint:", hint);
+        }
     }
-    if let Some(document) = document {
-        print_line(document.to_string())?;
+    plan.problems.extend(failed);
+    let code = exit_code(&plan);
+    let count = plan.changes.iter().filter(|change| change.action() != "record").count();
+    if args.json {
+        print_line(report::json(&plan, &environment.home, true).to_string())?;
         return Ok(code);
     }
     match count {

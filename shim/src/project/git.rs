@@ -88,18 +88,31 @@ fn submodule_dir(folder: &Path, dir: PathBuf) -> Option<PathBuf> {
 
 /// Returns the canonical `core.worktree` of a git configuration.
 fn work_tree(config: &Path) -> Option<PathBuf> {
+    let value = config_value(config, "[core]", "worktree")?;
+    config.parent()?.join(value).canonicalize().ok()
+}
+
+/// Returns the address that a repository was cloned from, without what may be left out of it.
+pub fn remote(common: &Path) -> Option<String> {
+    let address = config_value(&common.join("config"), "[remote \"origin\"]", "url")?;
+    let address = address.trim_end_matches('/').trim_end_matches(".git").trim_end_matches('/');
+    (!address.is_empty()).then(|| address.to_owned())
+}
+
+/// Returns the last value of a key in a section of a git configuration.
+fn config_value(config: &Path, section: &str, key: &str) -> Option<String> {
     let text = crate::project::project_file::read_small(config).ok()?;
-    let (mut in_core, mut value) = (false, None);
+    let (mut is_inside, mut value) = (false, None);
     for line in text.lines().map(str::trim) {
         match line.split_once('=') {
-            _ if line.starts_with('[') => in_core = line.eq_ignore_ascii_case("[core]"),
-            Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => {
-                value = Some(strip_quotes(path.trim()));
+            _ if line.starts_with('[') => is_inside = line.eq_ignore_ascii_case(section),
+            Some((name, text)) if is_inside && name.trim().eq_ignore_ascii_case(key) => {
+                value = Some(strip_quotes(text.trim()));
             }
             _ => {}
         }
     }
-    config.parent()?.join(value?).canonicalize().ok()
+    value
 }
 
 /// Removes the quotes and backslash escapes of a git configuration value.

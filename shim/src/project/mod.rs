@@ -14,7 +14,7 @@ mod tests;
 
 pub use checkout::{CheckoutReader, CheckoutStamp};
 use loci_proto::group::{GroupHint, GroupName};
-use loci_proto::hello::{FolderMark, Session};
+use loci_proto::hello::{FolderMark, Place, Root, Session};
 use project_file::ProjectFile;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -23,6 +23,8 @@ use std::time::UNIX_EPOCH;
 
 /// Maximum length of a warning in characters.
 const MAX_WARNING_CHARS: usize = 500;
+/// Maximum number of folders around the session that are looked at.
+const MAX_LEVELS: usize = 64;
 
 /// The inputs of the search that are not files.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +84,8 @@ pub struct FoundProject {
     pub has_file: bool,
     /// What the folder of the project is, whatever its path.
     pub folder: Option<FolderMark>,
+    /// Where the session works; `None` without a working directory.
+    pub place: Option<Place>,
     /// Reads what is checked out in the project; `None` outside a repository.
     pub checkout: Option<CheckoutReader>,
     /// The session is incognito.
@@ -102,6 +106,7 @@ impl FoundProject {
             agent_session,
             pid: std::process::id(),
             folder: self.folder,
+            place: self.place,
             checkout: self.checkout.as_ref().map(CheckoutReader::read),
             off: self.off,
             opted_in: self.has_file,
@@ -135,7 +140,12 @@ pub fn find(environment: &Environment) -> FoundProject {
     // Warnings are sent in the hello, whose length is bounded.
     let warnings =
         warnings.iter().map(|warning| warning.chars().take(MAX_WARNING_CHARS).collect()).collect();
+    let place = from_folder.place.map(|place| match named {
+        Some(_) => Place { root: None, ..place },
+        None => place,
+    });
     FoundProject {
+        place,
         folder: named.is_none().then_some(from_folder.mark).flatten(),
         hint: named.or(from_folder.hint).unwrap_or_default(),
         isolated,
@@ -171,6 +181,7 @@ struct FolderProject {
     /// `None` if many projects share the folder.
     hint: Option<GroupHint>,
     mark: Option<FolderMark>,
+    place: Option<Place>,
     file: ProjectFile,
     has_file: bool,
     checkout: Option<CheckoutReader>,
@@ -189,6 +200,16 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
         let head_dir = repository.head_dir.clone()?;
         Some(CheckoutReader::new(head_dir, repository.common.clone(), &repository.top))
     });
+    let root = if file.group.is_some() { file.folder.as_path() } else { top };
+    let is_main = repository.as_ref().is_none_or(|repository| {
+        repository.common == repository.top || repository.common == repository.top.join(".git")
+    });
+    let root = (!shared.iter().any(|shared| shared == root)).then(|| Root {
+        path: path_text(root),
+        identity: identity(root),
+        is_main,
+    });
+    let place = Some(place(&project, root, &shared));
     let folder = repository.map_or(project, |repository| repository.common);
     let path = path_text(&folder);
     let hint = match file.group.take() {
@@ -203,19 +224,37 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
         None => Some(GroupHint::Folder(path)),
     };
     let mark = hint.is_some().then(|| mark_of(&folder, checkout.is_some()));
-    Some(FolderProject { hint, mark, file, has_file, checkout })
+    Some(FolderProject { hint, mark, place, file, has_file, checkout })
+}
+
+/// Returns what a folder is, and what a copy or another clone of its repository shares with it.
+fn mark_of(folder: &Path, is_repository: bool) -> FolderMark {
+    let trace = is_repository.then(|| checkout::trace(folder)).flatten();
+    let remote = is_repository.then(|| git::remote(folder)).flatten();
+    let remote = remote.map(|address| loci_proto::group::trace_of(address.as_bytes()));
+    FolderMark { identity: identity(folder), trace, remote }
 }
 
 /// Returns what a folder is. Device and inode stay when it is renamed or moved within its file system; the time of creation tells it
 /// from a later folder that got the same inode.
-fn mark_of(folder: &Path, is_repository: bool) -> FolderMark {
-    let identity = folder.metadata().ok().and_then(|metadata| {
-        let created = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
-        // Some file systems report the epoch for an unknown time.
-        (created > 0).then(|| format!("{:x}-{:x}-{created:x}", metadata.dev(), metadata.ino()))
-    });
-    let trace = is_repository.then(|| checkout::trace(folder)).flatten();
-    FolderMark { identity, trace }
+fn identity(folder: &Path) -> Option<String> {
+    let metadata = folder.metadata().ok()?;
+    let created = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+    // Some file systems report the epoch for an unknown time.
+    (created > 0).then(|| format!("{:x}-{:x}-{created:x}", metadata.dev(), metadata.ino()))
+}
+
+/// Returns where a session works, up to the first folder that many projects share.
+fn place(project: &Path, root: Option<Root>, shared: &[PathBuf]) -> Place {
+    let folders = project.ancestors().take_while(|folder| !shared.iter().any(|s| s == folder));
+    Place {
+        path: path_text(project),
+        identities: folders
+            .take(MAX_LEVELS)
+            .map(|folder| identity(folder).unwrap_or_default())
+            .collect(),
+        root,
+    }
 }
 
 /// Returns the canonical folder of the project.

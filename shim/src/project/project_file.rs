@@ -4,7 +4,7 @@ use loci_proto::group::GroupName;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file name.
 const FILE_NAME: &str = ".loci.toml";
@@ -25,6 +25,9 @@ pub struct ProjectFile {
     pub isolated: Option<bool>,
     /// Whether loci is off in the project.
     pub off: Option<bool>,
+    /// The folder of the nearest file.
+    #[serde(skip)]
+    pub folder: PathBuf,
 }
 
 /// Searches from the project folder up to the top of its working tree; `None` without a file. The nearest file names the project; the
@@ -33,7 +36,8 @@ pub struct ProjectFile {
 pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<ProjectFile> {
     let upwards = project.ancestors().take_while(|folder| folder.starts_with(top));
     let mut found: Option<ProjectFile> = None;
-    for file in upwards.map(|folder| folder.join(FILE_NAME)).filter(|file| file.is_file()) {
+    for folder in upwards.filter(|folder| folder.join(FILE_NAME).is_file()) {
+        let file = folder.join(FILE_NAME);
         let contents = read(&file).unwrap_or_else(|fault| {
             let Fault { reason, isolates, switches_off } = fault;
             let mut warning = format!("{} is ignored: {}", file.display(), reason.trim_end());
@@ -44,10 +48,11 @@ pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<Pr
             }
             warnings.push(warning);
             let key = |applies: bool| applies.then_some(true);
-            ProjectFile { group: None, isolated: key(isolates), off: key(switches_off) }
+            let (isolated, off) = (key(isolates), key(switches_off));
+            ProjectFile { isolated, off, ..ProjectFile::default() }
         });
         match &mut found {
-            None => found = Some(contents),
+            None => found = Some(ProjectFile { folder: folder.to_path_buf(), ..contents }),
             Some(nearest) => {
                 nearest.isolated = nearest.isolated.or(contents.isolated);
                 nearest.off = nearest.off.or(contents.off);

@@ -4,28 +4,25 @@ use super::change::Change;
 use super::files;
 use super::manifest::Manifest;
 use crate::output::Problem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Makes one change. `home` is the data folder.
 ///
 /// # Errors
 /// The file was changed since the plan was shown, or it or the manifest cannot be written.
-pub fn apply(change: Change, manifest: &mut Manifest, home: &Path) -> Result<(), Problem> {
-    let Change { path, before, after, mut record, .. } = change;
-    if files::read(&path)? != before {
-        let message = format!("{} was changed while the plan was shown", path.display());
-        return Err(Problem::new(message).hint("Nothing was written to it. Run the command again"));
-    }
-    let earlier = manifest.file(&path).cloned();
-    let folders = record.folders.clone();
+pub fn apply(change: &Change, manifest: &mut Manifest, home: &Path) -> Result<(), Problem> {
+    let path = &change.path;
+    let mut record = change.record.clone();
+    files::check_unchanged(path, change.before.as_deref())?;
+    let earlier = manifest.file(path).cloned();
     if record.entries.is_empty() {
-        write(&path, before.as_deref(), after.as_deref(), &folders)?;
-        manifest.forget(&path);
+        write(change)?;
+        manifest.forget(path);
         return manifest.write(home);
     }
     manifest.put(record.clone());
     manifest.write(home)?;
-    match write(&path, before.as_deref(), after.as_deref(), &folders) {
+    match write(change) {
         Ok(created) if created.is_empty() => Ok(()),
         Ok(created) => {
             record.folders = created;
@@ -33,7 +30,7 @@ pub fn apply(change: Change, manifest: &mut Manifest, home: &Path) -> Result<(),
             manifest.write(home)
         }
         Err(problem) => {
-            manifest.forget(&path);
+            manifest.forget(path);
             if let Some(earlier) = earlier {
                 manifest.put(earlier);
             }
@@ -43,15 +40,15 @@ pub fn apply(change: Change, manifest: &mut Manifest, home: &Path) -> Result<(),
     }
 }
 
-fn write(
-    path: &Path,
-    before: Option<&str>,
-    after: Option<&str>,
-    folders: &[std::path::PathBuf],
-) -> Result<Vec<std::path::PathBuf>, Problem> {
-    match after {
-        None => files::delete(path, folders).map(|()| Vec::new()),
+/// Writes or deletes the file; returns the folders that were created.
+fn write(change: &Change) -> Result<Vec<PathBuf>, Problem> {
+    let (path, before) = (&change.path, change.before.as_deref());
+    match change.after.as_deref() {
+        None => {
+            files::check_unchanged(path, before)?;
+            files::delete(path, &change.record.folders).map(|()| Vec::new())
+        }
         Some(text) if before == Some(text) => Ok(Vec::new()),
-        Some(text) => files::write(path, text),
+        Some(text) => files::replace(path, before, text),
     }
 }

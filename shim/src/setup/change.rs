@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// A change of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Change {
     /// The client that reads the file.
     pub client: Client,
@@ -26,6 +26,19 @@ pub struct Change {
     pub record: WrittenFile,
 }
 
+/// Whose file is drafted.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner {
+    /// The client.
+    pub client: Client,
+    /// Whose configuration it is.
+    pub scope: Scope,
+    /// Overwrite entries that somebody has changed.
+    pub force: bool,
+    /// Whether another file of the client had entries of loci without a record: then a permission is theirs too.
+    pub is_adopting: bool,
+}
+
 /// What a file needs.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -33,6 +46,8 @@ pub struct Outcome {
     pub change: Option<Change>,
     /// What was left as it is, and why.
     pub notes: Vec<String>,
+    /// Whether the file had entries of loci without a record.
+    pub is_adopting: bool,
 }
 
 impl Change {
@@ -57,7 +72,7 @@ pub fn refuse(path: &Path, format: Format, error: &EditError) -> Problem {
             format!("{} is not valid {kind}", path.display()),
             "Nothing was written to it. Correct that place, then run the command again",
         ),
-        EditError::Shape { .. } => (
+        EditError::Shape { .. } | EditError::Unsafe { .. } => (
             format!("{} has no place for an entry of loci", path.display()),
             "Nothing was written to it. loci setup --print shows what to add by hand",
         ),
@@ -111,6 +126,30 @@ pub fn hook_commands(value: &Json) -> Vec<String> {
     }
 }
 
+/// Returns whether the command line of a hook is one that setup could have written: a program, `hook`, a client and an event.
+#[must_use]
+pub fn is_plain_hook(command: &str) -> bool {
+    let Some((program, event)) = command.split_once(" hook ") else { return false };
+    let is_one_word = match program.chars().next() {
+        Some(quote @ ('\'' | '"')) => program.len() > 1 && program.ends_with(quote),
+        _ => !program.contains([' ', '=']),
+    };
+    is_one_word && event.split_whitespace().count() == 2
+}
+
+/// Returns the program that the command line of a hook starts, and the client with the event.
+#[must_use]
+pub fn hook_parts(command: &str) -> Option<(String, String)> {
+    let (program, event) = command.split_once(" hook ")?;
+    let program = match program.chars().next()? {
+        '\'' => program.trim_matches('\'').replace(r"'\''", "'"),
+        '"' => program.trim_matches('"').to_owned(),
+        _ => program.rsplit(' ').next()?.to_owned(),
+    };
+    let event: Vec<&str> = event.split_whitespace().take(2).collect();
+    Some((program, event.join(" ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +171,24 @@ mod tests {
         ] {
             assert!(!starts_loci(&entry), "{entry}");
         }
+    }
+
+    #[test]
+    fn a_hook_with_variables_or_more_arguments_is_not_one_of_setup() {
+        for command in ["/opt/loci hook claude prompt", r"'/my apps/l'\''oci' hook claude prompt"] {
+            assert!(is_plain_hook(command), "{command}");
+        }
+        for command in [
+            "LOCI_HOME=/data/w /opt/loci hook claude prompt",
+            "/opt/loci hook claude prompt --verbose",
+            "env A=1 /opt/loci hook claude prompt",
+        ] {
+            assert!(!is_plain_hook(command), "{command}");
+        }
+        let parts = hook_parts("LOCI_HOME=/data/w /opt/loci hook claude prompt | tee x");
+        assert_eq!(parts, Some(("/opt/loci".to_owned(), "claude prompt".to_owned())));
+        let parts = hook_parts(r"'/my apps/l'\''oci' hook claude prompt");
+        assert_eq!(parts.map(|(program, _)| program).as_deref(), Some("/my apps/l'oci"));
     }
 
     #[test]

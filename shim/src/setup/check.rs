@@ -3,13 +3,13 @@
 //! Not here: repairing it (`repair`), whether hooks fired (the caller says it).
 
 use super::change::{hook_commands, server_command, starts_loci};
-use super::client::{Client, Content, Context, Part, Scope, WantedFile, Wishes};
+use super::client::{Client, Content, Part, Scope, WantedFile, Wishes};
 use super::clients;
 use super::edit::{self, EntryKind, Found};
 use super::environment::{Environment, is_executable};
 use super::files;
 use super::manifest::{Manifest, WrittenFile};
-use super::{plan, plugin, program, trust};
+use super::{plugin, program, trust};
 use clap::ValueEnum;
 use loci_proto::requests::doctor::Finding;
 use serde_json::Value as Json;
@@ -110,14 +110,7 @@ fn check_client(checked: &Checked<'_>, client: Client) -> Vec<Finding> {
 fn wanted_files(checked: &Checked<'_>, client: Client, scope: Scope) -> Vec<WantedFile> {
     // OpenCode's plugin is checked by the record: asking for the version would take too long here.
     let wishes = Wishes { no_hooks: client == Client::Opencode, ..Wishes::default() };
-    let context = Context {
-        environment: checked.environment,
-        loci: checked.loci,
-        scope,
-        wishes: &wishes,
-        vscode_has_hooks: plan::vscode_has_hooks(&[], false, checked.environment, checked.manifest),
-    };
-    clients::wanted(client, &context).map(|wanted| wanted.files).unwrap_or_default()
+    clients::wanted_files(checked.environment, checked.loci, (client, scope), &wishes)
 }
 
 /// Compares what was written with what is there.

@@ -176,10 +176,12 @@ pub enum Content {
     Entries(Format, Vec<WantedEntry>),
     /// The whole file.
     Whole(String),
+    /// No file of setup's. The texts are those that setup would write with other wishes.
+    Nothing(Vec<String>),
 }
 
 /// An entry of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WantedEntry {
     /// What it is for.
     pub part: Part,

@@ -2,25 +2,17 @@
 //!
 //! Not here: writing it (`apply`), taking entries out again (`removal`).
 
-use super::change::{Change, Outcome, hook_commands, is_blank, refuse, starts_loci};
-use super::client::{Client, Content, Part, Scope, WantedEntry, WantedFile};
-use super::edit::{self, EditError, Entry, EntryKind, Format, Found, Ledger, Target};
+use super::additions::keep_additions;
+use super::change::{Change, Outcome, Owner, hook_commands, is_blank, refuse, starts_loci};
+use super::client::{Content, Part, WantedEntry, WantedFile};
+use super::edit::{self, EditError, EntryKind, Format, Found, Ledger, Target};
 use super::files;
 use super::manifest::{Manifest, Reverse, WrittenEntry, WrittenFile};
+use super::whole::whole;
+use super::{other_hooks, removal};
 use crate::output::Problem;
 use serde_json::Value as Json;
 use std::path::Path;
-
-/// Whose file is drafted.
-#[derive(Debug, Clone, Copy)]
-pub struct Owner {
-    /// The client.
-    pub client: Client,
-    /// Whose configuration it is.
-    pub scope: Scope,
-    /// Overwrite entries that somebody has changed.
-    pub force: bool,
-}
 
 /// Returns the change of a file.
 ///
@@ -31,6 +23,10 @@ pub fn draft(manifest: &Manifest, owner: Owner, wanted: &WantedFile) -> Result<O
     let record = manifest.file(&wanted.path).filter(|_| before.is_some());
     match &wanted.content {
         Content::Whole(text) => Ok(whole(owner, &wanted.path, before, record, text)),
+        Content::Nothing(_) => match record {
+            Some(record) => removal::remove(record, owner.force),
+            None => Ok(Outcome::default()),
+        },
         Content::Entries(format, entries) => {
             let mut draft = Draft::new(owner, *format, before.as_deref(), record);
             let edited = draft
@@ -61,6 +57,10 @@ struct Draft {
     words: Vec<String>,
     notes: Vec<String>,
     other_server: Option<Json>,
+    /// Whether an entry of the client is recorded that was there without a record.
+    is_adopting: bool,
+    /// Those of this file.
+    adopted: Vec<Target>,
 }
 
 impl Draft {
@@ -80,6 +80,8 @@ impl Draft {
             words: Vec::new(),
             notes: Vec::new(),
             other_server: None,
+            is_adopting: owner.is_adopting,
+            adopted: Vec::new(),
         }
     }
 
@@ -114,44 +116,117 @@ impl Draft {
                 && (target.kind == EntryKind::Key || known.target == target)
         };
         let known = self.known.iter().find(at_path).cloned();
-        let previous = known.as_ref().and_then(|known| known.previous.clone());
+        let wanted = &self.with_additions(wanted, known.as_ref())?;
+        let target = wanted.entry.target();
         match self.look(&target)? {
             Found::Same => {
-                // An entry that somebody else has written is not ours to remove.
-                if let Some(known) = known {
-                    self.written.push(known);
-                }
+                self.adopt(wanted, known);
+                Ok(())
             }
-            Found::Absent => {
-                self.remove_other_hook(wanted)?;
-                match edit::insert(&self.text, self.format, &wanted.entry, &mut self.ledger) {
-                    Ok(text) => self.text = text,
-                    // A client works without a permission, so a shape that does not allow one is no error.
-                    Err(EditError::Shape { path, .. }) if wanted.part == Part::Permission => {
-                        self.notes.push(format!("{target} was not added: {path} has another form"));
-                        return Ok(());
-                    }
-                    Err(error) => return Err(error),
-                }
-                self.words.push(format!("add {target}: {}", wanted.words));
-                self.written.push(WrittenEntry { part: wanted.part, target, previous: None });
+            Found::Absent => self.add(wanted, target),
+            Found::Different(found) => self.change(wanted, known, found),
+        }
+    }
+
+    /// Keeps what somebody has added to a server's entry, unless an entry that setup wrote was changed: such a one stays as it is.
+    fn with_additions(
+        &self,
+        wanted: &WantedEntry,
+        known: Option<&WrittenEntry>,
+    ) -> Result<WantedEntry, EditError> {
+        let mut wanted = wanted.clone();
+        if wanted.part != Part::Server {
+            return Ok(wanted);
+        }
+        let base = match self.look(&wanted.entry.target())? {
+            Found::Different(found) => Some(found),
+            Found::Absent => known.map(|known| known.target.value.clone()),
+            Found::Same => None,
+        };
+        let is_edited = |base: &Json| known.is_some_and(|known| known.target.value != *base);
+        let Some(base) = base.filter(|base| starts_loci(base) && !is_edited(base)) else {
+            return Ok(wanted);
+        };
+        let (entry, names) = keep_additions(&wanted.entry, &base);
+        if !names.is_empty() {
+            let verb = if self.owner.force { "drop" } else { "keep" };
+            wanted.words = format!("{}, and {verb} {}", wanted.words, names.join(", "));
+        }
+        if !self.owner.force {
+            wanted.entry = entry;
+        }
+        Ok(wanted)
+    }
+
+    /// Records an entry that is there already. One that setup did not write is recorded if it is about loci alone.
+    fn adopt(&mut self, wanted: &WantedEntry, known: Option<WrittenEntry>) {
+        let target = wanted.entry.target();
+        if let Some(known) = known {
+            self.written.push(WrittenEntry { target, ..known });
+        } else if self.can_adopt(wanted) {
+            self.is_adopting = true;
+            self.adopted.push(target.clone());
+            self.written.push(WrittenEntry { part: wanted.part, target, previous: None });
+        }
+    }
+
+    /// Whether an entry that is there without a record starts loci. A permission alone does not: somebody may have written it before.
+    fn can_adopt(&self, wanted: &WantedEntry) -> bool {
+        match wanted.part {
+            Part::Server => true,
+            Part::Hook => !hook_commands(&wanted.entry.value.to_json()).is_empty(),
+            Part::Permission => self.is_adopting,
+        }
+    }
+
+    fn add(&mut self, wanted: &WantedEntry, target: Target) -> Result<(), EditError> {
+        if wanted.part == Part::Hook && target.kind == EntryKind::Element {
+            let (format, force) = (self.format, self.owner.force);
+            let others =
+                other_hooks::take_out(&self.text, format, &target, &mut self.ledger, force)?;
+            if let Some(text) = others.text {
+                self.text = text;
+                self.words.push(format!("remove the hook of another loci from {target}"));
             }
-            Found::Different(found) => {
-                let is_ours = known.as_ref().is_some_and(|known| known.target.value == found);
-                let is_edited = known.is_some() && !is_ours;
-                if is_edited && !self.owner.force {
-                    let note =
-                        format!("{target} was changed by hand and stays; --force replaces it");
-                    self.notes.push(note);
-                    self.written.extend(known);
-                } else if is_ours || self.owner.force || wanted.part != Part::Server {
-                    self.replace(wanted, previous, is_ours)?;
-                } else if starts_loci(&found) {
-                    self.replace(wanted, None, false)?;
-                } else {
-                    self.other_server = Some(found);
-                }
+            if let Some(command) = others.of_somebody {
+                self.notes.push(format!(
+                    "{target} runs {command}, which setup did not write, and stays; --force replaces it"
+                ));
+                return Ok(());
             }
+        }
+        match edit::insert(&self.text, self.format, &wanted.entry, &mut self.ledger) {
+            Ok(text) => self.text = text,
+            // A client works without a permission, so a shape that does not allow one is no error.
+            Err(EditError::Shape { path, .. }) if wanted.part == Part::Permission => {
+                self.notes.push(format!("{target} was not added: {path} has another form"));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+        self.words.push(format!("add {target}: {}", wanted.words));
+        self.written.push(WrittenEntry { part: wanted.part, target, previous: None });
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        wanted: &WantedEntry,
+        known: Option<WrittenEntry>,
+        found: Json,
+    ) -> Result<(), EditError> {
+        let is_ours = known.as_ref().is_some_and(|known| known.target.value == found);
+        if known.is_some() && !is_ours && !self.owner.force {
+            let target = wanted.entry.target();
+            let note = format!("{target} was changed by hand and stays; --force replaces it");
+            self.notes.push(note);
+            self.written.extend(known);
+        } else if is_ours || self.owner.force || wanted.part != Part::Server {
+            self.replace(wanted, known.and_then(|known| known.previous), is_ours)?;
+        } else if starts_loci(&found) {
+            self.replace(wanted, None, false)?;
+        } else {
+            self.other_server = Some(found);
         }
         Ok(())
     }
@@ -171,45 +246,36 @@ impl Draft {
         Ok(())
     }
 
-    /// Removes a hook of the same event that starts another `loci`, so that no hook runs twice.
-    fn remove_other_hook(&mut self, wanted: &WantedEntry) -> Result<(), EditError> {
-        let Entry { path, kind: EntryKind::Element, value } = &wanted.entry else { return Ok(()) };
-        let event = |command: &str| command.split_once(" hook ").map(|(_, event)| event.to_owned());
-        let events: Vec<String> =
-            hook_commands(&value.to_json()).iter().filter_map(|command| event(command)).collect();
-        let document = edit::parse(&self.text, self.format)?;
-        let array = path.iter().try_fold(&document, |value, name| value.get(name));
-        let others = array.and_then(Json::as_array).into_iter().flatten().filter(|item| {
-            let commands = hook_commands(item);
-            !commands.is_empty()
-                && commands.iter().filter_map(|command| event(command)).eq(events.iter().cloned())
-        });
-        for other in others.cloned().collect::<Vec<_>>() {
-            let target = Target { path: path.clone(), kind: EntryKind::Element, value: other };
-            self.text = edit::remove(&self.text, self.format, &target, &self.ledger)?;
-            self.words.push(format!("remove the hook of another loci from {target}"));
-        }
-        Ok(())
-    }
-
     fn finish(
-        self,
+        mut self,
         path: &Path,
         before: Option<String>,
         record: Option<&WrittenFile>,
     ) -> Result<Outcome, Problem> {
         let is_same = before.as_deref().unwrap_or_default() == self.text;
-        if is_same && record.is_none_or(|record| record.entries == self.written) {
-            return Ok(Outcome { change: None, notes: self.notes });
+        if is_same
+            && record.map_or(self.written.is_empty(), |record| record.entries == self.written)
+        {
+            return Ok(Outcome { notes: self.notes, ..Outcome::default() });
+        }
+        let is_adopting = !self.adopted.is_empty();
+        if is_same && is_adopting {
+            let note = "Entries of loci that were there are recorded, so --remove takes them out";
+            self.notes.push(note.to_owned());
+        }
+        if let Ok(document) = edit::parse(&self.text, self.format) {
+            self.ledger.claim(&document, &self.adopted);
         }
         let existed = record.map_or(before.is_some(), |record| record.existed);
-        let original = match record {
-            None => before.clone().unwrap_or_default(),
-            Some(record) => match before.as_deref().and_then(|text| record.original(text)) {
-                Some(original) => original,
-                None => without_entries(&self.text, self.format, &self.written, &self.ledger)
-                    .map_err(|error| refuse(path, self.format, &error))?,
-            },
+        let known = match (record, before.as_deref()) {
+            _ if is_adopting => None,
+            (None, before) => Some(before.unwrap_or_default().to_owned()),
+            (Some(record), before) => before.and_then(|text| record.original(text)),
+        };
+        let original = match known {
+            Some(original) => original,
+            None => without_entries(&self.text, self.format, &self.written, &self.ledger)
+                .map_err(|error| refuse(path, self.format, &error))?,
         };
         let after = if self.written.is_empty() && !existed && is_blank(&self.text) {
             None
@@ -232,7 +298,7 @@ impl Draft {
         let Owner { client, scope, .. } = self.owner;
         let path = path.to_path_buf();
         let change = Change { client, scope, path, before, after, words: self.words, record };
-        Ok(Outcome { change: Some(change), notes: self.notes })
+        Ok(Outcome { change: Some(change), notes: self.notes, is_adopting })
     }
 }
 
@@ -255,52 +321,4 @@ pub fn without_entries(
             _ => text,
         })
     })
-}
-
-/// Drafts a file that is written as a whole.
-fn whole(
-    owner: Owner,
-    path: &Path,
-    before: Option<String>,
-    record: Option<&WrittenFile>,
-    text: &str,
-) -> Outcome {
-    let is_ours = record
-        .is_some_and(|record| before.as_deref().map(files::hash) == Some(record.hash.clone()));
-    match &before {
-        Some(before) if before == text => return Outcome::default(),
-        Some(_) if !is_ours && !owner.force => {
-            let shown = path.display();
-            let note = match record {
-                Some(_) => format!("{shown} was changed by hand and stays; --force replaces it"),
-                None => format!("{shown} is not of loci and stays; --force replaces it"),
-            };
-            return Outcome { change: None, notes: vec![note] };
-        }
-        _ => {}
-    }
-    let target = Target { path: Vec::new(), kind: EntryKind::Key, value: Json::Null };
-    let original = match record {
-        Some(record) => {
-            before.as_deref().and_then(|text| record.original(text)).unwrap_or_default()
-        }
-        None => before.clone().unwrap_or_default(),
-    };
-    let Owner { client, scope, .. } = owner;
-    let record = WrittenFile {
-        client,
-        scope,
-        path: path.to_path_buf(),
-        format: None,
-        existed: record.map_or(before.is_some(), |record| record.existed),
-        folders: record.map(|record| record.folders.clone()).unwrap_or_default(),
-        hash: files::hash(text),
-        reverse: Reverse::between(&original, text),
-        ledger: Ledger::default(),
-        entries: vec![WrittenEntry { part: Part::Hook, target, previous: None }],
-    };
-    let words = vec!["write the plugin that runs the hooks of loci".to_owned()];
-    let (path, after) = (path.to_path_buf(), Some(text.to_owned()));
-    let change = Change { client, scope, path, before, after, words, record };
-    Outcome { change: Some(change), notes: Vec::new() }
 }

@@ -2,6 +2,7 @@
 //!
 //! Not here: which client keeps its configuration where.
 
+use crate::output::Problem;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,20 @@ pub fn own_path(environment: &Environment) -> std::io::Result<PathBuf> {
     let file = std::env::current_exe()?;
     let typed = std::env::args_os().next().unwrap_or_default();
     Ok(stable_path(environment, &file, Path::new(&typed)))
+}
+
+/// Refuses a path that cannot be written into a configuration.
+///
+/// # Errors
+/// It is not UTF-8.
+pub fn check_text(path: &Path) -> Result<(), Problem> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    let message = format!("The path of this program is not UTF-8: {}", path.display());
+    Err(Problem::new(message).hint(
+        "A client's configuration cannot name it. Install loci in a folder whose name is UTF-8",
+    ))
 }
 
 fn stable_path(environment: &Environment, file: &Path, typed: &Path) -> PathBuf {

@@ -3,10 +3,11 @@
 //! For each file: whether it existed, the hash after the last write, the part that was replaced, and the entries. Not here: removal.
 
 use super::client::{Client, Part, Scope};
-use super::edit::{Format, Ledger, Target};
+use super::edit::{EntryKind, Format, Ledger, Target};
 use super::files;
 use crate::output::Problem;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the data folder.
@@ -106,6 +107,29 @@ impl Reverse {
 }
 
 impl WrittenFile {
+    /// Creates the record of a file that is written as a whole; `original` is `None` if it did not exist before.
+    #[must_use]
+    pub fn whole(
+        (client, scope): (Client, Scope),
+        path: &Path,
+        text: &str,
+        original: Option<&str>,
+    ) -> Self {
+        let target = Target { path: Vec::new(), kind: EntryKind::Key, value: Json::Null };
+        Self {
+            client,
+            scope,
+            path: path.to_path_buf(),
+            format: None,
+            existed: original.is_some(),
+            folders: Vec::new(),
+            hash: files::hash(text),
+            reverse: Reverse::between(original.unwrap_or_default(), text),
+            ledger: Ledger::default(),
+            entries: vec![WrittenEntry { part: Part::Hook, target, previous: None }],
+        }
+    }
+
     /// Returns the file before setup, byte for byte; `None` if somebody has changed it since.
     #[must_use]
     pub fn original(&self, text: &str) -> Option<String> {
@@ -126,7 +150,7 @@ impl Manifest {
         let refused = |cause: &dyn ToString| {
             Problem::new(format!("{} cannot be parsed", path.display()))
                 .because(&cause.to_string())
-                .hint("Move it away; then remove what is left of loci in the clients by hand")
+                .hint("Move it away, then run the command again: what setup would write is found without it")
         };
         let manifest: Self = serde_json::from_str(&text).map_err(|error| refused(&error))?;
         if manifest.version > VERSION {

@@ -6,6 +6,7 @@
 //!
 //! Not here: questions and output (`commands::setup`), the hooks themselves.
 
+mod additions;
 pub mod apply;
 pub mod change;
 pub mod check;
@@ -15,10 +16,11 @@ mod draft;
 pub mod edit;
 pub mod environment;
 pub mod event;
-mod files;
+pub mod files;
 mod hooks;
 pub mod lock;
 pub mod manifest;
+mod other_hooks;
 pub mod plan;
 mod plugin;
 mod program;
@@ -27,3 +29,5 @@ pub mod repair;
 pub mod report;
 pub mod trust;
 pub mod uninstall;
+pub mod unrecorded;
+mod whole;

@@ -2,14 +2,16 @@
 //!
 //! Not here: how it looks (`report`).
 
-use super::change::{Change, hook_commands};
+use super::change::{Change, Owner, hook_commands};
 use super::client::{Client, Context, Part, Scope};
 use super::clients;
-use super::draft::{Owner, draft};
+use super::draft::draft;
 use super::edit::{self, Format};
 use super::environment::Environment;
+use super::files;
 use super::manifest::Manifest;
 use super::removal;
+use super::unrecorded::{self, Search, Unrecorded};
 use crate::output::Problem;
 use std::path::Path;
 
@@ -59,14 +61,36 @@ fn add_client(
     manifest: &Manifest,
 ) -> Result<(), Problem> {
     let wanted = clients::wanted(client, context)?;
-    let owner = Owner { client, scope: context.scope, force: context.wishes.force };
+    let (scope, force) = (context.scope, context.wishes.force);
+    let mut owner = Owner { client, scope, force, is_adopting: false };
     for file in &wanted.files {
+        check_place(&file.path, context)?;
         let outcome = draft(manifest, owner, file)?;
+        outcome.change.as_ref().map_or(Ok(()), check_change)?;
+        owner.is_adopting |= outcome.is_adopting;
         plan.changes.extend(outcome.change);
         plan.notes.extend(outcome.notes.into_iter().map(|note| (client, note)));
     }
     plan.notes.extend(wanted.notes.into_iter().map(|note| (client, note)));
     Ok(())
+}
+
+/// Refuses a file of a project that is somewhere else: a link in a repository must not lead a change out of it.
+fn check_place(path: &Path, context: &Context<'_>) -> Result<(), Problem> {
+    let project = files::real(&context.environment.project);
+    let real = files::real(path);
+    if context.scope == Scope::User || real.starts_with(project) {
+        return Ok(());
+    }
+    let reason = format!("it leads to {}", real.display());
+    Err(Problem::new(format!("{} leads out of the project", path.display())).because(&reason).hint(
+        "Nothing was written to it. Replace the link by a file, or leave out --scope project",
+    ))
+}
+
+/// Refuses a change that could not be made.
+fn check_change(change: &Change) -> Result<(), Problem> {
+    if change.action() == "record" { Ok(()) } else { files::check_writable(&change.path) }
 }
 
 fn remove_vscode_hooks(plan: &mut Plan, manifest: &Manifest) {
@@ -89,24 +113,26 @@ fn remove_vscode_hooks(plan: &mut Plan, manifest: &Manifest) {
     }
 }
 
-/// Plans to remove what the manifest has of a client, or of all clients; only of one scope if it is given.
+/// Plans to remove what the manifest has of a client, or of all clients, and what starts this program without being in the manifest.
 #[must_use]
-pub fn take_down(
-    manifest: &Manifest,
-    client: Option<Client>,
-    scope: Option<Scope>,
-    force: bool,
-) -> Plan {
-    let mut plan = Plan::default();
+pub fn take_down(manifest: &Manifest, search: &Search<'_>) -> Plan {
+    let Unrecorded { manifest, notes, .. } = unrecorded::find(manifest, search);
+    let mut plan = Plan { notes, ..Plan::default() };
+    plan.clients.extend(plan.notes.iter().map(|(client, _)| *client));
+    plan.clients.dedup();
     let is_chosen = |file: &&super::manifest::WrittenFile| {
-        client.is_none_or(|client| file.client == client)
-            && scope.is_none_or(|scope| file.scope == scope)
+        search.client.is_none_or(|client| file.client == client)
+            && search.scope.is_none_or(|scope| file.scope == scope)
     };
     for file in manifest.files.iter().filter(is_chosen).rev() {
         if !plan.clients.contains(&file.client) {
             plan.clients.push(file.client);
         }
-        match removal::remove(file, force) {
+        let outcome = removal::remove(file, search.force).and_then(|outcome| {
+            outcome.change.as_ref().map_or(Ok(()), check_change)?;
+            Ok(outcome)
+        });
+        match outcome {
             Ok(outcome) => {
                 plan.changes.extend(outcome.change);
                 let notes = outcome.notes.into_iter().map(|note| (file.client, note));

@@ -21,38 +21,50 @@ pub fn remove(record: &WrittenFile, force: bool) -> Result<Outcome, Problem> {
         return Ok(Outcome {
             change: Some(change(record, None, None, Vec::new(), Vec::new())),
             notes,
+            ..Outcome::default()
         });
     };
+    // Somebody has moved a file that setup created to where the link leads, so it stays without entries.
+    let emptied = record.format.filter(|_| record.path.is_symlink()).map(empty_document);
     if let Some(original) = record.original(text) {
-        let after = (record.existed || !is_blank(&original)).then_some(original);
+        let after = (record.existed || !is_blank(&original)).then_some(original).or(emptied);
         let words = vec![match after {
             Some(_) => "bring back what it was before loci setup".to_owned(),
             None => "delete it: loci setup created it".to_owned(),
         }];
+        let is_link = after.is_none() && record.path.is_symlink();
+        let note =
+            || format!("{} stays; {shown} was a link to it", files::real(&record.path).display());
         return Ok(Outcome {
             change: Some(change(record, before, after, words, Vec::new())),
-            notes: Vec::new(),
+            notes: is_link.then(note).into_iter().collect(),
+            ..Outcome::default()
         });
     }
     let Some(format) = record.format else {
         if force && !record.existed {
             let words = vec!["delete it, although it was changed by hand".to_owned()];
             let change = change(record, before, None, words, Vec::new());
-            return Ok(Outcome { change: Some(change), notes: Vec::new() });
+            return Ok(Outcome { change: Some(change), ..Outcome::default() });
         }
         let note = format!("{shown} was changed by hand and stays; --force deletes it");
-        return Ok(Outcome { change: None, notes: vec![note] });
+        return Ok(Outcome { notes: vec![note], ..Outcome::default() });
     };
     let mut taking = Taking { format, text: text.clone(), force, ..Taking::default() };
     for entry in record.entries.iter().rev() {
         taking.take(record, entry).map_err(|error| refuse(&record.path, format, &error))?;
     }
     let is_empty = !record.existed && taking.kept.is_empty() && is_blank(&taking.text);
-    let after = (!is_empty).then_some(taking.text);
+    let after = if is_empty { emptied } else { Some(taking.text) };
     taking.words.reverse();
     taking.kept.reverse();
     let change = change(record, before, after, taking.words, taking.kept);
-    Ok(Outcome { change: Some(change), notes: taking.notes })
+    Ok(Outcome { change: Some(change), notes: taking.notes, ..Outcome::default() })
+}
+
+/// Returns what a client reads as a file without settings.
+fn empty_document(format: Format) -> String {
+    if format == Format::Toml { String::new() } else { "{}\n".to_owned() }
 }
 
 /// A text while entries are taken out.

@@ -3,11 +3,13 @@
 use super::apply::apply;
 use super::change::server_command;
 use super::client::{Client, Context, Part, Scope, Wishes};
-use super::environment::{Environment, is_executable};
+use super::environment::{self, Environment, is_executable};
 use super::event::Event;
+use super::files;
 use super::lock::SetupLock;
 use super::manifest::{Manifest, WrittenEntry};
 use super::plan;
+use super::unrecorded;
 use crate::output::Problem;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,9 @@ pub fn repair(
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Problem> {
     let _lock = SetupLock::take(&environment.home)?;
     let mut manifest = Manifest::read(home)?;
+    environment::check_text(own_path)?;
+    let folders = unrecorded::folders(&manifest, environment, own_path);
+    files::remove_leftovers(folders.iter().chain([&home.to_path_buf()]));
     let (mut changed, mut problems) = (Vec::new(), Vec::new());
     for client in Client::value_variants() {
         let entries: Vec<WrittenEntry> = entries_of(&manifest, *client).cloned().collect();
@@ -42,9 +47,8 @@ pub fn repair(
         let plan = plan::set_up(&[*client], &context, &manifest);
         problems.extend(plan.problems.into_iter().map(|(_, problem)| problem));
         for change in plan.changes {
-            let path = change.path.clone();
-            match apply(change, &mut manifest, home) {
-                Ok(()) => changed.push(path),
+            match apply(&change, &mut manifest, home) {
+                Ok(()) => changed.push(change.path),
                 Err(problem) => problems.push(problem),
             }
         }

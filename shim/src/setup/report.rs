@@ -4,6 +4,7 @@ use super::change::Change;
 use super::client::{Client, Content, Context};
 use super::clients;
 use super::edit::{self, Entry, Format, Ledger, Value};
+use super::files;
 use super::plan::Plan;
 use crate::output::{Problem, Style, escape_line};
 use serde_json::{Value as Json, json};
@@ -25,8 +26,11 @@ pub fn text(plan: &Plan, home: &Path, style: Style) -> String {
         let mut is_changed = false;
         for change in changes.filter(|change| change.action() != "record") {
             is_changed = true;
-            let path = escape_line(&shown(&change.path, home));
-            let _ = writeln!(text, "  {} {path}", change.action());
+            let path = shown(&change.path, home);
+            let target = files::leads_to(&change.path, home).map(|path| shown(&path, home));
+            let target = target.map(|path| format!(" -> {path}")).unwrap_or_default();
+            let place = escape_line(&format!("{path}{target}"));
+            let _ = writeln!(text, "  {} {place}", change.action());
             for words in &change.words {
                 let _ = writeln!(text, "    {}", escape_line(words));
             }
@@ -63,14 +67,15 @@ pub fn diff(plan: &Plan) -> String {
     text
 }
 
-/// Returns the plan as JSON. `written` tells whether it was made.
+/// Returns the plan as JSON. `home` is the user's home folder; `written` tells whether the changes were made.
 #[must_use]
-pub fn json(plan: &Plan, written: bool) -> Json {
+pub fn json(plan: &Plan, home: &Path, written: bool) -> Json {
     let change = |change: &Change| {
         json!({
             "client": change.client,
             "scope": change.scope,
             "path": change.path,
+            "target": files::leads_to(&change.path, home),
             "action": change.action(),
             "what": change.words,
         })
@@ -95,6 +100,7 @@ pub fn configuration(client: Client, context: &Context<'_>) -> Result<String, Pr
     for file in clients::wanted(client, context)?.files {
         let written = match file.content {
             Content::Whole(whole) => whole,
+            Content::Nothing(_) => continue,
             Content::Entries(format, entries) => {
                 let mut ledger = Ledger::default();
                 let inserted = entries.iter().try_fold(String::new(), |text, wanted| {

@@ -24,6 +24,14 @@ impl Event<'_> {
         }
     }
 
+    /// Forgets what the session was given, if its client was started again and has lost it, and adds a receipt.
+    pub(super) fn restart(&self) {
+        if self.session.lock().forget() && !self.request.dry_run {
+            let receipt = self.receipt(Outcome::Reset, "restart");
+            self.service.hooks.receipts.add(receipt);
+        }
+    }
+
     pub(super) async fn post_compact(&self) -> Result<Answer, Failure> {
         self.reset("compact");
         if !self.config.is_on(self.request.event) {

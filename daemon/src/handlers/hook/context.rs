@@ -4,14 +4,17 @@ use crate::handlers::hook::{Answer, Event};
 use crate::handlers::recall;
 use crate::interface::agents::session::Session;
 use loci_engine::bridge::LoadedMemory;
-use loci_engine::hooks::selection::{Injection, Matches, choose};
+use loci_engine::hooks::receipt::TextVersion;
+use loci_engine::hooks::selection::{Found, Injection, Matches, choose};
 use loci_engine::hooks::{decisions, prompts};
+use loci_engine::model::time::Timestamp;
 use loci_engine::operations::hook::BriefRequest;
 use loci_engine::operations::recall::prepare;
 use loci_proto::error::Failure;
 use loci_proto::requests::bridge::BridgeClient;
 use loci_proto::requests::hook::HookEvent;
 use loci_proto::requests::recall::RecallRequest;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,9 +25,11 @@ impl Event<'_> {
     pub(super) async fn session_start(&self) -> Result<Answer, Failure> {
         self.service.bridge.session_started(self.request.client.as_str(), self.caller.session);
         let source = self.request.source.as_deref().unwrap_or("startup");
-        let was_emptied = matches!(source, "compact" | "clear");
-        if was_emptied {
-            self.reset(source);
+        let _alone = self.session.delivery().await;
+        match source {
+            "compact" | "clear" => self.reset(source),
+            "restart" => self.restart(),
+            _ => {}
         }
         if let Some(reason) = self.refusal() {
             return Ok(Answer::silent(reason));
@@ -53,6 +58,7 @@ impl Event<'_> {
         if let Some(reason) = self.refusal() {
             return Ok(Answer::silent(reason));
         }
+        let _alone = self.session.delivery().await;
         let (mut answer, query) = (Answer::silent(""), prompts::query(prompt));
         let wants_brief = {
             let record = self.session.lock();
@@ -76,6 +82,7 @@ impl Event<'_> {
         if let Some(reason) = self.refusal() {
             return Ok(Answer::silent(reason));
         }
+        let _alone = self.session.delivery().await;
         let mut answer = Answer::silent("the tool has no file or command");
         if let Some(target) = self.request.target.as_deref().filter(|text| !text.trim().is_empty())
         {
@@ -111,11 +118,21 @@ impl Event<'_> {
 
     async fn brief(&self) -> Result<Injection, Failure> {
         let (actor, now) = (self.caller.session.actor(), self.service.now());
-        let (group, budget) = (self.request.group.clone(), self.config.budget(self.brief_event()));
-        let wanted = BriefRequest { budget, now, own: self.own_memory() };
-        self.service
-            .read(move |reader| reader.hook_brief(group.as_ref(), (&actor).into(), &wanted))
-            .await
+        let request = BriefRequest {
+            group: self.request.group.clone(),
+            budget: self.config.budget(self.brief_event()),
+            has: self.given_before_brief(),
+            own: self.own_memory(),
+        };
+        self.service.read(move |reader| reader.hook_brief(&request, (&actor).into(), now)).await
+    }
+
+    /// Returns what earlier prompts gave to a session that has had no brief. A brief that comes again stands for one that is lost, and
+    /// with it may be what came after it.
+    fn given_before_brief(&self) -> HashMap<i64, TextVersion> {
+        let record = self.session.lock();
+        let is_first = !record.brief && self.request.event != HookEvent::SubagentStart;
+        if is_first { record.given.clone() } else { HashMap::new() }
     }
 
     /// Returns what the client loads of its own memory in this session. A subagent loads none.
@@ -133,14 +150,14 @@ impl Event<'_> {
         }
     }
 
-    /// Delivers the brief, unless another event has done so meanwhile.
+    /// Delivers the brief. No other event of the session delivers one meanwhile.
     fn deliver_brief(&self, answer: &mut Answer, brief: Injection) {
         if brief.text.is_empty() {
             return;
         }
         let mut record = self.session.lock();
         record.brief = true;
-        record.given.extend(&brief.whole);
+        record.give(brief.delivered.iter().filter(|memory| memory.is_whole));
         drop(record);
         self.note_shown(&brief);
         answer.add(brief);
@@ -156,14 +173,17 @@ impl Event<'_> {
     ) -> Result<String, Failure> {
         let matches = self.matches(query).await?;
         let joined = self.joined();
-        let shown: Vec<i64> =
+        let shown: Vec<(i64, Timestamp)> =
             joined.iter().flat_map(|session| session.shown.read_in_full()).collect();
         let injection = {
-            // Chosen and recorded under one lock: two hooks of one client may run at the same time.
             let mut record = self.session.lock();
-            let has = |seq: i64| record.given.contains(&seq) || shown.contains(&seq);
+            // A memory that was edited since says something that the session does not know.
+            let has = |found: &Found| {
+                record.given.get(&found.seq) == Some(&found.version)
+                    || shown.iter().any(|(seq, at)| *seq == found.seq && *at >= found.updated_at)
+            };
             let injection = choose(&matches, self.config.budget(self.request.event), has);
-            record.given.extend(injection.delivered.iter().map(|(seq, _)| *seq));
+            record.give(&injection.delivered);
             injection
         };
         self.note_shown(&injection);
@@ -203,7 +223,7 @@ impl Event<'_> {
 
     /// Notes what the agent was shown, so that storing it again is no evidence.
     fn note_shown(&self, injection: &Injection) {
-        let seqs: Vec<i64> = injection.delivered.iter().map(|(seq, _)| *seq).collect();
+        let seqs: Vec<i64> = injection.delivered.iter().map(|memory| memory.seq).collect();
         self.joined().iter().for_each(|session| session.shown.record(&seqs));
     }
 }

@@ -11,6 +11,7 @@ use crate::service::hooks::sessions::HookSession;
 use crate::service::{Caller, Service};
 use loci_engine::hooks::receipt::{HookReceipt, Outcome, Withheld};
 use loci_engine::hooks::selection::Injection;
+use loci_engine::hooks::text::tokens;
 use loci_proto::error::Failure;
 use loci_proto::requests::hook::{HookEvent, HookReply, HookRequest, SESSION_CHARS};
 use std::sync::Arc;
@@ -56,11 +57,11 @@ impl Answer {
             context.push('\n');
         }
         context.push_str(&injection.text);
-        self.reply.tokens = context.chars().count().div_ceil(4);
+        self.reply.tokens = tokens(context);
         Outcome::Delivered.as_str().clone_into(&mut self.reply.outcome);
-        for (seq, id) in injection.delivered {
-            self.delivered.push(seq);
-            self.reply.memories.push(id);
+        for memory in injection.delivered {
+            self.delivered.push(memory.seq);
+            self.reply.memories.push(memory.id);
         }
     }
 }
@@ -78,8 +79,14 @@ pub(super) async fn handle(
     service.sessions.record_activity();
     let config = service.config.config().hooks;
     let event = Event { service, caller, request, config, id, session };
+    if event.request.event == HookEvent::SessionEnd {
+        // Also of an incognito one: the next session of its process must find that it has ended.
+        event.session.lock().close();
+    }
     // Of an incognito session nothing is recorded, also not that it asked.
     if service.is_client_session_off(&event.id).await {
+        let caller = Caller { session: event.caller.session, key: None };
+        service.keep_incognito(caller, &event.id).await;
         return Ok(Answer::silent("off in this session").reply);
     }
     let answer = event.answer().await?;
@@ -98,10 +105,7 @@ impl Event<'_> {
             HookEvent::SubagentStart => self.subagent_start().await,
             HookEvent::PostCompact => self.post_compact().await,
             HookEvent::Stop => Ok(self.stop()),
-            HookEvent::SessionEnd => {
-                self.session.lock().close();
-                Ok(Answer::of(Outcome::Closed, "the session has ended"))
-            }
+            HookEvent::SessionEnd => Ok(Answer::of(Outcome::Closed, "the session has ended")),
         }
     }
 

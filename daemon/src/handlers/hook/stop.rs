@@ -3,6 +3,7 @@
 use crate::handlers::hook::{Answer, Event};
 use loci_engine::hooks::decisions;
 use loci_engine::hooks::receipt::Outcome;
+use loci_engine::hooks::text::tokens;
 use std::time::Instant;
 
 /// The reminder: a statement, and what the agent can do.
@@ -33,7 +34,7 @@ impl Event<'_> {
         }
         let mut answer = Answer::of(Outcome::Reminded, "a decision without a memory");
         answer.reply.reminder = Some(REMINDER.to_owned());
-        answer.reply.tokens = REMINDER.len().div_ceil(4);
+        answer.reply.tokens = tokens(REMINDER);
         answer
     }
 }

@@ -18,7 +18,7 @@ struct Record {
     /// Oldest first.
     shown: VecDeque<i64>,
     /// Those that it was shown in full, oldest first.
-    in_full: VecDeque<i64>,
+    in_full: VecDeque<(i64, Timestamp)>,
     /// When an access of the session last raised a memory's confidence.
     boosted: HashMap<i64, Timestamp>,
 }
@@ -37,20 +37,19 @@ impl ShownMemories {
     }
 
     /// Records that the agent was shown these memories in full.
-    pub fn record_in_full(&self, seqs: &[i64]) {
+    pub fn record_in_full(&self, seqs: &[i64], now: Timestamp) {
         let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for seq in seqs {
-            if !record.in_full.contains(seq) {
-                record.in_full.push_back(*seq);
-            }
+            record.in_full.retain(|(known, _)| known != seq);
+            record.in_full.push_back((*seq, now));
         }
         let surplus = record.in_full.len().saturating_sub(MAX_MEMORIES);
         record.in_full.drain(..surplus);
     }
 
-    /// Returns the memories that the agent was shown in full.
+    /// Returns the memories that the agent was shown in full, and when it last was.
     #[must_use]
-    pub fn read_in_full(&self) -> Vec<i64> {
+    pub fn read_in_full(&self) -> Vec<(i64, Timestamp)> {
         let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         record.in_full.iter().copied().collect()
     }

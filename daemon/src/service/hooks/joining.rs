@@ -46,19 +46,41 @@ impl Service {
             .collect()
     }
 
+    /// Returns whether one of these MCP sessions goes on as the client's session `id`. As [`Self::joined_sessions`], but a session that
+    /// the server names and of which nothing is known counts as ended: the daemon may have been started again since.
+    #[must_use]
+    pub fn continues_session(&self, id: &str, is_searched: impl Fn(&Session) -> bool) -> bool {
+        let ancestors = self.hooks.sessions.ancestors(id);
+        let goes_on = |session: &Session| {
+            let hello = &session.hello;
+            let is_unknown = hello
+                .agent_session
+                .as_deref()
+                .is_none_or(|named| !self.hooks.sessions.is_running(named));
+            self.is_joined(session, id, &ancestors)
+                || (is_unknown && self.is_of_process(session, id, &ancestors))
+        };
+        !id.is_empty()
+            && self.sessions.all().iter().any(|session| is_searched(session) && goes_on(session))
+    }
+
+    /// Returns whether the process that started an MCP session runs the client's session `id` and no other.
+    fn is_of_process(&self, session: &Session, id: &str, ancestors: &[u32]) -> bool {
+        session.hello.ancestors.first().is_some_and(|client| {
+            sessions::is_client(*client, ancestors)
+                && !self.hooks.sessions.has_other_of_process(*client, id)
+        })
+    }
+
     fn is_joined(&self, session: &Session, id: &str, ancestors: &[u32]) -> bool {
         let hello = &session.hello;
         let is_named = hello.agent_session.as_deref().map(|named| named == id);
         // After `/clear` a client has a new session, and the server that it started before still names the old one.
         let has_ended = |named| self.hooks.sessions.has_ended(named);
-        match (is_named, hello.ancestors.first()) {
-            (Some(true), _) => true,
-            (Some(false), _) if !hello.agent_session.as_deref().is_some_and(has_ended) => false,
-            (_, Some(client)) => {
-                sessions::is_client(*client, ancestors)
-                    && !self.hooks.sessions.has_other_of_process(*client, id)
-            }
-            (_, None) => false,
+        match is_named {
+            Some(true) => true,
+            Some(false) if !hello.agent_session.as_deref().is_some_and(has_ended) => false,
+            _ => self.is_of_process(session, id, ancestors),
         }
     }
 }

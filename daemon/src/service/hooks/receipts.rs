@@ -1,6 +1,7 @@
 //! Writes receipts to the database, after the replies, so that no hook waits for the writer; and counts them.
 
 use crate::service::Service;
+use loci_engine::hooks::receipt::HookReceipt;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::HookStatus;
 use loci_proto::error::Failure;
@@ -16,7 +17,9 @@ impl Service {
         let pools = self.pools().await?;
         let writer = pools.writer()?;
         let mut receipts = self.hooks.receipts.take();
-        receipts.extend(self.take_missed());
+        // A hook does not know which sessions became incognito.
+        let is_kept = |missed: &HookReceipt| !pools.switches.is_incognito(&missed.session);
+        receipts.extend(self.take_missed().into_iter().filter(is_kept));
         if receipts.is_empty() {
             return Ok(());
         }

@@ -2,9 +2,11 @@
 //!
 //! Kept in memory for the latest sessions; the database has the rest. Not here: reading the database.
 
+use loci_engine::hooks::receipt::TextVersion;
+use loci_engine::hooks::selection::Delivered;
 use loci_engine::operations::deliveries::GivenToSession;
 use lru::LruCache;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,13 +22,16 @@ const RESET_PAUSE: Duration = Duration::from_secs(10);
 
 /// One session.
 #[derive(Debug, Default)]
-pub struct HookSession(Mutex<HookRecord>);
+pub struct HookSession {
+    record: Mutex<HookRecord>,
+    delivery: tokio::sync::Mutex<()>,
+}
 
 /// What is known about a session.
 #[derive(Debug, Default)]
 pub struct HookRecord {
-    /// Row numbers of the memories that it has been given.
-    pub given: HashSet<i64>,
+    /// The memories that it has been given, by row number, and what they said.
+    pub given: HashMap<i64, TextVersion>,
     /// It has been given the brief.
     pub brief: bool,
     /// It should have been given the brief before the first prompt.
@@ -42,14 +47,26 @@ pub struct HookRecord {
 }
 
 impl HookRecord {
+    /// Records memories that the session has been given.
+    pub fn give<'a>(&mut self, delivered: impl IntoIterator<Item = &'a Delivered>) {
+        self.given.extend(delivered.into_iter().map(|memory| (memory.seq, memory.version)));
+    }
+
+    /// Forgets what the session has been given, as a client that was started again does. Returns false if it has been given nothing.
+    pub fn forget(&mut self) -> bool {
+        let was_given = self.brief || !self.given.is_empty();
+        self.given.clear();
+        self.brief = false;
+        was_given
+    }
+
     /// Forgets what the session has been given: the conversation was compacted or cleared. Returns false if that was just done.
     pub fn reset(&mut self) -> bool {
         if self.reset.is_some_and(|at| at.elapsed() < RESET_PAUSE) {
             return false;
         }
         self.reset = Some(Instant::now());
-        self.given.clear();
-        self.brief = false;
+        self.forget();
         self.start_is_due = true;
         true
     }
@@ -73,19 +90,29 @@ impl HookRecord {
 }
 
 impl HookSession {
+    /// Waits until no other event of the session is choosing what to deliver.
+    pub async fn delivery(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.delivery.lock().await
+    }
+
     /// Locks the record.
     pub fn lock(&self) -> MutexGuard<'_, HookRecord> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The latest sessions, by the client's own id.
 #[derive(Debug)]
-pub struct HookSessions(Mutex<LruCache<String, Arc<HookSession>>>);
+pub struct HookSessions {
+    latest: Mutex<LruCache<String, Arc<HookSession>>>,
+    /// Sessions that ended and that are not in memory: of an incognito one nothing else is known.
+    ended: Mutex<LruCache<String, ()>>,
+}
 
 impl Default for HookSessions {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(MAX_SESSIONS)))
+        let (latest, ended) = (LruCache::new(MAX_SESSIONS), LruCache::new(MAX_SESSIONS));
+        Self { latest: Mutex::new(latest), ended: Mutex::new(ended) }
     }
 }
 
@@ -111,7 +138,9 @@ impl HookSessions {
             ..HookRecord::default()
         };
         record.touch(ancestors);
-        let session = Arc::new(HookSession(Mutex::new(record)));
+        let session =
+            Arc::new(HookSession { record: Mutex::new(record), ..HookSession::default() });
+        self.ended().pop(id);
         cache.put(id.to_owned(), Arc::clone(&session));
         session
     }
@@ -128,17 +157,25 @@ impl HookSessions {
         self.cache().contains(id)
     }
 
-    /// Ends a session that is in memory.
+    /// Ends a session, also one that is not in memory.
     pub fn end(&self, id: &str) {
-        if let Some(session) = self.cache().peek(id) {
-            session.lock().close();
+        match self.cache().peek(id) {
+            Some(session) => session.lock().close(),
+            None => drop(self.ended().put(id.to_owned(), ())),
         }
     }
 
-    /// Returns whether a session is in memory and has ended.
+    /// Returns whether a session is known to have ended.
     #[must_use]
     pub fn has_ended(&self, id: &str) -> bool {
-        self.cache().peek(id).is_some_and(|session| session.lock().is_closed)
+        let known = self.cache().peek(id).map(|session| session.lock().is_closed);
+        known.unwrap_or_else(|| self.ended().contains(id))
+    }
+
+    /// Returns whether a session is known to run.
+    #[must_use]
+    pub fn is_running(&self, id: &str) -> bool {
+        self.cache().peek(id).is_some_and(|session| session.lock().is_running())
     }
 
     /// Forgets every session: the store was emptied.
@@ -156,7 +193,11 @@ impl HookSessions {
     }
 
     fn cache(&self) -> MutexGuard<'_, LruCache<String, Arc<HookSession>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self) -> MutexGuard<'_, LruCache<String, ()>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -171,7 +212,8 @@ mod tests {
     use super::*;
 
     fn given(memories: &[i64]) -> GivenToSession {
-        GivenToSession { memories: memories.to_vec(), brief: true, ..GivenToSession::default() }
+        let memories = memories.iter().map(|seq| (*seq, TextVersion::default())).collect();
+        GivenToSession { memories, brief: true, ..GivenToSession::default() }
     }
 
     #[test]
@@ -179,10 +221,22 @@ mod tests {
         let sessions = HookSessions::default();
         let session = sessions.insert("a", given(&[1, 2]), &[7]);
         let mut record = session.lock();
-        assert!(record.given.contains(&2) && record.brief);
+        assert!(record.given.contains_key(&2) && record.brief);
         assert!(record.reset() && record.given.is_empty() && !record.brief);
         record.brief = true;
         assert!(!record.reset() && record.brief);
+    }
+
+    #[test]
+    fn a_session_that_is_not_in_memory_has_ended_until_it_begins_again() {
+        let sessions = HookSessions::default();
+        assert!(!sessions.has_ended("a"));
+        sessions.end("a");
+        assert!(sessions.has_ended("a") && !sessions.is_running("a"));
+        sessions.insert("a", given(&[]), &[7]);
+        assert!(!sessions.has_ended("a") && sessions.is_running("a"));
+        sessions.end("a");
+        assert!(sessions.has_ended("a") && !sessions.is_running("a"));
     }
 
     #[test]

@@ -27,6 +27,7 @@ use missed::Reason;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -54,16 +55,26 @@ fn deadline(event: HookEvent) -> Duration {
 
 async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value {
     let end = started + deadline(event);
+    let environment = Environment::of_process();
     let Some(input) = input::read(end).and_then(|bytes| Input::parse(&bytes)) else {
         return output::empty(client, event);
     };
     let client = input.client(client);
-    let request = input.request(client, event);
-    let Ok(paths) = Paths::of_process() else { return output::empty(client, event) };
+    let (request, host_event) = (input.request(client, event), input.host_event());
+    // Where loci is off nothing is said and nothing noted, also not that a session was there. The same if that is not known in time.
+    let is_off = |session: &Session| session.off || session.incognito;
+    let host_event = host_event.map(str::to_owned);
+    let session =
+        if environment.incognito { None } else { session(input, &request, environment, end) };
+    let (Some(session), Ok(paths)) =
+        (session.filter(|session| !is_off(session)), Paths::of_process())
+    else {
+        return output::empty(client, event);
+    };
     let left = end.saturating_duration_since(Instant::now());
-    let called = timeout(left, call(&paths, &input, &request)).await;
+    let called = timeout(left, call(&paths, session, &request)).await;
     let reason = match called {
-        Ok(Ok(reply)) => return output::answer(client, event, input.host_event(), &reply),
+        Ok(Ok(reply)) => return output::answer(client, event, host_event.as_deref(), &reply),
         Ok(Err(RequestError::Unreachable(Unreachable::NoAnswer { .. }))) | Err(_) => {
             Reason::Deadline
         }
@@ -78,10 +89,10 @@ async fn answer(client: HookClient, event: HookEvent, started: Instant) -> Value
 /// Sends the one request.
 async fn call(
     paths: &Paths,
-    input: &Input,
+    session: Session,
     request: &HookRequest,
 ) -> Result<HookReply, RequestError> {
-    let body = VerbCall { session: session(input, request), arguments: arguments(request) };
+    let body = VerbCall { session, arguments: arguments(request) };
     let body = serde_json::to_vec(&body).unwrap_or_default();
     if request.event == HookEvent::SessionStart {
         start_daemon(paths).await?;
@@ -99,18 +110,28 @@ fn arguments(request: &HookRequest) -> Map<String, Value> {
     }
 }
 
-fn session(input: &Input, request: &HookRequest) -> Session {
-    let environment = Environment::of_process();
-    let found = project::find(&Environment {
-        working_dir: input.folder().or_else(|| environment.working_dir.clone()),
-        ..environment
+/// Finds the project of the session. `None` if its files do not answer in time, as those of a network may.
+fn session(
+    input: Input,
+    request: &HookRequest,
+    environment: Environment,
+    end: Instant,
+) -> Option<Session> {
+    let (sender, receiver) = mpsc::channel();
+    let (client, id) = (request.client, request.session.clone());
+    std::thread::spawn(move || {
+        let found = project::find(&Environment {
+            working_dir: input.folder().or_else(|| environment.working_dir.clone()),
+            ..environment
+        });
+        let _ = sender.send(Session {
+            warnings: Vec::new(),
+            ancestors: ancestors_of_process(),
+            hook: Some(client),
+            ..found.session(uuid::Uuid::now_v7().to_string(), id)
+        });
     });
-    Session {
-        warnings: Vec::new(),
-        ancestors: ancestors_of_process(),
-        hook: Some(request.client),
-        ..found.session(uuid::Uuid::now_v7().to_string(), request.session.clone())
-    }
+    receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok()
 }
 
 /// Starts the daemon if none runs. The caller's deadline ends the wait; the daemon goes on starting.

@@ -1,11 +1,10 @@
 //! The entries that `loci setup` has written into the configuration of clients, as `loci uninstall` reports them.
 
 use crate::output::Problem;
-use crate::setup::environment::Environment;
+use crate::setup::environment::{Environment, own_path};
 use crate::setup::lock::SetupLock;
 use crate::setup::manifest::Manifest;
-use crate::setup::plan;
-use crate::setup::uninstall::remove_everything;
+use crate::setup::uninstall::{plan_everything, remove_everything};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -41,12 +40,21 @@ pub fn lock() -> Result<Option<SetupLock>, Problem> {
     Environment::of_process().map(|environment| SetupLock::take(&environment.home)).transpose()
 }
 
+fn machine() -> Result<(Environment, PathBuf), Problem> {
+    let environment = Environment::of_process().ok_or_else(|| {
+        Problem::new("The home folder is unknown").hint("Set HOME to your home folder")
+    })?;
+    let loci = own_path(&environment)?;
+    Ok((environment, loci))
+}
+
 /// Returns what [`remove_client_entries`] would do now. `home` is the data folder.
 ///
 /// # Errors
 /// The record of what was written cannot be read.
 pub fn plan_client_entries(home: &Path) -> Result<ClientEntries, Problem> {
-    let plan = plan::take_down(&Manifest::read(home)?, None, None, false);
+    let (environment, loci) = machine()?;
+    let plan = plan_everything(&Manifest::read(home)?, &environment, &loci);
     let notes = plan.notes.into_iter().map(|(_, note)| note);
     let problems = plan.problems.into_iter().map(|(_, problem)| problem.message());
     let files =
@@ -59,7 +67,8 @@ pub fn plan_client_entries(home: &Path) -> Result<ClientEntries, Problem> {
 /// # Errors
 /// The record of what was written cannot be read.
 pub fn remove_client_entries(home: &Path) -> Result<ClientEntries, Problem> {
-    let removal = remove_everything(home, false)?;
+    let (environment, loci) = machine()?;
+    let removal = remove_everything(home, &environment, &loci)?;
     let files = removal.done.into_iter().map(|(path, done)| ClientFile { path, done });
     Ok(ClientEntries { files: files.collect(), left: removal.left })
 }

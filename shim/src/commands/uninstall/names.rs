@@ -3,6 +3,8 @@
 //!
 //! Source of the names: `engine::backups`, `engine::database_files`, `daemon::embedding`.
 
+use std::path::Path;
+
 /// Endings of the files of a database: SQLite's, and those that the daemon keeps next to it.
 const DATABASE_FILES: [&str; 11] = [
     "",
@@ -80,7 +82,8 @@ pub fn is_of_runtime(name: &str) -> bool {
     let name = name.strip_suffix(".part").unwrap_or(name);
     name == "onnxruntime.dll"
         || name.starts_with("libonnxruntime.")
-            && (name.contains(".so.") || name.ends_with(".dylib"))
+            && (name.contains(".so.")
+                || Path::new(name).extension().is_some_and(|end| end == "dylib"))
 }
 
 /// Whether another entry of the folder of models is loci's: the lock, or the folder of an interrupted download.

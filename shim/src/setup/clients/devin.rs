@@ -53,7 +53,9 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
             vec![WantedFile::entries(config, Format::Jsonc, entries)]
         }
         Scope::Project => {
-            hooks.iter_mut().for_each(|hook| drop(hook.entry.path.remove(0)));
+            for hook in &mut hooks {
+                hook.entry.path.remove(0);
+            }
             vec![
                 WantedFile::entries(config, Format::Jsonc, entries),
                 WantedFile::entries(path.join("hooks.v1.json"), Format::Jsonc, hooks),

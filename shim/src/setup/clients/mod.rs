@@ -14,8 +14,9 @@ mod vscode;
 mod zed;
 
 use crate::output::Problem;
-use crate::setup::client::{Client, Context, Wanted};
+use crate::setup::client::{Client, Context, Scope, Wanted, WantedFile, Wishes};
 use crate::setup::environment::Environment;
+use std::path::Path;
 
 /// Returns whether a client is installed.
 #[must_use]
@@ -51,4 +52,16 @@ pub fn wanted(client: Client, context: &Context<'_>) -> Result<Wanted, Problem> 
         Client::ClaudeDesktop => return claude_desktop::wanted(context),
         Client::Copilot => copilot::wanted(context),
     })
+}
+
+/// Returns the files that setup would write for a client; none if it has no configuration of the scope.
+#[must_use]
+pub fn wanted_files(
+    environment: &Environment,
+    loci: &Path,
+    (client, scope): (Client, Scope),
+    wishes: &Wishes,
+) -> Vec<WantedFile> {
+    let context = Context { environment, loci, scope, wishes, vscode_has_hooks: false };
+    wanted(client, &context).map(|wanted| wanted.files).unwrap_or_default()
 }

@@ -43,14 +43,16 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
         entries.push(WantedEntry::permission(entry));
     }
     let mut files = vec![WantedFile::entries(path.clone(), Format::Jsonc, entries)];
-    if context.wants(Event::SessionStart) {
+    let plugin = context.choose(user, ".opencode").join("plugins/loci.js");
+    let program = Value::Text(context.program()).to_line(false);
+    let text = |source: &str| source.replace(PLACEHOLDER, &program);
+    let written = if context.wants(Event::SessionStart) {
         let version = major_version(environment, &path, &mut notes);
-        let source = if version == 1 { PLUGIN_1 } else { PLUGIN_2 };
-        let program = Value::Text(context.program()).to_line(false);
-        let plugins = context.choose(user, ".opencode").join("plugins");
-        let text = source.replace(PLACEHOLDER, &program);
-        files.push(WantedFile { path: plugins.join("loci.js"), content: Content::Whole(text) });
-    }
+        Content::Whole(text(if version == 1 { PLUGIN_1 } else { PLUGIN_2 }))
+    } else {
+        Content::Nothing(vec![text(PLUGIN_1), text(PLUGIN_2)])
+    };
+    files.push(WantedFile { path: plugin, content: written });
     Wanted { files, notes }
 }
 

@@ -108,6 +108,47 @@ impl Ledger {
         self.created.contains(&pointer(path))
     }
 
+    /// Counts the objects and arrays as created that have nothing but the entries, so that they go with the last of them. The document
+    /// itself stays.
+    pub fn claim(&mut self, document: &Json, entries: &[Target]) {
+        for name in document.as_object().into_iter().flat_map(serde_json::Map::keys) {
+            self.claim_at(&document[name], &mut vec![name.clone()], entries);
+        }
+    }
+
+    /// Returns whether a value has nothing but entries.
+    fn claim_at(&mut self, value: &Json, path: &mut Vec<String>, entries: &[Target]) -> bool {
+        let is_key = |path: &[String]| {
+            entries.iter().any(|entry| entry.kind == EntryKind::Key && entry.path == path)
+        };
+        if is_key(path) {
+            return true;
+        }
+        let has_only_entries = match value {
+            Json::Array(items) => {
+                let is_element = |item: &Json| {
+                    let mut here = entries.iter().filter(|entry| entry.path == *path);
+                    here.any(|entry| entry.kind == EntryKind::Element && entry.value == *item)
+                };
+                !items.is_empty() && items.iter().all(is_element)
+            }
+            Json::Object(members) => {
+                let mut has_only_entries = !members.is_empty();
+                for (name, member) in members {
+                    path.push(name.clone());
+                    has_only_entries &= self.claim_at(member, path, entries);
+                    path.pop();
+                }
+                has_only_entries
+            }
+            _ => false,
+        };
+        if has_only_entries {
+            self.created.insert(pointer(path));
+        }
+        has_only_entries
+    }
+
     /// Returns the text that was in the place of what was added at the path.
     #[must_use]
     pub fn gap(&self, path: &[String]) -> Option<&str> {
@@ -142,6 +183,11 @@ pub enum EditError {
         /// What it must be.
         expected: &'static str,
     },
+    /// The edit would break the text, or change something else in it.
+    Unsafe {
+        /// The names that lead to the entry.
+        path: String,
+    },
 }
 
 impl fmt::Display for EditError {
@@ -154,6 +200,34 @@ impl fmt::Display for EditError {
                 write!(f, "the file is not {expected}")
             }
             Self::Shape { path, expected } => write!(f, "{path} is not {expected}"),
+            Self::Unsafe { path } => {
+                write!(f, "the way it is written, {path} cannot be edited without changing more")
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_containers_without_anything_else_are_claimed() {
+        let element = |path: [&str; 2], value: Json| {
+            let path = path.map(str::to_owned).to_vec();
+            Target { path, kind: EntryKind::Element, value }
+        };
+        let (stop, start) =
+            (element(["hooks", "Stop"], json!(1)), element(["hooks", "Start"], json!(2)));
+        let allow = element(["permissions", "allow"], json!("mcp__loci"));
+        let document = json!({"hooks": {"Stop": [1], "Start": [2]}, "permissions": {"allow": ["mcp__loci"], "deny": []}, "x": {}});
+        let mut ledger = Ledger::default();
+        ledger.claim(&document, &[stop.clone(), start.clone(), allow]);
+        let claimed: Vec<&str> = ledger.created.iter().map(String::as_str).collect();
+        assert_eq!(claimed, ["/hooks", "/hooks/Start", "/hooks/Stop", "/permissions/allow"]);
+        let mut ledger = Ledger::default();
+        ledger.claim(&json!({"hooks": {"Stop": [1, 3], "Start": [2]}}), &[stop, start]);
+        assert_eq!(ledger.created.len(), 1, "{ledger:?}");
     }
 }

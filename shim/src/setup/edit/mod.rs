@@ -1,9 +1,11 @@
 //! Puts entries into configuration files and takes them out again. Comments, the order of keys, indentation, trailing commas, line
-//! endings and a byte order mark stay as they are: an edit replaces only the bytes of the entry.
+//! endings and a byte order mark stay as they are: an edit replaces only the bytes of the entry. Every result is parsed and compared with
+//! the text before ([`guard`]).
 //!
 //! Here is what all formats share. Not here: which entries a client needs, and files.
 
 mod entry;
+mod guard;
 mod json;
 mod layout;
 mod syntax;
@@ -12,9 +14,11 @@ mod tests;
 mod toml;
 mod value;
 
-pub use entry::{EditError, Entry, EntryKind, Format, Found, Ledger, Target};
+pub use entry::{EditError, Entry, EntryKind, Format, Found, Ledger, Target, pointer};
+pub use guard::at;
 pub use value::Value;
 
+use guard::Intent;
 use serde_json::Value as Json;
 
 /// The byte order mark that some editors write.
@@ -55,16 +59,22 @@ pub fn parse(text: &str, format: Format) -> Result<Json, EditError> {
 /// # Errors
 /// The text is not valid.
 pub fn look(text: &str, format: Format, target: &Target) -> Result<Found, EditError> {
-    let document = parse(text, format)?;
-    let parent = target.path.iter().try_fold(&document, |value, name| value.get(name));
-    Ok(match (parent, target.kind) {
-        (Some(value), EntryKind::Key) if *value == target.value => Found::Same,
-        (Some(value), EntryKind::Key) => Found::Different(value.clone()),
-        (Some(Json::Array(items)), EntryKind::Element) if items.contains(&target.value) => {
-            Found::Same
-        }
-        (None, _) | (Some(_), EntryKind::Element) => Found::Absent,
-    })
+    Ok(guard::find(&parse(text, format)?, target))
+}
+
+/// Checks the result of an edit.
+fn checked(
+    before: &str,
+    after: String,
+    format: Format,
+    target: &Target,
+    intent: Intent,
+) -> Result<String, EditError> {
+    if before != after {
+        let result = parse(&after, format).ok();
+        guard::check(&parse(before, format)?, result.as_ref(), target, intent)?;
+    }
+    Ok(after)
 }
 
 /// Inserts an entry that is absent.
@@ -77,10 +87,11 @@ pub fn insert(
     entry: &Entry,
     ledger: &mut Ledger,
 ) -> Result<String, EditError> {
-    keep_mark(text, |text| match format {
+    let after = keep_mark(text, |text| match format {
         Format::Toml => toml::insert(text, entry, ledger),
         Format::Json | Format::Jsonc => json::insert(text, format, entry, ledger),
-    })
+    })?;
+    checked(text, after, format, &entry.target(), Intent::Write)
 }
 
 /// Gives a key that exists another value; returns the new text and what the value was, as written.
@@ -89,7 +100,7 @@ pub fn insert(
 /// As [`insert`].
 pub fn replace(text: &str, format: Format, entry: &Entry) -> Result<(String, String), EditError> {
     let mut previous = String::new();
-    let text = keep_mark(text, |text| {
+    let after = keep_mark(text, |text| {
         let (text, was) = match format {
             Format::Toml => toml::replace(text, entry)?,
             Format::Json | Format::Jsonc => json::replace(text, format, entry)?,
@@ -97,7 +108,7 @@ pub fn replace(text: &str, format: Format, entry: &Entry) -> Result<(String, Str
         previous = was;
         Ok(text)
     })?;
-    Ok((text, previous))
+    Ok((checked(text, after, format, &entry.target(), Intent::Write)?, previous))
 }
 
 /// Gives a key the text of a value that [`replace`] returned.
@@ -110,10 +121,11 @@ pub fn put_back(
     target: &Target,
     previous: &str,
 ) -> Result<String, EditError> {
-    keep_mark(text, |text| match format {
+    let after = keep_mark(text, |text| match format {
         Format::Toml => toml::put_back(text, target, previous),
         Format::Json | Format::Jsonc => json::put_back(text, format, target, previous),
-    })
+    })?;
+    checked(text, after, format, target, Intent::PutBack)
 }
 
 /// Removes an entry, and the objects that were created for it if they are empty now. The value of a key is not compared.
@@ -126,10 +138,11 @@ pub fn remove(
     target: &Target,
     ledger: &Ledger,
 ) -> Result<String, EditError> {
-    keep_mark(text, |text| match format {
+    let after = keep_mark(text, |text| match format {
         Format::Toml => toml::remove(text, target, ledger),
         Format::Json | Format::Jsonc => json::remove(text, format, target, ledger),
-    })
+    })?;
+    checked(text, after, format, target, Intent::Remove)
 }
 
 /// Returns the path of another place that holds the value of an entry, which somebody has moved there.

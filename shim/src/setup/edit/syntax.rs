@@ -85,10 +85,13 @@ impl Node {
         }
     }
 
-    /// Returns the value at a path of names.
+    /// Returns the value at a path of names. In an array, a name is the number of an item.
     #[must_use]
     pub fn at(&self, path: &[String]) -> Option<&Node> {
-        path.iter().try_fold(self, |node, key| Some(&node.member(key)?.value))
+        path.iter().try_fold(self, |node, key| match &node.kind {
+            Kind::Array(items) => items.get(key.parse::<usize>().ok()?),
+            _ => Some(&node.member(key)?.value),
+        })
     }
 
     /// Returns the places of the items of an array or of the members of an object.

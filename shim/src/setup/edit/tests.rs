@@ -242,3 +242,57 @@ fn an_entry_is_found_where_somebody_has_moved_it() {
     let path = moved_to(text, Format::Json, &server().target()).expect("it is valid");
     assert_eq!(path.expect("it is found"), ["projects", "/x", "mcpServers", "loci"]);
 }
+
+#[test]
+fn a_table_that_ended_the_file_is_put_back_before_what_was_appended() {
+    for end in ["args = [\"mcp\"]", "args = [\"mcp\"] # mine"] {
+        let text = format!("[mcp_servers.loci]\ncommand = \"loci\"\n{end}");
+        let (edited, previous) =
+            replace(&text, Format::Toml, &toml_server()).expect("it is replaced");
+        let untouched = put_back(&edited, Format::Toml, &toml_server().target(), &previous);
+        assert_eq!(untouched.as_deref(), Ok(text.as_str()));
+        let appended = format!("{edited}[projects.\"/w\"]\ntrust_level = \"trusted\"\n");
+        let back = put_back(&appended, Format::Toml, &toml_server().target(), &previous);
+        let expected = format!("{text}\n[projects.\"/w\"]\ntrust_level = \"trusted\"\n");
+        assert_eq!(back.as_deref(), Ok(expected.as_str()));
+    }
+}
+
+#[test]
+fn strings_of_several_lines_keep_their_line_endings() {
+    let text = "mcp_servers = {}\r\nx = \"\"\"\r\nBe brief.\r\n\"\"\"\r\n";
+    let (edited, back) = there_and_back(text, Format::Toml, &[toml_server()]);
+    assert!(edited.ends_with("\r\nx = \"\"\"\r\nBe brief.\r\n\"\"\"\r\n"), "{edited:?}");
+    assert!(!edited.contains("\r\r"), "{edited:?}");
+    assert_eq!(parse(&back, Format::Toml), parse(text, Format::Toml));
+}
+
+#[test]
+fn a_table_of_dotted_keys_is_not_replaced() {
+    let text = "mcp_servers.loci.command = \"loci\"\nmcp_servers.loci.args = [\"mcp\"]\n[mcp_servers.loci.env]\nA = \"1\"\n";
+    let refused = replace(text, Format::Toml, &toml_server()).expect_err("it is refused");
+    let reason = "mcp_servers.loci is not a table with a header of its own";
+    assert_eq!(refused.to_string(), reason);
+    let removed = remove(text, Format::Toml, &toml_server().target(), &Ledger::default());
+    let value = parse(&removed.expect("it is removed"), Format::Toml).expect("it is valid");
+    assert!(value["mcp_servers"].get("loci").is_none(), "{value}");
+}
+
+#[test]
+fn an_element_within_an_element_goes_and_its_neighbours_keep_their_bytes() {
+    let text = "{\"hooks\": {\"Stop\": [\n  {\"hooks\": [ {\"command\": \"a\"},  {\"command\" : \"b\"} ]}\n]}}";
+    let path = ["hooks", "Stop", "0", "hooks"].map(str::to_owned).to_vec();
+    let value = serde_json::json!({"command": "a"});
+    let target = Target { path, kind: EntryKind::Element, value };
+    let edited = remove(text, Format::Json, &target, &Ledger::default());
+    assert_eq!(edited.as_deref(), Ok(text.replace(" {\"command\": \"a\"},", "").as_str()));
+}
+
+#[test]
+fn what_a_table_was_is_put_back_inside_another_table() {
+    let inline = "mcp_servers = { loci = { command = \"/opt/loci\", args = [\"mcp\"] } }\nb = 1\n";
+    let previous = "[mcp_servers.loci]\ncommand = 'loci'\n\n[mcp_servers.loci.env]\nX = '1'\n";
+    let back = put_back(inline, Format::Toml, &toml_server().target(), previous);
+    let value = parse(&back.expect("it is put back"), Format::Toml);
+    assert_eq!(value, parse(&format!("b = 1\n{previous}"), Format::Toml));
+}

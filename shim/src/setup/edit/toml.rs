@@ -63,6 +63,8 @@ fn to_toml(value: &Value) -> toml_edit::Value {
             let members = members.iter().map(|(key, value)| (key.as_str(), to_toml(value)));
             members.collect::<toml_edit::InlineTable>().into()
         }
+        // Null is how a number that JSON does not have was read.
+        Value::Other(value) => value.as_f64().unwrap_or(f64::NAN).into(),
     }
 }
 
@@ -114,7 +116,8 @@ fn edit(
         return Ok(text.to_owned());
     }
     let newline = Layout::of(text).newline;
-    let (before, mut after) = (text.replace('\r', ""), document.to_string());
+    // `toml_edit` writes line feeds, except within strings of several lines.
+    let (before, mut after) = (text.replace('\r', ""), document.to_string().replace('\r', ""));
     // `toml_edit` ends every line.
     if !text.ends_with('\n') && after.ends_with('\n') {
         after.pop();
@@ -205,9 +208,17 @@ fn cut(text: &str, places: &[Range<usize>], new: &str) -> String {
     kept
 }
 
+/// Returns [`blocks`]; none if the table itself is written with dotted keys, which may be anywhere in the table around it.
+fn header_blocks(text: &str, path: &[String]) -> Result<Vec<Range<usize>>, EditError> {
+    let document = document(text)?;
+    let item = path.iter().try_fold(document.as_item(), |item, name| item.get(name));
+    let is_dotted = item.and_then(Item::as_table).is_some_and(Table::is_dotted);
+    if is_dotted { Ok(Vec::new()) } else { blocks(text, path) }
+}
+
 /// Gives a table that exists another value.
 pub fn replace(text: &str, entry: &Entry) -> Result<(String, String), EditError> {
-    let places = blocks(text, &entry.path)?;
+    let places = header_blocks(text, &entry.path)?;
     let Value::Table(members) = &entry.value else {
         return Err(EditError::Shape {
             path: entry.path.join("."),
@@ -225,12 +236,19 @@ pub fn replace(text: &str, entry: &Entry) -> Result<(String, String), EditError>
 
 /// Gives a table the lines that it had.
 pub fn put_back(text: &str, target: &Target, previous: &str) -> Result<String, EditError> {
-    Ok(cut(text, &blocks(text, &target.path)?, previous))
+    let places = header_blocks(text, &target.path)?;
+    if places.is_empty() {
+        return put_back_inside(text, target, previous);
+    }
+    // It was the end of the file when it was replaced, and may not be now.
+    let is_end = places.last().is_some_and(|place| place.end == text.len()) && places.len() == 1;
+    let newline = if is_end || previous.ends_with('\n') { "" } else { Layout::of(text).newline };
+    Ok(cut(text, &places, &format!("{previous}{newline}")))
 }
 
 /// Removes an entry.
 pub fn remove(text: &str, target: &Target, ledger: &Ledger) -> Result<String, EditError> {
-    let mut places = blocks(text, &target.path)?;
+    let mut places = header_blocks(text, &target.path)?;
     let Some(first) = places.first_mut() else { return remove_inside(text, target) };
     // The blank line before a table belongs to the table that was appended, unless another text follows directly.
     let before = &text[..first.start];
@@ -247,6 +265,22 @@ pub fn remove(text: &str, target: &Target, ledger: &Ledger) -> Result<String, Ed
 /// Whether a text may follow directly on the line before a table that is removed.
 fn is_separate(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['\n', '\r', '['])
+}
+
+/// Gives a value inside another table what the lines of a table with a header say.
+fn put_back_inside(text: &str, target: &Target, previous: &str) -> Result<String, EditError> {
+    let previous = document(previous)?.into_mut();
+    let item = target.path.iter().try_fold(previous.as_item(), |item, name| item.get(name));
+    let value = item.and_then(|item| item.clone().into_value().ok());
+    edit(text, |document| {
+        let (key, parents) = target.path.split_last()?;
+        let mut table: &mut dyn TableLike = document.as_table_mut();
+        for name in parents {
+            table = table.get_mut(name)?.as_table_like_mut()?;
+        }
+        table.insert(key, Item::Value(value?));
+        Some(())
+    })
 }
 
 fn remove_inside(text: &str, target: &Target) -> Result<String, EditError> {

@@ -17,6 +17,8 @@ pub enum Value {
     List(Vec<Value>),
     /// An object with its keys in order.
     Table(Vec<(String, Value)>),
+    /// A fraction or null, which setup itself never writes.
+    Other(Json),
 }
 
 impl Value {
@@ -39,6 +41,7 @@ impl Value {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Number(number) => Json::from(*number),
             Self::Flag(flag) => Json::from(*flag),
+            Self::Other(value) => value.clone(),
             Self::List(items) => items.iter().map(Self::to_json).collect(),
             Self::Table(members) => {
                 Json::Object(members.iter().map(|(key, v)| (key.clone(), v.to_json())).collect())
@@ -73,6 +76,7 @@ impl Value {
             Self::Text(text) => return quoted(text),
             Self::Number(number) => return number.to_string(),
             Self::Flag(flag) => return flag.to_string(),
+            Self::Other(value) => return value.to_string(),
             Self::List(items) => items.iter().map(|item| item.to_line(spaced)).collect(),
             Self::Table(members) => members
                 .iter()
@@ -85,6 +89,22 @@ impl Value {
 
     fn brackets(&self) -> (char, char) {
         if matches!(self, Self::List(_)) { ('[', ']') } else { ('{', '}') }
+    }
+}
+
+impl From<&Json> for Value {
+    fn from(value: &Json) -> Self {
+        match value {
+            Json::String(text) => Self::Text(text.clone()),
+            Json::Bool(flag) => Self::Flag(*flag),
+            Json::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            Json::Object(members) => {
+                Self::Table(members.iter().map(|(key, v)| (key.clone(), v.into())).collect())
+            }
+            Json::Number(_) | Json::Null => {
+                value.as_i64().map_or_else(|| Self::Other(value.clone()), Self::Number)
+            }
+        }
     }
 }
 
@@ -124,5 +144,14 @@ mod tests {
         let lines = "{\n    \"b\": \"x\\\"y\",\n    \"a\": [\n      1\n    ]\n  }";
         assert_eq!(value.to_lines("  ", "  ", "\n"), lines);
         assert_eq!(Value::table([]).to_lines("", "  ", "\n"), "{}");
+    }
+
+    #[test]
+    fn every_value_of_a_file_keeps_its_meaning() {
+        let text = r#"{"a": [1, -2.5, null, true, "x"], "b": {"c": {}}}"#;
+        let value: Json = serde_json::from_str(text).expect("valid JSON");
+        assert_eq!(Value::from(&value).to_json(), value);
+        let line = Value::from(&value).to_line(true);
+        assert_eq!(serde_json::from_str::<Json>(&line).expect("valid JSON"), value);
     }
 }

@@ -68,6 +68,12 @@ impl SwitchSet {
         nearest.or_else(of_repository).unwrap_or(false)
     }
 
+    /// Returns the same of a folder of which only the path is known.
+    pub(crate) fn is_off_in(&self, folder: &str) -> bool {
+        let mut around = Path::new(folder).ancestors().filter_map(Path::to_str);
+        around.find_map(|folder| self.switch_of(folder, None)).unwrap_or(false)
+    }
+
     /// Returns whether a folder is off; `None` if it has no switch.
     fn switch_of(&self, path: &str, identity: Option<&str>) -> Option<bool> {
         self.folders.iter().find(|folder| folder.is_of(path, identity)).map(|found| found.is_off)

@@ -34,6 +34,13 @@ impl Switches {
         switches.is_off(&group.id) || switches.is_off_at(session)
     }
 
+    /// Returns the same of a project whose folder is known only by its path.
+    #[must_use]
+    pub fn is_off_in(&self, group: &Group, folder: &str) -> bool {
+        let switches = self.0.switches.read();
+        switches.is_off(&group.id) || switches.is_off_in(folder)
+    }
+
     /// Returns whether a person has switched a project on.
     #[must_use]
     pub fn is_on(&self, group: &Group) -> bool {

@@ -125,7 +125,8 @@ impl Service {
         let opt_in = self.config.serves_opted_in_only();
         let is_off = |project: &WatchedProject| {
             let needs_file = opt_in && !project.has_file && !pools.switches.is_on(&project.group);
-            project.is_off || needs_file || pools.switches.is_off(&project.group)
+            let folder = work_tree(&project.path);
+            project.is_off || needs_file || pools.switches.is_off_in(&project.group, folder)
         };
         let work_trees: Vec<(String, PathBuf)> = state
             .projects

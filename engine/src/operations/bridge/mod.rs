@@ -244,8 +244,9 @@ impl Reader {
                 own.add(&without_block(&text), []);
             }
         }
-        let wanted = BriefRequest { budget: BLOCK_TOKENS, now, own: Some(Arc::new(own)) };
-        let brief = self.hook_brief(None, viewer, &wanted)?;
+        let own = Some(Arc::new(own));
+        let wanted = BriefRequest { budget: BLOCK_TOKENS, own, ..BriefRequest::default() };
+        let brief = self.hook_brief(&wanted, viewer, now)?;
         let lines = brief.text.lines().filter(|line| line.starts_with("- ")).take(max_lines);
         let row =
             bridge::clients(&self.conn)?.into_iter().find(|row| row.client == client.as_str());

@@ -11,11 +11,11 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use crate::search::budget;
 use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
-use loci_proto::memory::Confidence;
+use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
@@ -23,6 +23,12 @@ use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory
 const DEFAULT_LIMIT: usize = 50;
 /// Maximum memories per page.
 const MAX_LIMIT: usize = 1000;
+/// Memories that are read at once for a page that is not counted.
+const UNCOUNTED_BATCH: usize = 500;
+/// Maximum characters of one text.
+const MAX_TEXT_CHARS: usize = 40_000;
+/// Maximum characters of the texts of a page: the command line reads replies of at most 16 MiB.
+const MAX_PAGE_CHARS: usize = 2_000_000;
 /// Allowed length of a partial id in characters.
 const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
@@ -59,12 +65,13 @@ impl Reader {
             .into());
         }
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
-        let group = named_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
+        let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let can_list = |memory: &Memory| {
             request.all_groups && isolation.may_be_named(viewer, memory.group.as_deref())
         };
         let visibility = Visibility::of_group(&group.id, isolation.clone());
         let text = request.text.as_deref().map(str::to_lowercase);
+        let client = request.client.as_deref().map(str::to_lowercase);
         let days = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
         let admits = |memory: &Memory| {
             (can_list(memory) || visibility.admits(memory.audience()))
@@ -77,9 +84,17 @@ impl Reader {
                 && request.confidence_below.is_none_or(|limit| self.confidence(memory, now) < limit)
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
+                && client.as_deref().is_none_or(|client| is_by(memory, client))
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
+        let excerpt = Excerpt::of(request, limit)?;
+        if let Some(ids) = &request.ids {
+            return self.list_ids(ids, &excerpt, admits, now);
+        }
+        if request.uncounted && request.sort == ListOrder::Newest {
+            return self.list_uncounted((request.before, limit), &excerpt, admits, now);
+        }
         let mut found: Vec<Position> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
@@ -106,9 +121,58 @@ impl Reader {
         let mut memories = Vec::with_capacity(page.len());
         for position in page {
             let memory = memories::by_seq(&self.conn, position.seq)?;
-            memories.extend(memory.map(|memory| self.listed(memory, now)).transpose()?);
+            memories
+                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
         }
         Ok(ListReply { memories, total, next })
+    }
+
+    /// Lists one page of the admitted memories, newest first, and reads no further.
+    fn list_uncounted(
+        &self,
+        (before, limit): (Option<i64>, usize),
+        excerpt: &Excerpt,
+        admits: impl Fn(&Memory) -> bool,
+        now: Timestamp,
+    ) -> Result<ListReply> {
+        let (mut found, mut before) = (Vec::new(), before.unwrap_or(i64::MAX));
+        loop {
+            let batch = listing::newest_before(&self.conn, before, UNCOUNTED_BATCH)?;
+            let is_last = batch.is_empty();
+            for memory in batch {
+                let seq = memory.seq;
+                if admits(&memory) {
+                    if found.len() == limit {
+                        return Ok(ListReply { total: limit, memories: found, next: Some(before) });
+                    }
+                    found.push(self.excerpted(memory, excerpt, now)?);
+                }
+                before = seq;
+            }
+            if is_last {
+                return Ok(ListReply { total: found.len(), memories: found, next: None });
+            }
+        }
+    }
+
+    /// Lists the admitted memories of `ids`, in that order.
+    fn list_ids(
+        &self,
+        ids: &[MemoryId],
+        excerpt: &Excerpt,
+        admits: impl Fn(&Memory) -> bool,
+        now: Timestamp,
+    ) -> Result<ListReply> {
+        if ids.len() > MAX_LIMIT {
+            let message = format!("must have at most {MAX_LIMIT} ids, not {}", ids.len());
+            return Err(Failure::invalid("ids", message).into());
+        }
+        let mut found = Vec::new();
+        for id in ids {
+            let memory = memories::by_id(&self.conn, id)?.filter(&admits);
+            found.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
+        }
+        Ok(ListReply { total: found.len(), memories: found, next: None })
     }
 
     /// Returns by what a memory is sorted; the highest comes first.
@@ -170,6 +234,16 @@ impl Reader {
         }
     }
 
+    fn excerpted(
+        &self,
+        memory: Memory,
+        excerpt: &Excerpt,
+        now: Timestamp,
+    ) -> Result<ListedMemory> {
+        let content = excerpt.from(&memory.content);
+        Ok(ListedMemory { content, ..self.listed(memory, now)? })
+    }
+
     fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
         let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
         Ok(ListedMemory {
@@ -186,7 +260,49 @@ impl Reader {
             access_count: memory.access_count,
             event_date: event_date::given(&memory.metadata).map(str::to_owned),
             event_date_derived,
+            content: None,
         })
+    }
+}
+
+/// Whether a memory was stored by a client, or by what is named in its place; `client` is in lower case.
+fn is_by(memory: &Memory, client: &str) -> bool {
+    memory.provenance.source().is_some_and(|source| source.to_lowercase() == client)
+}
+
+/// Which part of each text a list returns.
+struct Excerpt {
+    /// Maximum number of characters; `None` for no text.
+    chars: Option<usize>,
+    /// The text that was searched, in lower case; the excerpt contains its first occurrence.
+    around: Option<String>,
+}
+
+impl Excerpt {
+    /// Checks the request; a page has at most as many characters as a reply may have.
+    fn of(request: &ListRequest, limit: usize) -> Result<Self> {
+        let Some(chars) = request.text_chars else { return Ok(Self { chars: None, around: None }) };
+        if !(1..=MAX_TEXT_CHARS).contains(&chars) {
+            let message = format!("must be a whole number in 1..{MAX_TEXT_CHARS}");
+            return Err(Failure::invalid("text_chars", message).into());
+        }
+        let rows = request.ids.as_ref().map_or(limit, Vec::len).max(1);
+        Ok(Self {
+            chars: Some(chars.min(MAX_PAGE_CHARS / rows)),
+            around: request.text.as_deref().map(str::to_lowercase),
+        })
+    }
+
+    fn from(&self, content: &str) -> Option<String> {
+        let chars = self.chars?;
+        if content.chars().count() <= chars {
+            return Some(content.to_owned());
+        }
+        let match_at = self.around.as_deref().and_then(|text| content.to_lowercase().find(text));
+        // Lower case may have another length; the number of characters is near enough for a passage.
+        let before = match_at.map_or(0, |at| content.to_lowercase()[..at].chars().count());
+        let start = if before < chars { 0 } else { before - chars / 4 };
+        Some(content.chars().skip(start).take(chars).collect())
     }
 }
 

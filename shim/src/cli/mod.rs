@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod daemon;
+pub mod foreign_commands;
 pub mod hooks;
 pub mod installation;
 pub mod memories;

@@ -37,6 +37,7 @@ mod reply_text;
 mod reset;
 mod restore;
 mod review;
+mod row_details;
 mod scan;
 mod search;
 mod setup;

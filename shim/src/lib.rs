@@ -3,7 +3,8 @@
 //! **Reading guide.** [`relay`] is the core: it passes an agent's lines to the daemon and the answers back, and survives the death of the
 //! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`project`] finds the project that a session works in.
 //! [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
-//! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients.
+//! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients. [`tui`]
+//! has what full-screen commands share.
 //!
 //! Never here: a database, a model, or the meaning of an MCP message. Every agent session runs one shim process, so it must stay small.
 
@@ -20,3 +21,4 @@ pub mod setup;
 #[path = "../../tests/it/skipped.rs"]
 mod skipped;
 pub mod spawn;
+pub mod tui;

@@ -12,6 +12,7 @@ pub mod full_check;
 pub mod hooks;
 pub mod housekeeping;
 pub mod index_warmup;
+pub mod latencies;
 pub mod maintenance_run;
 pub mod models;
 pub mod open_sockets;
@@ -91,6 +92,8 @@ pub struct Service {
     pub usage: UsageBuffer,
     /// The hooks of clients.
     pub hooks: hooks::Hooks,
+    /// How long calls take.
+    pub latencies: latencies::Latencies,
     /// The current warnings about storage.
     pub health: StorageHealth,
     /// Makes and tests the backups.
@@ -149,6 +152,7 @@ impl Service {
             repeat_limiter: RepeatLimiter::default(),
             usage: UsageBuffer::default(),
             hooks: hooks::Hooks::default(),
+            latencies: latencies::Latencies::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),

@@ -6,6 +6,7 @@
 mod add;
 mod backup;
 mod brief;
+mod browse;
 mod cleanup;
 mod compact;
 mod completions;
@@ -42,7 +43,9 @@ mod scan;
 mod search;
 mod setup;
 mod stats;
+mod stats_chart;
 mod supersede;
+mod top;
 mod transfer;
 mod undo;
 mod uninstall;
@@ -82,6 +85,8 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Uninstall(args) => return uninstall::run(args).await,
         Command::Completions { shell } => return completions::run(shell),
         Command::Man { dir } => return man::run(dir.as_deref()),
+        Command::Top(args) => return top::run(args).await,
+        Command::Browse(args) => return browse::run(project_client()?, args).await,
         Command::Search(args) => search::run(&project_client()?, args).await?,
         Command::List(args) => list::run(&project_client()?, args).await?,
         Command::Inspect(args) => inspect::run(&project_client()?, args).await?,

@@ -209,7 +209,7 @@ impl Rows {
             Extent::Lines(lines) => {
                 // Lines break at words, so a few columns of each stay free.
                 let room = (width * lines).saturating_sub(marks.width() + (lines - 1) * 8);
-                passage(&escape_line(&collapse_spaces(&row.text)), &self.terms, room.max(width / 2))
+                row_passage(&row.text, &self.terms, room.max(width / 2))
             }
         };
         let mut text = MarkedText::new(marks.clone() + &shown);
@@ -239,6 +239,12 @@ fn push_indented(text: &mut String, indent: usize, lines: &[String]) {
 
 fn project_name(row: &MemoryRow) -> String {
     row.project.as_deref().map_or_else(|| "-".to_owned(), escape_line)
+}
+
+/// Returns the passage of a text that a row of one line shows, without line breaks and control characters.
+#[must_use]
+pub fn row_passage(text: &str, terms: &Terms, width: usize) -> String {
+    passage(&escape_line(&collapse_spaces(text)), terms, width)
 }
 
 /// Returns the end of an id.

@@ -49,8 +49,12 @@ impl Input {
                 };
                 drop(reading);
                 match read {
-                    Ok(Some(event)) if sender.send(event).is_err() => return,
-                    Ok(_) => {}
+                    Ok(Some(event)) => {
+                        if sender.send(event).is_err() {
+                            return;
+                        }
+                    }
+                    Ok(None) => {}
                     Err(_) => return,
                 }
             }

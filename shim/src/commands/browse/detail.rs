@@ -3,11 +3,11 @@
 use crate::commands::input::memory_id;
 use crate::output::local_time::{date, date_time};
 use crate::output::{Ink, Terms, escape_line, escape_lines, wrap};
+use crate::tui::line::InkLine;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::inspect::{InspectReply, MemoryDetails};
 use loci_proto::requests::relate::MemoryPreview;
 use serde_json::Value;
-use std::ops::Range;
 
 /// A memory that the shown one leads to.
 #[derive(Debug, Clone)]
@@ -23,20 +23,18 @@ pub struct Lead {
 #[derive(Debug, Clone)]
 pub struct Line {
     /// The text.
-    pub text: String,
-    /// Parts that look special.
-    pub marks: Vec<(Range<usize>, Ink)>,
+    pub line: InkLine,
     /// The lead that it belongs to.
     pub lead: Option<usize>,
 }
 
 impl Line {
     fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), marks: Vec::new(), lead: None }
+        Self { line: InkLine::plain(text), lead: None }
     }
 
     fn heading(text: &str) -> Self {
-        Self { text: text.to_owned(), marks: vec![(0..text.len(), Ink::Bold)], lead: None }
+        Self { line: InkLine::inked(text, Ink::Bold), lead: None }
     }
 }
 
@@ -93,11 +91,8 @@ impl Detail {
     #[must_use]
     pub fn lines(&self, width: usize, terms: &Terms) -> Vec<Line> {
         let memory = &self.reply.memory;
-        let mut lines = vec![Line {
-            text: memory.id.to_string(),
-            marks: vec![(0..memory.id.as_str().len(), Ink::Dim)],
-            lead: None,
-        }];
+        let id = InkLine::inked(memory.id.as_str(), Ink::Dim);
+        let mut lines = vec![Line { line: id, lead: None }];
         lines.push(Line::plain(""));
         let content = escape_lines(memory.content.trim_end()).replace('\t', "    ");
         push_wrapped(&mut lines, &content, width, terms);
@@ -127,7 +122,7 @@ impl Detail {
             for (part, range) in wrap(&lead.text, width.saturating_sub(2)).into_iter().enumerate() {
                 let start = if part == 0 { "" } else { "  " };
                 let text = format!("{start}{}", &lead.text[range]);
-                lines.push(Line { text, marks: Vec::new(), lead: Some(at) });
+                lines.push(Line { line: InkLine::plain(text), lead: Some(at) });
             }
         }
     }
@@ -137,7 +132,7 @@ fn push_wrapped(lines: &mut Vec<Line>, text: &str, width: usize, terms: &Terms) 
     for range in wrap(text, width) {
         let line = &text[range];
         let marks = terms.ranges(line).into_iter().map(|range| (range, Ink::Bold)).collect();
-        lines.push(Line { text: line.to_owned(), marks, lead: None });
+        lines.push(Line { line: InkLine { text: line.to_owned(), marks }, lead: None });
     }
 }
 
@@ -145,14 +140,14 @@ fn push_field(lines: &mut Vec<Line>, (name, value): (&str, &str), width: usize, 
     let head = format!("{name:<11} ");
     for (at, range) in wrap(value, width.saturating_sub(head.len())).into_iter().enumerate() {
         let start = if at == 0 { head.clone() } else { " ".repeat(head.len()) };
-        let mut line = Line::plain(format!("{start}{}", &value[range]));
+        let mut line = InkLine::plain(format!("{start}{}", &value[range]));
         if at == 0 {
             line.marks.push((0..name.len(), Ink::Dim));
             if name == "type" {
                 line.marks.push((head.len()..line.text.len(), Ink::Type(of.kind)));
             }
         }
-        lines.push(line);
+        lines.push(Line { line, lead: None });
     }
 }
 

@@ -48,8 +48,10 @@ fn parse() -> Result<(OutputFormat, Command), clap::Error> {
 
 /// Prints a parse error and returns its exit code; clap also reports `--help` and `--version` as errors.
 fn report_parse_error(mut error: clap::Error) -> ExitCode {
-    let arguments: Vec<String> =
-        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
     let tip = foreign_commands::explain(&mut error, &arguments);
     // A failed write, for example to a closed pipe, is not an error here.
     let _ = error.print();

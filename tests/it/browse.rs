@@ -11,8 +11,10 @@ use std::os::unix::fs::PermissionsExt;
 fn scene() -> TestHome {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    agent.store_with(json!({"content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
-        "metadata": {"name": "Anna Kowalska", "entity_type": "person"}}));
+    agent.store_with(
+        json!({"content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
+        "metadata": {"name": "Anna Kowalska", "entity_type": "person"}}),
+    );
     agent.store("semantic", "The staging server of the shop is called heron");
     agent.store("episodic", "Anna Kowalska moved the database to the new disk");
     agent.store("procedural", "To deploy the shop, run the tests, then push the tag");

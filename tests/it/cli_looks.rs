@@ -20,13 +20,18 @@ impl Scene {
     fn new() -> Self {
         let home = TestHome::without_model();
         let mut agent = home.session();
-        let id = |reply: &serde_json::Map<String, Value>| reply["id"].as_str().expect("an id").to_owned();
+        let id = |reply: &serde_json::Map<String, Value>| {
+            reply["id"].as_str().expect("an id").to_owned()
+        };
         let mut ids = vec![id(&agent.store_with(json!({
             "content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
             "metadata": {"name": "Anna Kowalska", "entity_type": "person", "url": "https://example.org/people/anna"}})))];
         ids.push(agent.store("semantic", "The runbook of the shop is at https://example.org/wiki/operations/runbook. It says nothing about backups, which are described elsewhere, in a document that nobody has read for years. The staging server is called heron and stands in the second rack, behind the printer that nobody uses."));
         ids.push(agent.store("procedural", "To deploy the shop, first run the tests,\nthen push the tag, then watch the logs for ten minutes"));
-        ids.push(agent.store("episodic", "On 2026-03-04 Anna Kowalska moved the database of the shop to the new disk"));
+        ids.push(agent.store(
+            "episodic",
+            "On 2026-03-04 Anna Kowalska moved the database of the shop to the new disk",
+        ));
         ids.push(agent.store("semantic", "日本語のメモは、端末の幅で折り返されなければならない。文字の幅は二桁であり、切れてはいけない。 👩‍👧"));
         drop(agent);
         let mut other = home.session_in("another-rather-long-project");
@@ -69,7 +74,18 @@ impl Scene {
 fn memories_look_like_this_at_two_widths_and_in_a_pipe() {
     let scene = Scene::new();
     let (anna, runbook, deploy) = (scene.short(0), scene.short(1), scene.short(2));
-    assert!(scene.home.loci(&["edit", &deploy, "--content", "To deploy the shop, run the tests, push the tag, and watch the logs"]).status.success());
+    assert!(
+        scene
+            .home
+            .loci(&[
+                "edit",
+                &deploy,
+                "--content",
+                "To deploy the shop, run the tests, push the tag, and watch the logs"
+            ])
+            .status
+            .success()
+    );
     assert!(scene.home.loci(&["pin", &runbook]).status.success());
     let commands: &[&[&str]] = &[
         &["search", "what is the staging server called"],
@@ -81,7 +97,8 @@ fn memories_look_like_this_at_two_widths_and_in_a_pipe() {
         &["history"],
     ];
     for columns in [80, 140] {
-        let screens: Vec<String> = commands.iter().map(|command| scene.at(columns, command)).collect();
+        let screens: Vec<String> =
+            commands.iter().map(|command| scene.at(columns, command)).collect();
         insta::assert_snapshot!(format!("looks_{columns}"), screens.join("\n"));
     }
     let piped: Vec<String> = commands.iter().map(|command| scene.piped(command)).collect();
@@ -117,7 +134,10 @@ fn a_terminal_gets_colours_bars_and_links_and_a_pipe_none_of_them() {
         assert!(coloured.contains(part), "{part:?}: {coloured:?}");
     }
     let listed = raw(&[("FORCE_HYPERLINK", "1")], &["list", "--text", "runbook"]);
-    assert!(listed.contains("\u{1b}]8;;https://example.org/wiki/operations/runbook\u{1b}\\"), "{listed:?}");
+    assert!(
+        listed.contains("\u{1b}]8;;https://example.org/wiki/operations/runbook\u{1b}\\"),
+        "{listed:?}"
+    );
     let is_background = |part: &str| {
         part.split('m').next().is_some_and(|code| {
             code.split(';').any(|n| n.parse().is_ok_and(|n: u16| (40..50).contains(&n) || n >= 100))
@@ -150,9 +170,13 @@ fn a_project_that_does_not_exist_is_an_error_where_it_is_read() {
         let error = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {error}");
         assert!(error.contains("group") && error.contains("names no project: projcet"), "{error}");
-        assert!(error.contains("Did you mean project?") && error.contains("loci groups list"), "{error}");
+        assert!(
+            error.contains("Did you mean project?") && error.contains("loci groups list"),
+            "{error}"
+        );
     }
-    let added = scene.home.loci(&["add", "A first memory", "--type", "semantic", "--group", "projcet"]);
+    let added =
+        scene.home.loci(&["add", "A first memory", "--type", "semantic", "--group", "projcet"]);
     assert!(added.status.success(), "{added:?}");
     assert!(scene.home.loci(&["list", "--group", "projcet"]).status.success());
 }

@@ -234,12 +234,7 @@ impl Reader {
         }
     }
 
-    fn excerpted(
-        &self,
-        memory: Memory,
-        excerpt: &Excerpt,
-        now: Timestamp,
-    ) -> Result<ListedMemory> {
+    fn excerpted(&self, memory: Memory, excerpt: &Excerpt, now: Timestamp) -> Result<ListedMemory> {
         let content = excerpt.from(&memory.content);
         Ok(ListedMemory { content, ..self.listed(memory, now)? })
     }

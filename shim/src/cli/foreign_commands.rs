@@ -5,7 +5,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The words, and what to type instead, below each command; `""` is `loci` itself.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
-    ("", &["remember", "store", "save", "learn", "note", "new", "create", "insert", "put"], &["loci add"]),
+    (
+        "",
+        &["remember", "store", "save", "learn", "note", "new", "create", "insert", "put"],
+        &["loci add"],
+    ),
     ("", &["find", "query", "ask", "grep", "retrieve"], &["loci search"]),
     ("", &["ls", "all", "memories"], &["loci list"]),
     ("", &["get", "view", "cat", "read", "open", "details"], &["loci inspect"]),
@@ -61,7 +65,8 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
 #[must_use]
 pub fn instead_of(parent: &str, typed: &str) -> Vec<String> {
     let typed = typed.to_lowercase();
-    let known = COMMANDS.iter().find(|(of, words, _)| *of == parent && words.contains(&typed.as_str()));
+    let known =
+        COMMANDS.iter().find(|(of, words, _)| *of == parent && words.contains(&typed.as_str()));
     let complete = |command: &&str| match command.strip_suffix(' ') {
         Some(parent) => format!("{parent} {typed}"),
         None => (*command).to_owned(),
@@ -73,7 +78,8 @@ pub fn instead_of(parent: &str, typed: &str) -> Vec<String> {
 pub fn explain(error: &mut clap::Error, arguments: &[String]) -> Option<String> {
     let suggestions = match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+            let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
+            else {
                 return None;
             };
             let at = arguments.iter().position(|argument| argument == typed)?;
@@ -109,7 +115,8 @@ mod tests {
         let root = Cli::command();
         let sub = |of: &clap::Command, name: &str| of.find_subcommand(name).cloned();
         for (parent, words, commands) in COMMANDS {
-            let of = if parent.is_empty() { root.clone() } else { sub(&root, parent).expect(parent) };
+            let of =
+                if parent.is_empty() { root.clone() } else { sub(&root, parent).expect(parent) };
             for word in *words {
                 assert!(sub(&of, word).is_none(), "{parent} {word} is a command");
             }
@@ -124,8 +131,10 @@ mod tests {
                 }
             }
         }
-        let all: Vec<(&str, &str)> =
-            COMMANDS.iter().flat_map(|(of, words, _)| words.iter().map(move |w| (*of, *w))).collect();
+        let all: Vec<(&str, &str)> = COMMANDS
+            .iter()
+            .flat_map(|(of, words, _)| words.iter().map(move |w| (*of, *w)))
+            .collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "a word occurs twice");
     }
 
@@ -142,7 +151,10 @@ mod tests {
             })
         };
         assert_eq!(tip(&["remember", "this"]).as_deref(), Some("did you mean loci add?"));
-        assert_eq!(tip(&["install"]).as_deref(), Some("did you mean loci setup or loci ctl install?"));
+        assert_eq!(
+            tip(&["install"]).as_deref(),
+            Some("did you mean loci setup or loci ctl install?")
+        );
         assert_eq!(tip(&["logs"]).as_deref(), Some("did you mean loci ctl logs?"));
         assert_eq!(tip(&["backup", "now"]).as_deref(), Some("did you mean loci backup create?"));
         assert_eq!(tip(&["recall", "deploy"]).as_deref(), Some("did you mean loci search?"));

@@ -17,8 +17,8 @@ use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed, Top};
 use hooks::{Brief, Hook, Injected, Recall};
 use installation::{Uninstall, Update};
 use memories::{
-    Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
-    Undo,
+    Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search,
+    Stats, Undo,
 };
 use setup::Setup;
 use std::path::PathBuf;
@@ -105,10 +105,14 @@ pub enum Command {
     )]
     Relate(Relate),
     /// Print statistics of the store.
-    #[command(after_help = "Example\n  loci stats\n\nExample: growth and use over time\n  loci stats --chart")]
+    #[command(
+        after_help = "Example\n  loci stats\n\nExample: growth and use over time\n  loci stats --chart"
+    )]
     Stats(Stats),
     /// Watch the running daemon: sessions, calls, latencies, queues, injections, growth; q quits.
-    #[command(after_help = "Example\n  loci top\n\nExample: one frame, in a pipe\n  loci top --once")]
+    #[command(
+        after_help = "Example\n  loci top\n\nExample: one frame, in a pipe\n  loci top --once"
+    )]
     Top(Top),
     /// List the acts that can be undone, newest first.
     #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]

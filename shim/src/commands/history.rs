@@ -5,7 +5,9 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::commands::row_details::RowDetails;
-use crate::output::{Ink, MarkedText, MemoryRow, Problem, Rows, Screen, escape_line, print_line, table};
+use crate::output::{
+    Ink, MarkedText, MemoryRow, Problem, Rows, Screen, escape_line, print_line, table,
+};
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::groups::GroupsReply;
 use loci_proto::requests::history::{
@@ -44,7 +46,8 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     }
     let acts = ShownActs::fetch(client, &reply.acts).await?;
     if !reply.stored.is_empty() {
-        let details = RowDetails::fetch(client, reply.stored.iter().map(|memory| &memory.id)).await?;
+        let details =
+            RowDetails::fetch(client, reply.stored.iter().map(|memory| &memory.id)).await?;
         print_line(stored_text(&reply.stored, &details))?;
     }
     if !reply.acts.is_empty() {
@@ -85,7 +88,8 @@ impl ShownActs {
         }
         let groups: GroupsReply = client.call("groups", &json!({})).await?;
         let projects = groups.groups.into_iter().map(|group| (group.id, group.name)).collect();
-        let ids = acts.iter().flat_map(|act| &act.changed).filter_map(|changed| changed.id.as_ref());
+        let ids =
+            acts.iter().flat_map(|act| &act.changed).filter_map(|changed| changed.id.as_ref());
         Ok(Self { projects, changed: RowDetails::fetch(client, ids).await? })
     }
 

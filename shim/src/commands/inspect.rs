@@ -4,7 +4,9 @@ use crate::cli::memories::Inspect;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, date_time, print_json};
-use crate::output::{Ink, MarkedText, Problem, Screen, escape_line, escape_lines, print_line, table};
+use crate::output::{
+    Ink, MarkedText, Problem, Screen, escape_line, escape_lines, print_line, table,
+};
 use loci_proto::memory::Provenance;
 use loci_proto::requests::inspect::{
     AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
@@ -96,7 +98,8 @@ fn push_marked(text: &mut String, screen: Screen, first: &str, value: MarkedText
 
 /// Makes a value a link if it is the path of a file that exists.
 fn with_file_link(value: String) -> MarkedText {
-    let target = value.starts_with('/').then(|| std::path::Path::new(&value)).filter(|p| p.exists());
+    let target =
+        value.starts_with('/').then(|| std::path::Path::new(&value)).filter(|p| p.exists());
     let target = target.map(|path| format!("file://{}", path.display()));
     let length = value.len();
     let mut marked = MarkedText::new(value);

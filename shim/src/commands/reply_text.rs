@@ -1,8 +1,8 @@
 //! Formatting that several commands share: raw replies, times, and the undo hint.
 
 use crate::client::call::RawReply;
-use crate::output::{Problem, print_line};
 pub use crate::output::local_time::{date, date_time};
+use crate::output::{Problem, print_line};
 
 /// Prints a reply unchanged (`--json`).
 pub fn print_json(raw_reply: &RawReply) -> Result<(), Problem> {

@@ -50,11 +50,7 @@ impl RowDetails {
     #[must_use]
     pub fn row(&self, id: &MemoryId, preview: &str) -> MemoryRow {
         self.get(id).map_or_else(
-            || MemoryRow {
-                id: id.to_string(),
-                text: preview.to_owned(),
-                ..MemoryRow::default()
-            },
+            || MemoryRow { id: id.to_string(), text: preview.to_owned(), ..MemoryRow::default() },
             MemoryRow::from,
         )
     }

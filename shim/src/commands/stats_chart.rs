@@ -156,7 +156,11 @@ fn sum(of: &BTreeMap<NaiveDate, usize>, period: Period, start: NaiveDate) -> usi
     of.range(start..period.next(start)).map(|(_, count)| count).sum()
 }
 
-fn over_time(activity: &Activity, (period, starts): (Period, &[NaiveDate]), screen: Screen) -> String {
+fn over_time(
+    activity: &Activity,
+    (period, starts): (Period, &[NaiveDate]),
+    screen: Screen,
+) -> String {
     let stored: BTreeMap<NaiveDate, usize> =
         activity.stored.iter().map(|(day, kinds)| (*day, kinds.values().sum())).collect();
     let before = starts.first().map_or(0, |first| stored.range(..*first).map(|(_, n)| n).sum());
@@ -210,12 +214,13 @@ fn by_type(activity: &Activity, screen: Screen) -> String {
     text
 }
 
-fn by_project(activity: &Activity, (period, starts): (Period, &[NaiveDate]), screen: Screen) -> String {
-    let mut projects: Vec<(&String, usize, &BTreeMap<NaiveDate, usize>)> = activity
-        .projects
-        .iter()
-        .map(|(name, days)| (name, days.values().sum(), days))
-        .collect();
+fn by_project(
+    activity: &Activity,
+    (period, starts): (Period, &[NaiveDate]),
+    screen: Screen,
+) -> String {
+    let mut projects: Vec<(&String, usize, &BTreeMap<NaiveDate, usize>)> =
+        activity.projects.iter().map(|(name, days)| (name, days.values().sum(), days)).collect();
     projects.sort_by_key(|(name, count, _)| (std::cmp::Reverse(*count), *name));
     let heading = ["PROJECT", "ACTIVE", "OVER TIME"].map(str::to_owned);
     let row = |(name, count, days): &(&String, usize, &BTreeMap<NaiveDate, usize>)| {
@@ -258,10 +263,9 @@ mod tests {
     #[test]
     fn a_pipe_gets_numbers_and_a_terminal_bars() {
         let mut activity = Activity::default();
-        for (day, kind, count) in [
-            ("2026-03-02", MemoryType::Semantic, 4),
-            ("2026-03-04", MemoryType::Episodic, 2),
-        ] {
+        for (day, kind, count) in
+            [("2026-03-02", MemoryType::Semantic, 4), ("2026-03-04", MemoryType::Episodic, 2)]
+        {
             activity.stored.entry(date(day)).or_default().insert(kind, count);
             activity.projects.entry("shop".to_owned()).or_default().insert(date(day), count);
         }

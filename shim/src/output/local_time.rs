@@ -28,7 +28,8 @@ pub fn day(time: &str) -> Option<NaiveDate> {
 /// Returns an RFC 3339 time to the second with its offset, as `2026-11-22 09:30:00 +01:00`.
 #[must_use]
 pub fn date_time(time: &str) -> String {
-    parse(time).map_or_else(|| escape_line(time), |at| at.format("%Y-%m-%d %H:%M:%S %:z").to_string())
+    parse(time)
+        .map_or_else(|| escape_line(time), |at| at.format("%Y-%m-%d %H:%M:%S %:z").to_string())
 }
 
 /// Returns an RFC 3339 time to the minute with its offset, as `2026-11-22 09:30 +01:00`.

@@ -105,7 +105,10 @@ mod tests {
         let lines = MarkedText::new(text.to_owned()).lines(20, screen);
         let start = "\u{1b}]8;;https://example.org/a/long/path\u{1b}\\";
         assert!(lines.iter().filter(|line| line.contains(start)).count() >= 2, "{lines:?}");
-        assert!(lines.iter().all(|line| !line.ends_with(',') || line.ends_with("\u{1b}\\,")), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| !line.ends_with(',') || line.ends_with("\u{1b}\\,")),
+            "{lines:?}"
+        );
         let plain = MarkedText::new(text.to_owned()).lines(20, Screen::plain(20));
         assert!(plain.iter().all(|line| !line.contains('\u{1b}')));
     }

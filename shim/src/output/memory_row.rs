@@ -166,10 +166,11 @@ impl Rows {
     /// Returns the cells before the text, padded.
     fn details(&self, widths: &Widths, cells: [&str; 5]) -> String {
         let columns = [ID_CHARS, widths.kind, "2026-11-22".len(), widths.project, widths.meter];
-        cells.iter().zip(columns).filter(|(_, width)| *width > 0).fold(
-            "  ".to_owned(),
-            |line, (cell, width)| line + &fit(cell, width, false) + "  ",
-        )
+        cells
+            .iter()
+            .zip(columns)
+            .filter(|(_, width)| *width > 0)
+            .fold("  ".to_owned(), |line, (cell, width)| line + &fit(cell, width, false) + "  ")
     }
 
     fn painted_details(&self, widths: &Widths, row: &MemoryRow) -> String {
@@ -203,7 +204,8 @@ impl Rows {
     /// Returns the lines of the text, painted.
     fn lines(&self, row: &MemoryRow, width: usize) -> Vec<String> {
         let marks: Vec<String> = row.marks.iter().map(|mark| escape_line(mark)).collect();
-        let marks = if marks.is_empty() { String::new() } else { format!("({}) ", marks.join(", ")) };
+        let marks =
+            if marks.is_empty() { String::new() } else { format!("({}) ", marks.join(", ")) };
         let shown = match self.extent {
             Extent::Whole => escape_lines(row.text.trim_end()).replace('\t', "    "),
             Extent::Lines(lines) => {
@@ -223,9 +225,11 @@ impl Rows {
         {
             lines.truncate(limit);
         }
-        lines.extend(row.below.iter().flat_map(|below| {
-            MarkedText::new(below.clone()).lines(width, self.screen)
-        }));
+        lines.extend(
+            row.below
+                .iter()
+                .flat_map(|below| MarkedText::new(below.clone()).lines(width, self.screen)),
+        );
         lines
     }
 }
@@ -296,12 +300,20 @@ mod tests {
         );
         let wide = rows(140).text(&[row("01234567-90123456", text)]);
         assert_eq!(wide.lines().count(), 3, "{wide}");
-        assert!(wide.lines().nth(1).is_some_and(|line| line.contains("0.50    The staging")), "{wide}");
+        assert!(
+            wide.lines().nth(1).is_some_and(|line| line.contains("0.50    The staging")),
+            "{wide}"
+        );
     }
 
     #[test]
     fn no_line_is_wider_than_the_screen_for_any_script() {
-        let texts = ["日本語のメモは長いので切らなければならない。そしてまだ続く。".repeat(3), "👩‍👧 ".repeat(60), "word ".repeat(60), "x".repeat(300)];
+        let texts = [
+            "日本語のメモは長いので切らなければならない。そしてまだ続く。".repeat(3),
+            "👩‍👧 ".repeat(60),
+            "word ".repeat(60),
+            "x".repeat(300),
+        ];
         for width in 40..150 {
             for extent in [Extent::Lines(2), Extent::Whole] {
                 let rows = Rows { extent, ..Rows::new(Screen::plain(width)) };
@@ -309,7 +321,10 @@ mod tests {
                     let mut row = row("01234567-90123456", text);
                     row.marks.push("day 2026-01-01*".to_owned());
                     let printed = rows.text(&[row]);
-                    assert!(printed.lines().all(|line| line.width() <= width), "{width}:\n{printed}");
+                    assert!(
+                        printed.lines().all(|line| line.width() <= width),
+                        "{width}:\n{printed}"
+                    );
                 }
             }
         }

@@ -9,9 +9,11 @@ use unicode_width::UnicodeWidthStr;
 
 /// Words that say nothing about a text.
 const STOP_WORDS: [&str; 54] = [
-    "about", "all", "and", "any", "are", "ask", "but", "can", "did", "do", "does", "for", "from", "get", "had", "has", "have", "her", "his",
-    "how", "into", "its", "just", "list", "may", "not", "off", "our", "out", "she", "should", "that", "the", "their", "them", "there", "they",
-    "this", "use", "was", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your", "is", "it",
+    "about", "all", "and", "any", "are", "ask", "but", "can", "did", "do", "does", "for", "from",
+    "get", "had", "has", "have", "her", "his", "how", "into", "its", "just", "list", "may", "not",
+    "off", "our", "out", "she", "should", "that", "the", "their", "them", "there", "they", "this",
+    "use", "was", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
+    "you", "your", "is", "it",
 ];
 /// Shortest beginning by which two words count as the same, as `deploy` and `deployed`.
 const MIN_STEM_CHARS: usize = 4;
@@ -95,7 +97,8 @@ fn best_start(text: &str, terms: &Terms, width: usize) -> usize {
     let weight_from = |first: usize| {
         let from = matches[first].0.start;
         let mut seen: Vec<usize> = Vec::new();
-        let within = matches[first..].iter().take_while(|(at, _)| text[from..at.end].width() <= room);
+        let within =
+            matches[first..].iter().take_while(|(at, _)| text[from..at.end].width() <= room);
         within.for_each(|(_, term)| {
             if !seen.contains(term) {
                 seen.push(*term);
@@ -129,7 +132,8 @@ fn start_before(text: &str, anchor: usize, columns: usize) -> usize {
     if let Some(start) = sentence.filter(is_near) {
         return start;
     }
-    let words = text[..anchor].split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty());
+    let words =
+        text[..anchor].split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty());
     words.map(|(at, _)| at).find(|at| text[*at..anchor].width() <= columns / 2).unwrap_or(anchor)
 }
 

@@ -14,7 +14,8 @@ impl Theme {
     /// Returns the theme of this terminal.
     #[must_use]
     pub fn of_terminal() -> Self {
-        let colours = crate::output::Style::of(&std::io::stdout()) == crate::output::Style::Coloured;
+        let colours =
+            crate::output::Style::of(&std::io::stdout()) == crate::output::Style::Coloured;
         Self { colours }
     }
 

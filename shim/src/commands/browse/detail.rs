@@ -136,7 +136,12 @@ fn push_wrapped(lines: &mut Vec<Line>, text: &str, width: usize, terms: &Terms) 
     }
 }
 
-fn push_field(lines: &mut Vec<Line>, (name, value): (&str, &str), width: usize, of: &MemoryDetails) {
+fn push_field(
+    lines: &mut Vec<Line>,
+    (name, value): (&str, &str),
+    width: usize,
+    of: &MemoryDetails,
+) {
     let head = format!("{name:<11} ");
     for (at, range) in wrap(value, width.saturating_sub(head.len())).into_iter().enumerate() {
         let start = if at == 0 { head.clone() } else { " ".repeat(head.len()) };
@@ -170,7 +175,10 @@ fn fields(memory: &MemoryDetails) -> Vec<(String, String)> {
     add("created", Some(date_time(&memory.created_at)));
     add("day", memory.event_date_derived.clone());
     add("updated", (memory.updated_at != memory.created_at).then(|| date_time(&memory.updated_at)));
-    let last = memory.last_accessed.as_deref().map_or(String::new(), |at| format!(", last {}", date_time(at)));
+    let last = memory
+        .last_accessed
+        .as_deref()
+        .map_or(String::new(), |at| format!(", last {}", date_time(at)));
     add("used", Some(format!("{}×{last}", memory.access_count)));
     add("expires", memory.expires_at.as_deref().map(date_time));
     let flags = memory.provenance.flags.join(", ");
@@ -208,7 +216,12 @@ fn leads(reply: &InspectReply) -> Vec<Lead> {
     for version in reply.versions.iter().flat_map(|versions| &versions.chain) {
         let is_shown = version.id == reply.memory.id;
         let mark = if is_shown { "* " } else { "  " };
-        let lead = format!("{mark}{} {}  {}  ", version.version, date(&version.created_at), version.status);
+        let lead = format!(
+            "{mark}{} {}  {}  ",
+            version.version,
+            date(&version.created_at),
+            version.status
+        );
         let preview = version.preview.clone().unwrap_or_default();
         add("Versions", &lead, &MemoryPreview { id: version.id.clone(), preview });
     }

@@ -13,9 +13,9 @@ pub fn edit(text: &str) -> Result<Option<String>, Problem> {
     let mut file = tempfile::Builder::new().prefix("loci-edit-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| {
-        std::env::var(name).ok().filter(|editor| !editor.trim().is_empty())
-    });
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let status = run(&editor, file.path()).map_err(|error| {
         Problem::new(format!("The editor {editor} cannot be started"))

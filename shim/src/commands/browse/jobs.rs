@@ -223,7 +223,11 @@ fn list_request(filters: &Filters) -> Result<ListRequest, Problem> {
     })
 }
 
-async fn list(client: &VerbClient, filters: &Filters, before: Option<i64>) -> Result<Page, Problem> {
+async fn list(
+    client: &VerbClient,
+    filters: &Filters,
+    before: Option<i64>,
+) -> Result<Page, Problem> {
     let request = ListRequest { before, uncounted: true, ..list_request(filters)? };
     let reply: ListReply = client.call("list", &request).await?;
     let row = |memory| Row { memory, share: None };
@@ -274,7 +278,10 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
     };
     let rows = reply.results.iter().filter_map(|result| {
         let memory = details.get(&result.id)?.clone();
-        Some(Row { memory, share: result.score.map(|score| if top > 0.0 { score / top } else { score }) })
+        Some(Row {
+            memory,
+            share: result.score.map(|score| if top > 0.0 { score / top } else { score }),
+        })
     });
     let weak = reply.weak.then(|| "Nothing fits well; these are the nearest".to_owned());
     let note = weak.or(reply.note).or(reply.degraded.hint);
@@ -307,6 +314,7 @@ async fn apply(client: &VerbClient, change: Change) -> Result<Outcome, Problem> 
         }
     };
     let reply: Value = client.call(verb, &request).await?;
-    let undo = reply["act"].as_i64().map_or(String::new(), |act| format!("; u undoes it (act {act})"));
+    let undo =
+        reply["act"].as_i64().map_or(String::new(), |act| format!("; u undoes it (act {act})"));
     Ok(Outcome::Changed(format!("{done}{undo}")))
 }

@@ -156,7 +156,9 @@ impl State {
             KeyCode::PageUp => detail.scroll = detail.scroll.saturating_sub(page),
             KeyCode::Home | KeyCode::Char('g') => detail.scroll = 0,
             KeyCode::Enter | KeyCode::Right => {
-                let Some(target) = detail.lead().map(|lead| lead.id.clone()) else { return Vec::new() };
+                let Some(target) = detail.lead().map(|lead| lead.id.clone()) else {
+                    return Vec::new();
+                };
                 if target == *detail.id() {
                     return Vec::new();
                 }
@@ -234,8 +236,7 @@ impl State {
     fn ask_to_forget(&mut self) {
         if let Some((id, _, text)) = self.target() {
             let start: String = escape_line(&text).chars().take(60).collect();
-            self.popup =
-                Some(Popup::Confirm(format!("Forget “{start}”?"), Change::Forget(id)));
+            self.popup = Some(Popup::Confirm(format!("Forget “{start}”?"), Change::Forget(id)));
         }
     }
 

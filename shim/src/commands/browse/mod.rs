@@ -44,7 +44,8 @@ pub async fn run(client: VerbClient, args: Browse) -> Result<ExitCode, Problem> 
     };
     let screen = FullScreen::enter("browse", "`loci list` and `loci search` work without one")?;
     let mut signals = EndSignals::catch()?;
-    let filters = Filters { query: args.query.join(" "), kind: args.kind, project, ..Filters::default() };
+    let filters =
+        Filters { query: args.query.join(" "), kind: args.kind, project, ..Filters::default() };
     let mut browser = Browser::new(client, screen, filters);
     browser.run(vec![Effect::Load])?;
     loop {
@@ -149,7 +150,8 @@ impl Browser {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {
                     for effect in self.state.press(key) {
                         // Only the last of several loads counts.
-                        effects.retain(|earlier| *earlier != Effect::Load || effect != Effect::Load);
+                        effects
+                            .retain(|earlier| *earlier != Effect::Load || effect != Effect::Load);
                         effects.push(effect);
                     }
                 }
@@ -272,11 +274,14 @@ impl Browser {
                 let shown = self.state.shown_id();
                 effects.extend(shown.map(Effect::Show));
             }
-            Outcome::More(page) if !std::mem::take(&mut self.running.stale_more) => self.state.append(page),
+            Outcome::More(page) if !std::mem::take(&mut self.running.stale_more) => {
+                self.state.append(page)
+            }
             Outcome::More(_) => {}
             Outcome::Total(total) => self.state.total = Some(total),
             Outcome::Shown(mut detail) => {
-                if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id()) {
+                if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id())
+                {
                     (detail.scroll, detail.selected) = (earlier.scroll, earlier.selected);
                 }
                 self.state.detail = Some(*detail);
@@ -286,7 +291,8 @@ impl Browser {
                 self.state.total = None;
                 effects.push(Effect::Load);
                 if self.state.focus == Focus::Detail {
-                    effects.extend(self.state.detail.as_ref().map(|d| Effect::Show(d.id().clone())));
+                    effects
+                        .extend(self.state.detail.as_ref().map(|d| Effect::Show(d.id().clone())));
                 }
             }
             Outcome::Projects(groups) => self.state.popup = Some(Popup::Picker(projects(groups))),

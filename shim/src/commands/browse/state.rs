@@ -255,7 +255,11 @@ impl State {
         let keeps = |row: &Row| earlier.as_ref() == Some(&row.memory.id);
         self.selected = page.rows.iter().position(keeps).unwrap_or_else(|| {
             // After a change the row that follows the vanished one is selected.
-            if self.filters.query.is_empty() { self.selected.min(page.rows.len().saturating_sub(1)) } else { 0 }
+            if self.filters.query.is_empty() {
+                self.selected.min(page.rows.len().saturating_sub(1))
+            } else {
+                0
+            }
         });
         (self.rows, self.next, self.loading) = (page.rows, page.next, false);
         if let Some(note) = page.note {

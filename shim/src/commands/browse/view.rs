@@ -134,12 +134,18 @@ fn render_filters(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect
     let client = filters.client.as_deref().map_or_else(|| "all".to_owned(), escape_line);
     add("client", client, None);
     add("status", filters.status.to_owned(), None);
-    let order = if filters.query.trim().is_empty() { filters.order_name() } else { "best, then newest" };
+    let order =
+        if filters.query.trim().is_empty() { filters.order_name() } else { "best, then newest" };
     add("order", order.to_owned(), None);
     frame.render_widget(Line::from(spans), area);
 }
 
-fn render_list(frame: &mut Frame<'_>, state: &mut State, theme: Theme, (area, terms): (Rect, &Terms)) {
+fn render_list(
+    frame: &mut Frame<'_>,
+    state: &mut State,
+    theme: Theme,
+    (area, terms): (Rect, &Terms),
+) {
     if state.rows.is_empty() {
         let text = match (&state.lost, state.loading) {
             (Some(_), _) => "",
@@ -152,7 +158,8 @@ fn render_list(frame: &mut Frame<'_>, state: &mut State, theme: Theme, (area, te
     // A row is a line of details and a line of text.
     let visible = usize::from(area.height / 2).max(1);
     state.scroll_to_selected(visible);
-    let has_bars = state.rows.iter().skip(state.offset).take(visible).any(|row| row.share.is_some());
+    let has_bars =
+        state.rows.iter().skip(state.offset).take(visible).any(|row| row.share.is_some());
     for (place, row) in state.rows.iter().enumerate().skip(state.offset).take(visible) {
         let y = area.y + 2 * u16::try_from(place - state.offset).unwrap_or_default();
         let is_selected = place == state.selected;
@@ -182,7 +189,10 @@ fn row_lines(
     let mut details = vec![
         Span::raw(" "),
         Span::styled(format!("{}  ", short_id(&shown.id)), theme.style(Ink::Dim)),
-        Span::styled(format!("{:<10}  ", row.memory.kind.as_str()), theme.style(Ink::Type(row.memory.kind))),
+        Span::styled(
+            format!("{:<10}  ", row.memory.kind.as_str()),
+            theme.style(Ink::Type(row.memory.kind)),
+        ),
         Span::styled(format!("{day}  "), theme.style(Ink::Dim)),
     ];
     if has_bars {
@@ -198,7 +208,8 @@ fn row_lines(
     details.push(Span::raw(project));
     if !marks.is_empty() && left > 4 {
         let marks = escape_line(&marks);
-        details.push(Span::styled(format!("  {}", start_of(&marks, left)), theme.style(Ink::Yellow)));
+        details
+            .push(Span::styled(format!("  {}", start_of(&marks, left)), theme.style(Ink::Yellow)));
     }
     let text = crate::output::row_passage(&shown.text, terms, width.saturating_sub(4));
     let marks = terms.ranges(&text).into_iter().map(|range| (range, Ink::Bold)).collect();
@@ -207,7 +218,12 @@ fn row_lines(
     [Line::from(details), Line::from(spans)]
 }
 
-fn render_detail(frame: &mut Frame<'_>, state: &mut State, theme: Theme, (area, terms): (Rect, &Terms)) {
+fn render_detail(
+    frame: &mut Frame<'_>,
+    state: &mut State,
+    theme: Theme,
+    (area, terms): (Rect, &Terms),
+) {
     let has_focus = state.focus == Focus::Detail;
     let Some(detail) = &mut state.detail else { return };
     let width = usize::from(area.width.saturating_sub(1));
@@ -245,8 +261,12 @@ fn render_bottom(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect)
     } else {
         let keys = match state.focus {
             Focus::Search => "Enter list   ↑↓ move   Ctrl-U clear",
-            Focus::List => "/ search  ↵ read  t type  p project  c client  e edit  i pin  d forget  u undo  ? help  q quit",
-            Focus::Detail => "↑↓ relations  ↵ follow  ← back  e edit  i pin  d forget  u undo  ? help  q quit",
+            Focus::List => {
+                "/ search  ↵ read  t type  p project  c client  e edit  i pin  d forget  u undo  ? help  q quit"
+            }
+            Focus::Detail => {
+                "↑↓ relations  ↵ follow  ← back  e edit  i pin  d forget  u undo  ? help  q quit"
+            }
         };
         let keys = start_of(keys, usize::from(area.width.saturating_sub(1)));
         Line::styled(format!(" {keys}"), theme.style(Ink::Dim))

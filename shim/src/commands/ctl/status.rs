@@ -119,8 +119,7 @@ fn hooks_text(client: &HookClientStatus) -> String {
 }
 
 fn backups_text(backups: &BackupStatus) -> String {
-    let minute =
-        |time: &Option<String>| time.as_deref().map_or_else(|| "never".to_owned(), minute);
+    let minute = |time: &Option<String>| time.as_deref().map_or_else(|| "never".to_owned(), minute);
     if backups.count == 0 {
         return "none".to_owned();
     }

@@ -48,11 +48,20 @@ fn head(samples: &Samples, status: &Status, width: usize) -> Vec<InkLine> {
     let injected = delivered(status);
     let new = injected.saturating_sub(samples.delivered_at_first);
     let queues = &status.queues;
-    lines.push(InkLine::labelled("memories", format!("{} ({grown:+} in {watched})", status.memories)));
-    lines.push(InkLine::labelled("injected", format!("{injected} ({new:+} in {watched}), {} missed", status.hooks.missed)));
+    lines.push(InkLine::labelled(
+        "memories",
+        format!("{} ({grown:+} in {watched})", status.memories),
+    ));
+    lines.push(InkLine::labelled(
+        "injected",
+        format!("{injected} ({new:+} in {watched}), {} missed", status.hooks.missed),
+    ));
     lines.push(InkLine::labelled(
         "queues",
-        format!("{} to write, {} to read, {} to embed", queues.writer, queues.readers, queues.embedding),
+        format!(
+            "{} to write, {} to read, {} to embed",
+            queues.writer, queues.readers, queues.embedding
+        ),
     ));
     let model = format!("{}, {}", escape_line(&status.model.id), escape_line(&status.model.state));
     lines.push(InkLine::labelled("model", model));
@@ -62,17 +71,20 @@ fn head(samples: &Samples, status: &Status, width: usize) -> Vec<InkLine> {
     if !samples.calls_per_second.is_empty() {
         let now = samples.calls_per_second.back().copied().unwrap_or_default();
         let room = width.saturating_sub(24).clamp(1, 60);
-        lines.push(InkLine::labelled("calls/s", format!("{now:>6.1} {}", sparkline(samples, room))));
+        lines
+            .push(InkLine::labelled("calls/s", format!("{now:>6.1} {}", sparkline(samples, room))));
     }
     if !status.degraded.is_empty() {
-        lines.push(InkLine::inked(format!("Degraded: {}", status.degraded.join(", ")), Ink::Yellow));
+        lines
+            .push(InkLine::inked(format!("Degraded: {}", status.degraded.join(", ")), Ink::Yellow));
     }
     lines
 }
 
 /// Returns the calls per second as bars, the latest last.
 fn sparkline(samples: &Samples, width: usize) -> String {
-    let values: Vec<f64> = samples.calls_per_second.iter().rev().take(width).rev().copied().collect();
+    let values: Vec<f64> =
+        samples.calls_per_second.iter().rev().take(width).rev().copied().collect();
     let highest = values.iter().copied().fold(1.0, f64::max);
     let bar = |value: &f64| {
         let share = value / highest * (HEIGHTS.len() - 1) as f64;
@@ -107,7 +119,11 @@ fn sessions(samples: &Samples, status: &Status, screen: Screen) -> String {
     };
     let mut busiest: Vec<&SessionStatus> = status.sessions.iter().collect();
     busiest.sort_by_key(|session| (std::cmp::Reverse(samples.new_calls(session)), session.age_s));
-    titled(["CLIENT", "PROJECT", "PID", "CALLS", "NEW", "AGE"], busiest.into_iter().map(row), screen)
+    titled(
+        ["CLIENT", "PROJECT", "PID", "CALLS", "NEW", "AGE"],
+        busiest.into_iter().map(row),
+        screen,
+    )
 }
 
 fn latencies(status: &Status, screen: Screen) -> String {

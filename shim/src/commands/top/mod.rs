@@ -51,7 +51,8 @@ pub async fn run(args: Top) -> Result<ExitCode, Problem> {
             screen.draw(|frame| {
                 let area = frame.area();
                 let lines = frame::lines(&samples, usize::from(area.width));
-                let last = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
+                let last =
+                    u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
                 scroll = scroll.min(last);
                 let lines: Vec<_> = lines.iter().map(|line| to_screen(line, theme)).collect();
                 frame.render_widget(Paragraph::new(Text::from(lines)).scroll((scroll, 0)), area);

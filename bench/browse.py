@@ -35,7 +35,7 @@ import report
 END_OF_FRAME = b"\x1b[?2026l"
 TEXT = """\
 `loci browse` at {memories} memories, in a pseudo-terminal of {columns} columns and {rows} lines. A frame: from a key until its frame is on the
-terminal. Results: from the last key of a query until its results are shown; they come beside the frames, which never wait for them. Without
+terminal. Results: from a query that is typed at once until its results are shown; they come beside the frames, which never wait for them. Without
 the model: the query is searched by keywords, and the store is scanned for the words.
 """
 SUBJECTS = ["The staging server", "Anna", "The payment gateway", "The nightly backup", "Release 4.2", "The search index", "日本語の文書"]
@@ -68,7 +68,7 @@ def export_file(path, memories):
             line({
                 "kind": "memory", "id": f"0199c2aa-7c1e-7000-8000-{number:012x}", "type": choose.choice(TYPES), "scope": "global",
                 "group": choose.choice(groups), "status": "active", "content": text, "confidence": 1, "confidence_at": at,
-                "created_at": at, "updated_at": at,
+                "created_at": at, "updated_at": at, "status_at": at,
             })
         line({"kind": "end", "lines": 1 + len(groups) + memories})
 
@@ -157,11 +157,9 @@ def measure(screen):
     for word in [b"pgbouncer", b"certificate", b"checkout", b"outage", b"printer"]:
         os.write(screen.master, b"\x15")
         screen.settle(1.5)
-        for letter in word[:-1]:
-            os.write(screen.master, bytes([letter]))
-            screen.settle(0.6)
         typed = time.monotonic()
-        os.write(screen.master, word[-1:])
+        # As fast as a paste: the list of the words before is not shown in between.
+        os.write(screen.master, word)
         last = typed
         while select.select([screen.master], [], [], 1.0)[0]:
             os.read(screen.master, 65536)
@@ -178,7 +176,7 @@ def main():
     parser.add_argument("--columns", type=int, default=120)
     parser.add_argument("--rows", type=int, default=40)
     options = parser.parse_args()
-    loci = REPOSITORY / "target" / "release" / "loci"
+    loci = Path(os.environ.get("LOCI_BINARIES", REPOSITORY / "target" / "release")) / "loci"
     with tempfile.TemporaryDirectory(prefix="loci-browse-") as folder:
         home = Path(folder)
         for name in [".loci", "run", "models", "project"]:

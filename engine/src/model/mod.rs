@@ -9,6 +9,7 @@ pub mod encoding;
 pub(crate) mod entity_link;
 pub(crate) mod entry;
 pub(crate) mod event_date;
+pub(crate) mod excerpt;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod provenance;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
 use crate::model::event_date;
+use crate::model::excerpt::Excerpt;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -25,10 +26,6 @@ const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 1000;
 /// Memories that are read at once for a page that is not counted.
 const UNCOUNTED_BATCH: usize = 500;
-/// Maximum characters of one text.
-const MAX_TEXT_CHARS: usize = 40_000;
-/// Maximum characters of the texts of a page: the command line reads replies of at most 16 MiB.
-const MAX_PAGE_CHARS: usize = 2_000_000;
 /// Allowed length of a partial id in characters.
 const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
@@ -263,42 +260,6 @@ impl Reader {
 /// Whether a memory was stored by a client, or by what is named in its place; `client` is in lower case.
 fn is_by(memory: &Memory, client: &str) -> bool {
     memory.provenance.source().is_some_and(|source| source.to_lowercase() == client)
-}
-
-/// Which part of each text a list returns.
-struct Excerpt {
-    /// Maximum number of characters; `None` for no text.
-    chars: Option<usize>,
-    /// The text that was searched, in lower case; the excerpt contains its first occurrence.
-    around: Option<String>,
-}
-
-impl Excerpt {
-    /// Checks the request; a page has at most as many characters as a reply may have.
-    fn of(request: &ListRequest, limit: usize) -> Result<Self> {
-        let Some(chars) = request.text_chars else { return Ok(Self { chars: None, around: None }) };
-        if !(1..=MAX_TEXT_CHARS).contains(&chars) {
-            let message = format!("must be a whole number in 1..{MAX_TEXT_CHARS}");
-            return Err(Failure::invalid("text_chars", message).into());
-        }
-        let rows = request.ids.as_ref().map_or(limit, Vec::len).max(1);
-        Ok(Self {
-            chars: Some(chars.min(MAX_PAGE_CHARS / rows)),
-            around: request.text.as_deref().map(str::to_lowercase),
-        })
-    }
-
-    fn from(&self, content: &str) -> Option<String> {
-        let chars = self.chars?;
-        if content.chars().count() <= chars {
-            return Some(content.to_owned());
-        }
-        let match_at = self.around.as_deref().and_then(|text| content.to_lowercase().find(text));
-        // Lower case may have another length; the number of characters is near enough for a passage.
-        let before = match_at.map_or(0, |at| content.to_lowercase()[..at].chars().count());
-        let start = if before < chars { 0 } else { before - chars / 4 };
-        Some(content.chars().skip(start).take(chars).collect())
-    }
 }
 
 /// A memory of a list, and by what it is sorted.

@@ -262,10 +262,10 @@ fn render_bottom(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect)
         let keys = match state.focus {
             Focus::Search => "Enter list   ↑↓ move   Ctrl-U clear",
             Focus::List => {
-                "/ search  ↵ read  t type  p project  c client  e edit  i pin  d forget  u undo  ? help  q quit"
+                "? help  q quit  / search  ↵ read  t type  p project  c client  e edit  i pin  d forget  u undo"
             }
             Focus::Detail => {
-                "↑↓ relations  ↵ follow  ← back  e edit  i pin  d forget  u undo  ? help  q quit"
+                "? help  q quit  ← back  ↑↓ relations  ↵ follow  e edit  i pin  d forget  u undo"
             }
         };
         let keys = start_of(keys, usize::from(area.width.saturating_sub(1)));

@@ -33,7 +33,7 @@ pub fn lines(samples: &Samples, width: usize) -> Vec<InkLine> {
 fn head(samples: &Samples, status: &Status, width: usize) -> Vec<InkLine> {
     let up = format_duration(status.uptime_s);
     let title = format!(
-        "loci top {}   locid {} (pid {}, up {up})   q quits",
+        "loci top {}   locid {} (pid {}, up {up})",
         clock(),
         escape_line(&status.version),
         status.pid

@@ -50,7 +50,11 @@ pub async fn run(args: Top) -> Result<ExitCode, Problem> {
         loop {
             screen.draw(|frame| {
                 let area = frame.area();
-                let lines = frame::lines(&samples, usize::from(area.width));
+                let mut lines = frame::lines(&samples, usize::from(area.width));
+                if let Some(title) = lines.first_mut() {
+                    title.text.push_str("   q quits");
+                    title.cut(usize::from(area.width));
+                }
                 let last =
                     u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
                 scroll = scroll.min(last);

@@ -188,6 +188,8 @@ pub struct State {
     pub detail: Option<Detail>,
     /// The memories from which relations were followed.
     pub trail: Vec<MemoryId>,
+    /// What a person should know about the rows.
+    pub note: Option<String>,
     /// The sentence at the bottom.
     pub message: Option<Message>,
     /// Why the daemon cannot be reached, while it cannot.
@@ -211,6 +213,7 @@ impl State {
             visible: 1,
             detail: None,
             trail: Vec::new(),
+            note: None,
             message: None,
             lost: None,
         }
@@ -262,9 +265,7 @@ impl State {
             }
         });
         (self.rows, self.next, self.loading) = (page.rows, page.next, false);
-        if let Some(note) = page.note {
-            self.say(note, Ink::Yellow);
-        }
+        self.note = page.note;
         if self.rows.is_empty() {
             self.detail = None;
         }

@@ -10,7 +10,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Clear, Paragraph};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -152,7 +152,8 @@ fn render_list(
             (None, true) => "  loading…",
             (None, false) => "  No memory matches. 0 removes the filters; / changes the query.",
         };
-        frame.render_widget(Paragraph::new(Span::styled(text, theme.style(Ink::Dim))), area);
+        let text = Paragraph::new(Span::styled(text, theme.style(Ink::Dim)));
+        frame.render_widget(text.wrap(Wrap { trim: false }), area);
         return;
     }
     // A row is a line of details and a line of text.
@@ -258,6 +259,8 @@ fn render_bottom(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect)
         Line::styled(text, theme.style(Ink::Red))
     } else if let Some(message) = &state.message {
         Line::styled(format!(" {}", escape_line(&message.text)), theme.style(message.ink))
+    } else if let Some(note) = state.note.as_ref().filter(|_| state.focus == Focus::Search) {
+        Line::styled(format!(" {}", escape_line(note)), theme.style(Ink::Yellow))
     } else {
         let keys = match state.focus {
             Focus::Search => "Enter list   ↑↓ move   Ctrl-U clear",

@@ -35,8 +35,8 @@ import report
 END_OF_FRAME = b"\x1b[?2026l"
 TEXT = """\
 `loci browse` at {memories} memories, in a pseudo-terminal of {columns} columns and {rows} lines. A frame: from a key until its frame is on the
-terminal. Results: from a query that is typed at once until its results are shown; they come beside the frames, which never wait for them. Without
-the model: the query is searched by keywords, and the store is scanned for the words.
+terminal. Results: from a query that is typed at once until its results are shown; they come beside the frames, which never wait for them.
+Without the model: the query is searched by keywords, and the store is scanned for the words.
 """
 SUBJECTS = ["The staging server", "Anna", "The payment gateway", "The nightly backup", "Release 4.2", "The search index", "日本語の文書"]
 FACTS = [

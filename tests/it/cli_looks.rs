@@ -109,9 +109,8 @@ fn memories_look_like_this_at_two_widths_and_in_a_pipe() {
 fn charts_and_top_look_like_this() {
     let scene = Scene::new();
     let chart = |columns| scene.at(columns, &["stats", "--chart"]);
-    let full_screen = [scene.piped(&["browse"]), scene.home.loci(&["browse"]).stderr]
-        .map(|text| String::from_utf8_lossy(text.as_ref()).into_owned())
-        .join("[stderr]\n");
+    let refused = scene.home.loci(&["browse"]);
+    let full_screen = format!("$ loci browse\n{}", String::from_utf8_lossy(&refused.stderr));
     let screens = [chart(80), chart(140), scene.piped(&["stats", "--chart"]), full_screen];
     insta::assert_snapshot!("looks_chart", screens.join("\n"));
     insta::assert_snapshot!("looks_top", normalize_numbers(&scene.piped(&["top", "--once"])));

@@ -6,6 +6,7 @@ use crate::embedding;
 use crate::process::backup_commands;
 use crate::process::read_command;
 use crate::process::serve;
+use crate::process::time_zone;
 use clap::Parser;
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // First, while the process has one thread: this sets an environment variable, which ONNX Runtime reads when it is loaded.
     embedding::onnx::switch_off_telemetry();
+    time_zone::apply();
     let options = Options::parse();
     let paths = match Paths::of_process() {
         Ok(paths) => paths,

@@ -50,6 +50,26 @@ pub struct Status {
     /// The hooks of clients.
     #[serde(default)]
     pub hooks: HookStatus,
+    /// The verbs that were called since the daemon started.
+    #[serde(default)]
+    pub latencies: Vec<VerbLatency>,
+}
+
+/// How often a verb was called since the daemon started, and how long it takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerbLatency {
+    /// Its name.
+    pub verb: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of calls that were refused or failed.
+    pub failed: u64,
+    /// Half of the latest 256 calls took at most this long, in milliseconds.
+    pub p50_ms: f64,
+    /// 99 % of them took at most this long.
+    pub p99_ms: f64,
+    /// The slowest of them.
+    pub max_ms: f64,
 }
 
 /// Where loci is off.

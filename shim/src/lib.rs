@@ -4,7 +4,7 @@
 //! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`project`] finds the project that a session works in.
 //! [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
 //! arguments, and [`output`] writes to the terminal. [`setup`] writes loci into the configuration of clients, and [`history`] reads what they
-//! left on the disk.
+//! left on the disk. [`tui`] has what full-screen commands share.
 //!
 //! Never here: a database, a model, or the meaning of an MCP message. Every agent session runs one shim process, so it must stay small.
 
@@ -22,3 +22,4 @@ pub mod setup;
 #[path = "../../tests/it/skipped.rs"]
 mod skipped;
 pub mod spawn;
+pub mod tui;

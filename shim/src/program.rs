@@ -1,7 +1,7 @@
 //! The program `loci`: parses the command line, runs the command, and exits with its exit code. The binary only calls [`main`].
 
 use crate::cli;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, foreign_commands};
 use crate::commands;
 use crate::output::{OutputFormat, Problem, print_json_error, report};
 use clap::{CommandFactory, FromArgMatches};
@@ -23,7 +23,7 @@ pub fn main() -> ExitCode {
     }
     match parse() {
         Ok((format, command)) => block_on(format, commands::run(command)),
-        Err(error) => report_parse_error(&error),
+        Err(error) => report_parse_error(error),
     }
 }
 
@@ -47,19 +47,25 @@ fn parse() -> Result<(OutputFormat, Command), clap::Error> {
 }
 
 /// Prints a parse error and returns its exit code; clap also reports `--help` and `--version` as errors.
-fn report_parse_error(error: &clap::Error) -> ExitCode {
+fn report_parse_error(mut error: clap::Error) -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let tip = foreign_commands::explain(&mut error, &arguments);
     // A failed write, for example to a closed pipe, is not an error here.
     let _ = error.print();
     if !error.use_stderr() {
         return Exit::Ok.into();
     }
     // The parser failed, so search the arguments for the flag.
-    if std::env::args_os().any(|argument| argument == "--json") {
+    if arguments.iter().any(|argument| argument == "--json") {
         let text = error.to_string();
         let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = lines.collect::<Vec<_>>().join(" ");
         let message = message.strip_prefix("error: ").unwrap_or(&message);
-        print_json_error(&Problem::usage(message).hint("Run loci help"));
+        let hint = tip.unwrap_or_else(|| "Run loci help".to_owned());
+        print_json_error(&Problem::usage(message).hint(hint));
     }
     Exit::Usage.into()
 }

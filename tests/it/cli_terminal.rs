@@ -70,15 +70,18 @@ fn with_json_an_invalid_command_line_is_a_json_error() {
 }
 
 #[test]
-fn a_table_fits_the_terminal_and_is_coloured_only_there() {
+fn rows_fit_the_terminal_and_are_coloured_only_there() {
     let home = TestHome::without_model();
-    home.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");
+    let text = "A memory that is rather long, so that it has to be wrapped in a narrow terminal and not in a wide one";
+    home.session().store("semantic", text);
     let (narrow, _) = at_a_terminal(loci(&home, &["list"]), 60, "");
     let (wide, _) = at_a_terminal(loci(&home, &["list"]), 160, "");
-    assert!(narrow.contains('…') && !wide.contains('…'), "{narrow}\n{wide}");
+    assert!(!narrow.contains(text) && wide.contains(text), "{narrow}\n{wide}");
     assert!(narrow.contains("\u{1b}[1m"), "{narrow:?}");
-    let plain = narrow.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    let plain = without_escapes(&narrow);
     assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(text), "nothing is lost: {plain}");
     let mut without = loci(&home, &["list"]);
     without.env("NO_COLOR", "1");
     assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
@@ -87,6 +90,13 @@ fn a_table_fits_the_terminal_and_is_coloured_only_there() {
         !piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80),
         "{piped}"
     );
+}
+
+/// Removes the sequences that set colours.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use crate::call_filter::allow_only_local_sockets;
 use crate::home::{Agent, TestHome, binaries};
+use crate::terminal::Terminal;
 use clap::CommandFactory;
 use loci::cli::Cli;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 79] = [
+const COMMANDS: [&str; 81] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -37,6 +38,8 @@ const COMMANDS: [&str; 79] = [
     "restore A",
     "stats",
     "history",
+    "browse",
+    "top --once",
     "hook claude prompt",
     "injected",
     "brief",
@@ -227,6 +230,13 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
         });
         let words: Vec<String> = words.collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if typed == "browse" {
+            let mut terminal = Terminal::start(silent(&home, &words, in_namespace), 100, 30);
+            terminal.wait_for("1 of ");
+            terminal.press("q");
+            assert!(terminal.end().0.success(), "browse");
+            continue;
+        }
         let output = silent(&home, &words, in_namespace).stdin(Stdio::null()).output();
         assert_success(typed, &output.expect("the command runs"));
     }

@@ -49,6 +49,7 @@ use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use serde::Serialize;
 use serde_json::Value;
+use std::time::Instant;
 
 /// Handles one call and returns the reply as JSON.
 ///
@@ -75,7 +76,10 @@ pub async fn handle(
     if !matches!(request, Request::Maintenance(_) | Request::Reembed(_)) {
         service.scheduler.record_call();
     }
-    let reply = call_verb(service, caller, request).await?;
+    let (verb, started) = (request.name(), Instant::now());
+    let reply = call_verb(service, caller, request).await;
+    service.latencies.record(verb, started.elapsed(), reply.is_err());
+    let reply = reply?;
     service.record_folder(original).await;
     Ok(with_redacted(reply, redacted))
 }

@@ -9,3 +9,4 @@ pub mod sockets;
 pub mod startup;
 pub mod store_opening;
 pub mod telemetry;
+pub mod time_zone;

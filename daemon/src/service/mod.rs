@@ -13,6 +13,7 @@ pub mod full_check;
 pub mod hooks;
 pub mod housekeeping;
 pub mod index_warmup;
+pub mod latencies;
 pub mod maintenance_run;
 pub mod models;
 pub mod open_sockets;
@@ -95,6 +96,8 @@ pub struct Service {
     pub hooks: hooks::Hooks,
     /// The watcher of clients' own memory files.
     pub bridge: bridge::state::Bridge,
+    /// How long calls take.
+    pub latencies: latencies::Latencies,
     /// The current warnings about storage.
     pub health: StorageHealth,
     /// Makes and tests the backups.
@@ -154,6 +157,7 @@ impl Service {
             usage: UsageBuffer::default(),
             hooks: hooks::Hooks::default(),
             bridge: bridge::state::Bridge::default(),
+            latencies: latencies::Latencies::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
             reserve: Reserve::of(&paths::canonical(&database)),

@@ -83,6 +83,7 @@ impl Service {
             backups: BackupStatus::default(),
             switches: SwitchStatus::default(),
             hooks: HookStatus::default(),
+            latencies: self.latencies.list(),
         };
         self.check_disk();
         status.storage = self.health.warnings();

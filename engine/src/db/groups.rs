@@ -103,6 +103,18 @@ pub(crate) fn names(conn: &Connection) -> Result<Vec<Group>> {
     Ok(names)
 }
 
+/// Returns the display names and aliases of all groups, by which a person can name them.
+pub(crate) fn names_and_aliases(conn: &Connection) -> Result<Vec<String>> {
+    let mut known: Vec<String> = names(conn)?.into_iter().map(|group| group.name).collect();
+    let mut statement = conn.prepare_cached("SELECT alias FROM group_aliases ORDER BY alias")?;
+    // A damaged name is left out.
+    let aliases = statement.query_map([], |row| Ok(row.get::<_, String>(0).ok()))?;
+    for alias in aliases {
+        known.extend(alias?);
+    }
+    Ok(known)
+}
+
 /// A group with its aliases and the numbers of its memories.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupRow {

@@ -16,6 +16,14 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
     })
 }
 
+/// Returns at most `limit` memories that were stored before the one with the number `before`, newest first.
+pub(crate) fn newest_before(conn: &Connection, before: i64, limit: usize) -> Result<Vec<Memory>> {
+    let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(&sql)?;
+    intact_memories(conn, &mut statement, (before, limit))
+}
+
 /// Returns the active memories of a group: the pinned ones, and the newest `limit` of all.
 pub(crate) fn newest_of_group(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
     let sql = format!(

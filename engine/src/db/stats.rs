@@ -4,7 +4,7 @@ use crate::db::memory_row;
 use crate::error::Result;
 use crate::model::counts::MemoryCounts;
 use crate::model::status::Status;
-use crate::model::time::{DAY, Timestamp};
+use crate::model::time::Timestamp;
 use loci_proto::memory::{MemoryType, Scope};
 use loci_proto::requests::stats::StatsReply;
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -82,7 +82,7 @@ pub(crate) fn size_and_times(
         Ok(conn.prepare_cached(&sql)?.query_row((groups.as_deref(), at.0), read).optional()?)
     };
     let oldest = bound(">=", "ASC", Timestamp::start_of_day(first))?;
-    let newest = bound("<", "DESC", Timestamp::start_of_day(last).plus(DAY))?;
+    let newest = bound("<", "DESC", Timestamp::start_of_day(last + 1))?;
     Ok((size(conn)?, oldest.zip(newest)))
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod entry;
 pub(crate) mod error_key;
 pub(crate) mod event_date;
 pub mod files;
+pub(crate) mod excerpt;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod provenance;

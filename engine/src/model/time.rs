@@ -1,9 +1,13 @@
 //! Points in time, passed to the engine as arguments. The engine never reads a clock.
+//!
+//! Days, weeks and midnights are those of the person's time zone, which the daemon sets once ([`set_zone`]); until then of UTC. Times in
+//! replies are in UTC.
 
 use crate::error::Result;
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, SecondsFormat, Utc};
 use loci_proto::error::Failure;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,6 +30,32 @@ pub const DAY: i64 = 24 * HOUR;
 /// 1970-01-01, in days since 0001-01-01 (day 1).
 const DAY_OF_1970: i64 = 719_163;
 
+/// Returns the offset from UTC, in milliseconds, at a time in milliseconds since 1970 (UTC).
+pub type Zone = fn(i64) -> i64;
+
+static ZONE: OnceLock<Zone> = OnceLock::new();
+
+/// Sets the time zone of days. Only the first call counts: the index keeps the days of memories.
+pub fn set_zone(zone: Zone) {
+    let _ = ZONE.set(zone);
+}
+
+fn offset_at(milliseconds: i64) -> i64 {
+    ZONE.get().map_or(0, |zone| zone(milliseconds))
+}
+
+/// Returns the time of a local one, given as if it were UTC. Of an hour that occurs twice, the first.
+fn from_local(local: i64) -> Timestamp {
+    let guess = local - offset_at(local);
+    Timestamp(local - offset_at(guess))
+}
+
+/// Returns what tells time zones apart, for data that is derived from days: the offsets of fifty years, each quarter.
+pub(crate) fn zone_fingerprint() -> Vec<u8> {
+    let quarters = (0..200).map(|quarter| offset_at(quarter * 91 * DAY) / 60_000);
+    quarters.flat_map(i64::to_le_bytes).collect()
+}
+
 /// Converts a number of days, which may have a fraction, to milliseconds.
 #[must_use]
 #[expect(
@@ -46,30 +76,34 @@ impl Timestamp {
             .to_rfc3339_opts(SecondsFormat::Millis, true)
     }
 
-    /// Returns the date in UTC, for example `2026-02-10`.
-    #[must_use]
-    pub fn date(self) -> String {
-        DateTime::<Utc>::from_timestamp_millis(self.0)
-            .unwrap_or_default()
-            .format("%Y-%m-%d")
-            .to_string()
+    /// Returns the local time as if it were UTC.
+    fn local(self) -> DateTime<Utc> {
+        let local = self.0.saturating_add(offset_at(self.0));
+        DateTime::<Utc>::from_timestamp_millis(local).unwrap_or_default()
     }
 
-    /// Returns the ISO week in UTC, for example `2026-W07`.
+    /// Returns the date, for example `2026-02-10`.
+    #[must_use]
+    pub fn date(self) -> String {
+        self.local().format("%Y-%m-%d").to_string()
+    }
+
+    /// Returns the ISO week, for example `2026-W07`.
     #[must_use]
     pub fn week(self) -> String {
-        let week = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().iso_week();
+        let week = self.local().iso_week();
         format!("{:04}-W{:02}", week.year(), week.week())
     }
 
-    /// Returns the day in UTC, in days since 0001-01-01 (day 1).
+    /// Returns the day, in days since 0001-01-01 (day 1).
     pub(crate) fn day(self) -> i32 {
-        i32::try_from(self.0.div_euclid(DAY) + DAY_OF_1970).unwrap_or(i32::MAX)
+        let local = self.0.saturating_add(offset_at(self.0));
+        i32::try_from(local.div_euclid(DAY) + DAY_OF_1970).unwrap_or(i32::MAX)
     }
 
-    /// Returns midnight (UTC) of a [day](Self::day).
+    /// Returns midnight of a [day](Self::day).
     pub(crate) fn start_of_day(day: i32) -> Self {
-        Self((i64::from(day) - DAY_OF_1970) * DAY)
+        from_local((i64::from(day) - DAY_OF_1970) * DAY)
     }
 
     /// Milliseconds from `earlier` to this time; 0 if the clock was set back since.
@@ -110,11 +144,10 @@ fn has_supported_year(text: &str) -> bool {
     })
 }
 
-/// Returns the time of a date (its midnight, UTC) or of a date with a time; `None` for anything
-/// else.
+/// Returns the time of a date (its midnight) or of a date with a time; `None` for anything else.
 pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
     if let Some(date) = date_of(text) {
-        return Some(Timestamp(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
+        return Some(from_local(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
     }
     time_of(text).map(|moment| Timestamp(moment.timestamp_millis()))
 }
@@ -137,8 +170,8 @@ fn not_a_date(field: &str) -> crate::error::Error {
     .into()
 }
 
-/// Returns the end of a date: the next midnight (UTC) for a date, the time itself for a date with a
-/// time (RFC 3339).
+/// Returns the end of a date: the next midnight for a date, the time itself for a date with a time
+/// (RFC 3339).
 ///
 /// # Errors
 /// `invalid`, naming the field.
@@ -146,7 +179,8 @@ pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
     if let Some(date) = date_of(text)
         && let Some(midnight) = date.and_hms_opt(0, 0, 0)
     {
-        return Ok(Timestamp(midnight.and_utc().timestamp_millis()).plus(DAY));
+        // A day on which the clock is changed does not have 24 hours.
+        return Ok(from_local(midnight.and_utc().timestamp_millis() + DAY));
     }
     match time_of(text) {
         Some(moment) => Ok(Timestamp(moment.timestamp_millis())),

@@ -10,7 +10,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use crate::search::budget;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryType;
@@ -34,7 +34,7 @@ impl Reader {
         now: Timestamp,
     ) -> Result<Brief> {
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
-        let group = named_group(&self.conn, &isolation, viewer, name)?;
+        let group = existing_group(&self.conn, &isolation, viewer, name)?;
         let settings = self.shared.settings();
         let visibility = Visibility::of_group(&group.id, isolation);
         let (mut memories, mut gated): (Vec<Entry>, usize) = (Vec::new(), 0);

@@ -17,7 +17,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::{PreparedRecall, RecallContext};
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryType;
 use loci_proto::sanitize;
@@ -103,7 +103,7 @@ impl Reader {
         now: Timestamp,
     ) -> Result<Injection> {
         let isolation = self.shared.isolation();
-        let group = named_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
+        let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let visibility = Visibility::of_group(&group.id, isolation);
         let mut own = listing::newest_of_group(&self.conn, &group.id, BRIEF_CANDIDATES)?;
         let mut others = listing::newest_of_others(&self.conn, &group.id, BRIEF_CANDIDATES)?;

@@ -44,7 +44,7 @@ impl Reader {
         now: Timestamp,
     ) -> Result<InspectReply> {
         let named = request.group.as_ref();
-        let visibility = Visibility::new(&self.shared, &self.conn, viewer.into(), named)?;
+        let visibility = Visibility::for_reading(&self.shared, &self.conn, viewer.into(), named)?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
         let (relations, relations_next) = match request.include_relations {
             Some(false) => (Vec::new(), None),

@@ -6,16 +6,17 @@ use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
 use crate::model::event_date;
+use crate::model::excerpt::Excerpt;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use crate::search::budget;
 use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
-use loci_proto::memory::Confidence;
+use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
@@ -23,6 +24,8 @@ use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory
 const DEFAULT_LIMIT: usize = 50;
 /// Maximum memories per page.
 const MAX_LIMIT: usize = 1000;
+/// Memories that are read at once for a page that is not counted.
+const UNCOUNTED_BATCH: usize = 500;
 /// Allowed length of a partial id in characters.
 const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
@@ -59,12 +62,13 @@ impl Reader {
             .into());
         }
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
-        let group = named_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
+        let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let can_list = |memory: &Memory| {
             request.all_groups && isolation.may_be_named(viewer, memory.group.as_deref())
         };
         let visibility = Visibility::of_group(&group.id, isolation.clone());
         let text = request.text.as_deref().map(str::to_lowercase);
+        let client = request.client.as_deref().map(str::to_lowercase);
         let days = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
         let admits = |memory: &Memory| {
             (can_list(memory) || visibility.admits(memory.audience()))
@@ -77,10 +81,18 @@ impl Reader {
                 && request.confidence_below.is_none_or(|limit| self.confidence(memory, now) < limit)
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
+                && client.as_deref().is_none_or(|client| is_by(memory, client))
                 && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
                 && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
                 && (days.is_open() || days.admits(Some(day(memory))))
         };
+        let excerpt = Excerpt::of(request, limit)?;
+        if let Some(ids) = &request.ids {
+            return self.list_ids(ids, &excerpt, admits, now);
+        }
+        if request.uncounted && request.sort == ListOrder::Newest {
+            return self.list_uncounted((request.before, limit), &excerpt, admits, now);
+        }
         let mut found: Vec<Position> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
@@ -107,9 +119,58 @@ impl Reader {
         let mut memories = Vec::with_capacity(page.len());
         for position in page {
             let memory = memories::by_seq(&self.conn, position.seq)?;
-            memories.extend(memory.map(|memory| self.listed(memory, now)).transpose()?);
+            memories
+                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
         }
         Ok(ListReply { memories, total, next })
+    }
+
+    /// Lists one page of the admitted memories, newest first, and reads no further.
+    fn list_uncounted(
+        &self,
+        (before, limit): (Option<i64>, usize),
+        excerpt: &Excerpt,
+        admits: impl Fn(&Memory) -> bool,
+        now: Timestamp,
+    ) -> Result<ListReply> {
+        let (mut found, mut before) = (Vec::new(), before.unwrap_or(i64::MAX));
+        loop {
+            let batch = listing::newest_before(&self.conn, before, UNCOUNTED_BATCH)?;
+            let is_last = batch.is_empty();
+            for memory in batch {
+                let seq = memory.seq;
+                if admits(&memory) {
+                    if found.len() == limit {
+                        return Ok(ListReply { total: limit, memories: found, next: Some(before) });
+                    }
+                    found.push(self.excerpted(memory, excerpt, now)?);
+                }
+                before = seq;
+            }
+            if is_last {
+                return Ok(ListReply { total: found.len(), memories: found, next: None });
+            }
+        }
+    }
+
+    /// Lists the admitted memories of `ids`, in that order.
+    fn list_ids(
+        &self,
+        ids: &[MemoryId],
+        excerpt: &Excerpt,
+        admits: impl Fn(&Memory) -> bool,
+        now: Timestamp,
+    ) -> Result<ListReply> {
+        if ids.len() > MAX_LIMIT {
+            let message = format!("must have at most {MAX_LIMIT} ids, not {}", ids.len());
+            return Err(Failure::invalid("ids", message).into());
+        }
+        let mut found = Vec::new();
+        for id in ids {
+            let memory = memories::by_id(&self.conn, id)?.filter(&admits);
+            found.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
+        }
+        Ok(ListReply { total: found.len(), memories: found, next: None })
     }
 
     /// Returns by what a memory is sorted; the highest comes first.
@@ -171,6 +232,11 @@ impl Reader {
         }
     }
 
+    fn excerpted(&self, memory: Memory, excerpt: &Excerpt, now: Timestamp) -> Result<ListedMemory> {
+        let content = excerpt.from(&memory.content);
+        Ok(ListedMemory { content, ..self.listed(memory, now)? })
+    }
+
     fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
         let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
         Ok(ListedMemory {
@@ -187,6 +253,7 @@ impl Reader {
             access_count: memory.access_count,
             event_date: event_date::given(&memory.metadata).map(str::to_owned),
             event_date_derived,
+            content: None,
         })
     }
 }
@@ -195,6 +262,11 @@ impl Reader {
 fn is_about_tool(memory: &Memory, tool: &str) -> bool {
     let named = memory.metadata.get("tool").and_then(serde_json::Value::as_str);
     named.is_some_and(|named| named.eq_ignore_ascii_case(tool))
+}
+
+/// Whether a memory was stored by a client, or by what is named in its place; `client` is in lower case.
+fn is_by(memory: &Memory, client: &str) -> bool {
+    memory.provenance.source().is_some_and(|source| source.to_lowercase() == client)
 }
 
 /// A memory of a list, and by what it is sorted.

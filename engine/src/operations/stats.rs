@@ -17,7 +17,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Isolation;
 use crate::operations::inspect::FADED_THRESHOLD;
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 use rusqlite::Connection;
@@ -37,7 +37,7 @@ impl Reader {
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
         let group = match &request.group {
             Some(_) => {
-                Some(named_group(&self.conn, &isolation, viewer, request.group.as_ref())?.id)
+                Some(existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?.id)
             }
             None => None,
         };

@@ -51,6 +51,58 @@ pub(crate) fn named_group(
         .into())
 }
 
+/// Like [`named_group`], for a call that only reads: a person who names a project that no memory or
+/// session has made is told so, with the names that are near.
+///
+/// # Errors
+/// As [`named_group`]; `not_found` at `group`.
+pub(crate) fn existing_group(
+    conn: &Connection,
+    isolation: &Isolation,
+    viewer: Viewer<'_>,
+    name: Option<&GroupName>,
+) -> Result<Group> {
+    if let Some(name) = name.filter(|_| viewer.is_person())
+        && groups::find(conn, name, Some(viewer.group))?.is_none()
+    {
+        let known = groups::names_and_aliases(conn)?;
+        if !known.iter().any(|known| known == name.as_str()) {
+            return Err(unknown_group(name.as_str(), &known).into());
+        }
+    }
+    named_group(conn, isolation, viewer, name)
+}
+
+/// Returns the error for the name of no project, with at most three names that are near.
+fn unknown_group(name: &str, known: &[String]) -> Failure {
+    let near = similar_names(name, known);
+    let hint = match near.as_slice() {
+        [] => "`loci groups list` shows all projects".to_owned(),
+        near => {
+            format!("Did you mean {}? `loci groups list` shows all projects", near.join(" or "))
+        }
+    };
+    let message = format!("names no project: {name}");
+    Failure::new(Code::NotFound, message).at("group").hint(hint)
+}
+
+/// Returns the names that contain the typed one or are spelled like it, nearest first.
+fn similar_names(typed: &str, known: &[String]) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    let mut near: Vec<(usize, &String)> = Vec::new();
+    for name in known {
+        let folded = name.to_lowercase();
+        let distance = strsim::damerau_levenshtein(&folded, &typed);
+        let is_part = typed.chars().count() >= 3 && folded.contains(&typed);
+        if is_part || distance <= 1 + typed.chars().count() / 4 {
+            near.push((if is_part { 0 } else { distance }, name));
+        }
+    }
+    near.sort();
+    near.dedup_by(|a, b| a.1 == b.1);
+    near.into_iter().take(3).map(|(_, name)| name.clone()).collect()
+}
+
 impl Visibility {
     /// Returns the visibility of a call, which may name another group.
     ///
@@ -64,6 +116,21 @@ impl Visibility {
     ) -> Result<Self> {
         let isolation = shared.isolation();
         let group = named_group(conn, &isolation, viewer, named)?;
+        Ok(Self::of_groups(&viewer.group.id, &group.id, isolation))
+    }
+
+    /// Returns the visibility of a call that only reads, and may name another group.
+    ///
+    /// # Errors
+    /// As [`existing_group`].
+    pub(crate) fn for_reading(
+        shared: &Shared,
+        conn: &Connection,
+        viewer: Viewer<'_>,
+        named: Option<&GroupName>,
+    ) -> Result<Self> {
+        let isolation = shared.isolation();
+        let group = existing_group(conn, &isolation, viewer, named)?;
         Ok(Self::of_groups(&viewer.group.id, &group.id, isolation))
     }
 

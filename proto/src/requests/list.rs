@@ -59,6 +59,18 @@ pub struct ListRequest {
     /// Only memories whose confidence is below this.
     #[serde(default)]
     pub confidence_below: Option<Confidence>,
+    /// Only memories stored by this client: its name, or `person`, `import` or `maintenance`; ignoring case.
+    #[serde(default)]
+    pub client: Option<String>,
+    /// Only these memories, at most 1000, in this order; the other filters apply to them too.
+    #[serde(default)]
+    pub ids: Option<Vec<MemoryId>>,
+    /// Also return the beginning of each text: at most this many characters, 1 to 40000.
+    #[serde(default)]
+    pub text_chars: Option<usize>,
+    /// In the order `newest`: read only as far as the page needs. `total` then counts the page alone.
+    #[serde(default)]
+    pub uncounted: bool,
     /// The order; default `newest`.
     #[serde(default)]
     pub sort: ListOrder,
@@ -151,4 +163,7 @@ pub struct ListedMemory {
     pub access_count: i64,
     /// First line, at most 80 characters.
     pub preview: String,
+    /// The beginning of the text; only with `text_chars`. With a filter for a text it begins near the first match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }

@@ -6,6 +6,17 @@ use crate::cli::memories::Format;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// `loci top`
+#[derive(Debug, Args)]
+pub struct Top {
+    /// Print one frame and end; the way to use it in a pipe.
+    #[arg(long)]
+    pub once: bool,
+    /// Milliseconds between two looks at the daemon, 100 to 60000.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u16).range(100..=60_000))]
+    pub interval_ms: u16,
+}
+
 /// `loci ctl`
 #[derive(Debug, Subcommand)]
 pub enum Ctl {

@@ -130,6 +130,23 @@ pub struct List {
     pub format: Format,
 }
 
+/// `loci browse`
+#[derive(Debug, Args)]
+pub struct Browse {
+    /// Query to begin with.
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Begin with this type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
+    pub kind: Option<MemoryType>,
+    /// Begin with this project; default: all that is visible in the project of the working directory.
+    #[arg(long, value_name = "NAME", conflicts_with = "all_groups")]
+    pub group: Option<GroupName>,
+    /// Begin with the memories of every project.
+    #[arg(long)]
+    pub all_groups: bool,
+}
+
 /// `loci inspect`
 #[derive(Debug, Args)]
 pub struct Inspect {
@@ -349,6 +366,9 @@ pub struct Stats {
     /// Only memories stored in this project.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
+    /// Chart what was stored, used and changed over time, by type and by project.
+    #[arg(long, conflicts_with = "json")]
+    pub chart: bool,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,

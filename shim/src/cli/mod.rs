@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod bridge;
 pub mod daemon;
+pub mod foreign_commands;
 pub mod hooks;
 pub mod import;
 pub mod installation;
@@ -16,13 +17,13 @@ pub mod versions;
 use backup::Backup;
 use bridge::Bridge;
 use clap::{ArgMatches, Parser, Subcommand};
-use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed};
+use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed, Top};
 use hooks::{Brief, Hook, Injected, Recall};
 use import::Import;
 use installation::{Uninstall, Update};
 use lessons::{Fix, How, Reject};
 use memories::{
-    Add, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
+    Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
     Stats, Undo,
 };
 use setup::Setup;
@@ -55,6 +56,11 @@ pub enum Command {
         after_help = "Example: memories of all projects that mention the database\n  loci list --all-groups --text database"
     )]
     List(List),
+    /// Browse memories in a full-screen terminal: search as you type, read, edit, pin, forget, undo, follow relations.
+    #[command(
+        after_help = "Press ? for the keys.\n\nExample\n  loci browse\n\nExample: procedures of every project\n  loci browse --all-groups --type procedural deploy"
+    )]
+    Browse(Browse),
     /// Print everything about one memory: text, relations, versions and log.
     #[command(
         visible_alias = "show",
@@ -121,8 +127,15 @@ pub enum Command {
     )]
     Relate(Relate),
     /// Print statistics of the store.
-    #[command(after_help = "Example\n  loci stats")]
+    #[command(
+        after_help = "Example\n  loci stats\n\nExample: growth and use over time\n  loci stats --chart"
+    )]
     Stats(Stats),
+    /// Watch the running daemon: sessions, calls, latencies, queues, injections, growth; q quits.
+    #[command(
+        after_help = "Example\n  loci top\n\nExample: one frame, in a pipe\n  loci top --once"
+    )]
+    Top(Top),
     /// List the acts that can be undone, newest first.
     #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]
     History(History),

@@ -4,6 +4,7 @@ use crate::cli::daemon::Cleanup;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::to_json;
+use crate::output::local_time::date;
 use crate::output::{Problem, Screen, confirm, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
@@ -45,11 +46,11 @@ fn candidates_text(reply: &CleanupReply) -> String {
         return "No memory has faded far enough".to_owned();
     }
     let row = |memory: &CleanupCandidate| {
-        let last_used = memory.used_at.get(..10).unwrap_or(&memory.used_at);
+        let last_used = date(&memory.used_at);
         vec![
             memory_id::short(memory.id.as_str()),
             format!("{:.3}", memory.confidence.get()),
-            last_used.to_owned(),
+            last_used,
             escape_line(&memory.preview),
         ]
     };

@@ -5,6 +5,7 @@ use crate::cli::store_admin::Doctor;
 use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
 use crate::commands::ctl::status;
+use crate::output::local_time::minute;
 use crate::output::{Problem, Style, confirm, escape_line, print_line};
 use crate::setup::check::{Checked, check};
 use crate::setup::client::Client;
@@ -293,8 +294,8 @@ fn check_clients(home: &Path, fix: bool, hooks: &HookStatus, findings: &mut Vec<
 /// Returns when a hook last delivered something to a client, in words.
 fn last_delivery(hooks: &HookStatus, client: Client) -> Option<String> {
     let status = hooks.clients.iter().find(|status| status.client == client.name())?;
-    let at = status.last_delivery.as_deref()?.get(..16)?;
-    Some(format!("last delivery {}", at.replace('T', " ")))
+    let at = status.last_delivery.as_deref()?;
+    Some(format!("last delivery {}", minute(at)))
 }
 
 fn client_problem(problem: &Problem) -> Finding {

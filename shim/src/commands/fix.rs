@@ -4,7 +4,7 @@ use crate::cli::lessons::Fix;
 use crate::client::call::VerbClient;
 use crate::commands::input::text;
 use crate::commands::reply_text::print_json;
-use crate::commands::search::full_texts;
+use crate::commands::search::whole_results;
 use crate::output::{Problem, print_line};
 use loci_proto::error_text;
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
@@ -34,11 +34,11 @@ pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
     let (matching, others): (Vec<RecalledMemory>, Vec<RecalledMemory>) =
         reply.results.into_iter().partition(|result| result.matched.is_some());
     match (matching.is_empty(), others.is_empty() || reply.weak) {
-        (false, _) => print_line(full_texts(&matching).trim_end()),
+        (false, _) => print_line(whole_results(client, &query, &matching).await?.trim_end()),
         (true, true) => print_line("Nothing is known of this error."),
         (true, false) => {
             print_line("Nothing is known of this very error. The nearest:\n")?;
-            print_line(full_texts(&others).trim_end())
+            print_line(whole_results(client, &query, &others).await?.trim_end())
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::cli::memories::Forget;
 use crate::client::call::{RawReply, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
-use crate::commands::list::{Columns, memory_table};
+use crate::commands::list;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Consent, Problem, Screen, confirm, escape_line, print_line, print_note};
+use crate::output::{Consent, MemoryRow, Problem, confirm, escape_line, print_line, print_note};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
@@ -200,8 +200,8 @@ async fn list_all(
 
 fn preview_text(matches: &[ListedMemory]) -> String {
     let shown = &matches[..matches.len().min(PREVIEW_ROWS)];
-    let mut text =
-        memory_table(Screen::of_stdout(), Columns { group: true, ..Columns::default() }, shown);
+    let rows: Vec<MemoryRow> = shown.iter().map(|memory| list::row(memory, false)).collect();
+    let mut text = list::memory_rows().text(&rows);
     if matches.len() > PREVIEW_ROWS {
         let _ = writeln!(text, "  … and {} more", matches.len() - PREVIEW_ROWS);
     }

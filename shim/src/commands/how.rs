@@ -2,7 +2,7 @@
 
 use crate::cli::lessons::How;
 use crate::client::call::VerbClient;
-use crate::commands::search::full_texts;
+use crate::commands::search::whole_results;
 use crate::output::{Problem, escape_line, print_line};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
 use loci_proto::requests::recall::RecallReply;
@@ -46,5 +46,5 @@ pub async fn run(client: &VerbClient, args: How) -> Result<(), Problem> {
         return crate::commands::reply_text::print_json(&raw_reply);
     }
     let reply: RecallReply = raw_reply.parse()?;
-    print_line(full_texts(&reply.results).trim_end())
+    print_line(whole_results(client, &args.tool, &reply.results).await?.trim_end())
 }

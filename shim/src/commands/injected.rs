@@ -2,11 +2,12 @@
 
 use crate::cli::hooks::Injected;
 use crate::client::call::VerbClient;
-use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, escape_line, print_line};
+use crate::commands::row_details::RowDetails;
+use crate::output::{MarkedText, MemoryRow, Problem, Rows, Screen, escape_line, print_line};
+use loci_proto::memory::MemoryId;
 use loci_proto::requests::injected::{InjectedReply, InjectedRequest, Receipt, ReceiptMemory};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 /// Prints the receipts, newest first.
 ///
@@ -26,14 +27,21 @@ pub async fn run(client: &VerbClient, args: Injected) -> Result<(), Problem> {
     if reply.receipts.is_empty() {
         return print_line("No hook has delivered or withheld anything.");
     }
-    let mut text: Vec<String> = reply.receipts.iter().map(receipt_text).collect();
+    let of_receipt = |receipt: &'_ Receipt| -> Vec<MemoryId> {
+        receipt.memories.iter().chain(&receipt.withheld).map(|memory| memory.id.clone()).collect()
+    };
+    let ids: BTreeSet<MemoryId> = reply.receipts.iter().flat_map(of_receipt).collect();
+    let details = RowDetails::fetch(client, &ids).await?;
+    let rows = Rows::new(Screen::of_stdout());
+    let mut text: Vec<String> =
+        reply.receipts.iter().map(|receipt| receipt_text(receipt, &rows, &details)).collect();
     if reply.more {
         text.push("There are older receipts; show more with --limit".to_owned());
     }
     print_line(text.join("\n\n"))
 }
 
-fn receipt_text(receipt: &Receipt) -> String {
+fn receipt_text(receipt: &Receipt, rows: &Rows, details: &RowDetails) -> String {
     let project = receipt.project.as_deref().map(|name| format!(", project {}", escape_line(name)));
     let session = match receipt.session.as_str() {
         "" => String::new(),
@@ -43,7 +51,7 @@ fn receipt_text(receipt: &Receipt) -> String {
         0 => String::new(),
         tokens => format!(", {tokens} tokens"),
     };
-    let mut text = format!(
+    let head = format!(
         "{}  {} {}: {}{tokens} ({}){}{session}",
         date_time(&receipt.at),
         escape_line(&receipt.client),
@@ -52,18 +60,19 @@ fn receipt_text(receipt: &Receipt) -> String {
         escape_line(&receipt.reason),
         project.unwrap_or_default(),
     );
-    for memory in &receipt.memories {
-        let _ = write!(text, "\n  {}", memory_text(memory));
-    }
-    for memory in &receipt.withheld {
-        let why = escape_line(memory.why.as_deref().unwrap_or("withheld"));
-        let _ = write!(text, "\n  withheld ({why}): {}", memory_text(memory));
-    }
-    text
-}
-
-fn memory_text(memory: &ReceiptMemory) -> String {
-    format!("{}  {}", memory_id::short(memory.id.as_str()), escape_line(&memory.preview))
+    let row = |memory: &ReceiptMemory, mark: Option<String>| {
+        let mut row = details.row(&memory.id, &memory.preview);
+        row.marks.splice(0..0, mark);
+        row
+    };
+    let delivered = receipt.memories.iter().map(|memory| row(memory, None));
+    let withheld = receipt.withheld.iter().map(|memory| {
+        let why = memory.why.as_deref().unwrap_or_default();
+        row(memory, Some(format!("withheld: {why}").trim_end_matches(": ").to_owned()))
+    });
+    let shown: Vec<MemoryRow> = delivered.chain(withheld).collect();
+    let head = MarkedText::new(head).lines(rows.screen.width, rows.screen).join("\n  ");
+    format!("{head}\n{}", rows.text(&shown)).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -89,9 +98,10 @@ mod tests {
             memories: vec![memory(1, None)],
             withheld: vec![memory(2, Some("budget"))],
         };
-        let lines = receipt_text(&receipt);
-        let expected = "2026-02-01 09:00:00  claude prompt: delivered, 30 tokens (matches the prompt), project shop, session 8b1f";
-        assert_eq!(lines.lines().next(), Some(expected));
-        assert!(lines.contains("withheld (budget)") && !lines.contains('\u{1b}'), "{lines}");
+        let rows = Rows::new(Screen::plain(140));
+        let lines = receipt_text(&receipt, &rows, &RowDetails::default());
+        let expected = "  claude prompt: delivered, 30 tokens (matches the prompt), project shop, session 8b1f";
+        assert!(lines.lines().next().is_some_and(|head| head.ends_with(expected)), "{lines}");
+        assert!(lines.contains("(withheld: budget)") && !lines.contains('\u{1b}'), "{lines}");
     }
 }

@@ -3,8 +3,10 @@
 use crate::cli::memories::Inspect;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, Style, escape_line, escape_lines, print_line, table};
+use crate::commands::reply_text::{date, date_time, print_json};
+use crate::output::{
+    Ink, MarkedText, Problem, Screen, escape_line, escape_lines, print_line, table,
+};
 use loci_proto::memory::Provenance;
 use loci_proto::requests::inspect::{
     AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
@@ -12,6 +14,7 @@ use loci_proto::requests::inspect::{
 use loci_proto::requests::relate::{MemoryPreview, Relation};
 use serde_json::Value;
 use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr;
 
 /// Prints the memory.
 ///
@@ -31,14 +34,15 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
     if args.format.json {
         return print_json(&raw_reply);
     }
-    print_line(inspect_text(&raw_reply.parse()?, Style::of(&std::io::stdout())).trim_end())
+    print_line(inspect_text(&raw_reply.parse()?, Screen::of_stdout()).trim_end())
 }
 
-fn inspect_text(reply: &InspectReply, style: Style) -> String {
-    let mut text = memory_text(&reply.memory, style);
+fn inspect_text(reply: &InspectReply, screen: Screen) -> String {
+    let mut text = memory_text(&reply.memory, screen);
     let mut add_section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            let _ = writeln!(text, "\n{}\n  {}", style.bold(title), lines.join("\n  "));
+            let _ = writeln!(text, "\n{}", screen.style.bold(title));
+            lines.iter().for_each(|line| push_wrapped(&mut text, screen, "  ", line));
         }
     };
     let preview_lines =
@@ -65,7 +69,7 @@ fn inspect_text(reply: &InspectReply, style: Style) -> String {
         );
     }
     if !reply.log.is_empty() {
-        let _ = write!(text, "\n{}\n{}", style.bold("Log"), log_table(&reply.log));
+        let _ = write!(text, "\n{}\n{}", screen.style.bold("Log"), log_table(&reply.log));
     }
     if let Some(next) = reply.log_next {
         let _ = writeln!(text, "  next page: --log --log-before {next}");
@@ -73,14 +77,48 @@ fn inspect_text(reply: &InspectReply, style: Style) -> String {
     text
 }
 
-fn memory_text(memory: &MemoryDetails, style: Style) -> String {
-    let mut text = format!("{}\n\n", style.bold(&memory.id.to_string()));
-    for line in escape_lines(&memory.content).lines() {
-        let _ = writeln!(text, "  {line}");
+/// Appends a text that is wrapped at words; every line begins with `first`, or with as many spaces.
+fn push_wrapped(text: &mut String, screen: Screen, first: &str, value: &str) {
+    push_marked(text, screen, first, MarkedText::new(value.to_owned()));
+}
+
+fn push_marked(text: &mut String, screen: Screen, first: &str, value: MarkedText) {
+    let indent = first.width();
+    let lines = value.lines(screen.width.saturating_sub(indent), screen);
+    for (at, line) in lines.iter().enumerate() {
+        let start = if at == 0 { first.to_owned() } else { " ".repeat(indent) };
+        text.push_str(format!("{start}{line}").trim_end());
+        text.push('\n');
     }
+    if lines.is_empty() {
+        text.push_str(first.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Makes a value a link if it is the path of a file that exists.
+fn with_file_link(value: String) -> MarkedText {
+    let target =
+        value.starts_with('/').then(|| std::path::Path::new(&value)).filter(|p| p.exists());
+    let target = target.map(|path| format!("file://{}", path.display()));
+    let length = value.len();
+    let mut marked = MarkedText::new(value);
+    if let Some(target) = target {
+        marked.link(0..length, target);
+    }
+    marked
+}
+
+fn memory_text(memory: &MemoryDetails, screen: Screen) -> String {
+    let mut text = format!("{}\n\n", screen.style.bold(&memory.id.to_string()));
+    push_wrapped(&mut text, screen, "  ", &escape_lines(memory.content.trim_end()));
     text.push('\n');
     let mut row = |name: &str, value: String| {
-        let _ = writeln!(text, "  {name:<11} {value}");
+        let mut value = with_file_link(value);
+        if name == "type" {
+            value.mark(0..memory.kind.as_str().len(), Ink::Type(memory.kind));
+        }
+        push_marked(&mut text, screen, &format!("  {name:<11} "), value);
     };
     let project = memory
         .group
@@ -184,9 +222,10 @@ fn version_line(version: &Version, is_inspected: bool) -> String {
     let preview = version.preview.as_deref().map(escape_line).unwrap_or_default();
     let mark = if is_inspected { "*" } else { " " };
     format!(
-        "{mark} {}  {}  {:<10}  {preview}",
+        "{mark} {}  {}  {}  {:<10}  {preview}",
         version.version,
         memory_id::short(version.id.as_str()),
+        date(&version.created_at),
         escape_line(&version.status)
     )
 }

@@ -10,6 +10,7 @@ mod add;
 mod backup;
 mod bridge;
 mod brief;
+mod browse;
 mod candidates;
 mod cleanup;
 mod compact;
@@ -44,12 +45,15 @@ mod reply_text;
 mod reset;
 mod restore;
 mod review;
+mod row_details;
 mod scan;
 mod search;
 mod setup;
 mod short_lived;
 mod stats;
+mod stats_chart;
 mod supersede;
+mod top;
 mod transfer;
 mod undo;
 mod uninstall;
@@ -91,6 +95,8 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Uninstall(args) => return uninstall::run(args).await,
         Command::Completions { shell } => return completions::run(shell),
         Command::Man { dir } => return man::run(dir.as_deref()),
+        Command::Top(args) => return top::run(args).await,
+        Command::Browse(args) => return browse::run(project_client()?, args).await,
         Command::Search(args) => search::run(&project_client()?, args).await?,
         Command::List(args) => list::run(&project_client()?, args).await?,
         Command::Inspect(args) => inspect::run(&project_client()?, args).await?,

@@ -2,7 +2,7 @@
 
 use crate::cli::memories::Redo;
 use crate::client::call::VerbClient;
-use crate::commands::history;
+use crate::commands::history::ShownActs;
 use crate::commands::reply_text::print_json;
 use crate::output::{Consent, Problem, confirm, print_line, print_note};
 use loci_proto::requests::redo::{RedoReply, RedoRequest};
@@ -19,7 +19,7 @@ pub async fn run(client: &VerbClient, args: Redo) -> Result<(), Problem> {
     } else {
         preview.redone.as_slice()
     };
-    let table = history::acts_table(acts);
+    let table = ShownActs::fetch(client, acts).await?.text(acts);
     if !args.format.json {
         print_line(table.trim_end())?;
     } else if !args.yes {

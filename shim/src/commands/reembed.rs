@@ -3,6 +3,7 @@
 use crate::cli::daemon::Reembed;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
+use crate::output::local_time::date;
 use crate::output::progress::Progress;
 use crate::output::{Problem, escape_line, print_line};
 use loci_proto::error::{Code, Exit, Failure};
@@ -74,6 +75,6 @@ fn reply_text(reply: &ReembedReply, action: ReembedAction) -> String {
 
 fn kept_text(kept: &KeptVectors) -> String {
     let kind = if kept.complete { "kept" } else { "incomplete, kept" };
-    let day = kept.kept_until.get(..10).unwrap_or(&kept.kept_until);
+    let day = date(&kept.kept_until);
     format!("Vectors of {} are {kind} until {day}", escape_line(&kept.set))
 }

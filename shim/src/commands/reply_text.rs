@@ -1,7 +1,8 @@
 //! Formatting that several commands share: raw replies, times, and the undo hint.
 
 use crate::client::call::RawReply;
-use crate::output::{Problem, escape_line, print_line};
+pub use crate::output::local_time::{date, date_time};
+use crate::output::{Problem, print_line};
 
 /// Prints a reply unchanged (`--json`).
 pub fn print_json(raw_reply: &RawReply) -> Result<(), Problem> {
@@ -16,14 +17,4 @@ pub fn to_json(value: &impl serde::Serialize) -> Result<String, Problem> {
 /// Returns a second line that says how to undo `act`; empty without an act.
 pub fn undo_hint(act: Option<i64>) -> String {
     act.map(|act| format!("\n  undo: loci undo {act}")).unwrap_or_default()
-}
-
-/// Returns the date of an RFC 3339 time.
-pub fn date(time: &str) -> String {
-    escape_line(time.get(..10).unwrap_or(time))
-}
-
-/// Returns an RFC 3339 time to the second as `2026-11-22 09:30:00`.
-pub fn date_time(time: &str) -> String {
-    escape_line(&time.get(..19).unwrap_or(time).replace('T', " "))
 }

@@ -6,8 +6,9 @@ use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
 use crate::commands::candidates;
 use crate::commands::input::memory_id;
-use crate::commands::reply_text::{date, print_json, undo_hint};
-use crate::output::{Problem, escape_line, print_line};
+use crate::commands::reply_text::{print_json, undo_hint};
+use crate::commands::row_details::RowDetails;
+use crate::output::{Problem, Rows, Screen, escape_line, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::ForgetReply;
@@ -69,10 +70,12 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
     if reply.pairs.is_empty() {
         return print_line(format!("No pair to review{}", next_page(&reply)));
     }
+    let both = reply.pairs.iter().flat_map(|pair| [&pair.newer.id, &pair.older.id]);
+    let details = RowDetails::fetch(client, both).await?;
     if args.list || !io::stdin().is_terminal() {
-        reply.pairs.iter().try_for_each(|pair| print_line(pair_text(pair)))?;
+        reply.pairs.iter().try_for_each(|pair| print_line(pair_text(pair, &details)))?;
     } else {
-        ask_about_all(client, &reply.pairs, group.as_ref()).await?;
+        ask_about_all(client, (&reply.pairs, &details), group.as_ref()).await?;
     }
     let pairs = if reply.pairs.len() == 1 { "pair" } else { "pairs" };
     print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))
@@ -82,32 +85,26 @@ fn next_page(reply: &ReviewReply) -> String {
     reply.next.map_or(String::new(), |next| format!("; next page: --before {next}"))
 }
 
-fn pair_text(pair: &ReviewPair) -> String {
-    let line = |name: &str, memory: &ReviewedMemory| {
-        let project = memory
-            .group
-            .as_ref()
-            .map_or(String::new(), |name| format!(", project {}", escape_line(name)));
-        format!(
-            "  {name} {}  {}  ({}{project})",
-            memory_id::short(memory.id.as_str()),
-            escape_line(&memory.preview),
-            date(&memory.created_at)
-        )
+fn pair_text(pair: &ReviewPair, details: &RowDetails) -> String {
+    let row = |name: &str, memory: &ReviewedMemory| {
+        let mut row = details.row(&memory.id, &memory.preview);
+        row.at = Some(memory.created_at.clone());
+        row.marks.insert(0, name.to_owned());
+        row
     };
+    let rows = Rows::new(Screen::of_stdout());
     format!(
-        "{} (cosine {:.2})\n{}\n{}",
+        "{} (cosine {:.2})\n{}",
         escape_line(&pair.looks_like),
         pair.cosine,
-        line("newer", &pair.newer),
-        line("older", &pair.older)
+        rows.text(&[row("newer", &pair.newer), row("older", &pair.older)])
     )
 }
 
 /// Asks about each pair of which no memory was dealt with before.
 async fn ask_about_all(
     client: &VerbClient,
-    pairs: &[ReviewPair],
+    (pairs, details): (&[ReviewPair], &RowDetails),
     group: Option<&GroupName>,
 ) -> Result<(), Problem> {
     let mut gone: HashSet<&MemoryId> = HashSet::new();
@@ -115,7 +112,7 @@ async fn ask_about_all(
         if gone.contains(&pair.newer.id) || gone.contains(&pair.older.id) {
             continue;
         }
-        print_line(pair_text(pair))?;
+        print_line(pair_text(pair, details))?;
         let decision = ask()?;
         match decision {
             Decision::Quit => break,

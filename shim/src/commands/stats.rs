@@ -3,6 +3,7 @@
 use crate::cli::memories::Stats;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::{date, print_json};
+use crate::commands::stats_chart;
 use crate::output::{Problem, escape_line, print_line, print_note};
 use loci_proto::requests::stats::StatsReply;
 use serde_json::json;
@@ -17,6 +18,9 @@ pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
     let raw_reply = client.call_raw("memory_stats", &json!({"group": args.group})).await?;
     if args.format.json {
         return print_json(&raw_reply);
+    }
+    if args.chart {
+        return print_line(stats_chart::text(client, args.group).await?.trim_end());
     }
     let reply: StatsReply = raw_reply.parse()?;
     print_line(stats_text(&reply).trim_end())?;

@@ -2,9 +2,10 @@
 
 use crate::cli::memories::Undo;
 use crate::client::call::VerbClient;
-use crate::commands::history;
+use crate::commands::history::{ShownActs, stored_text};
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
+use crate::commands::row_details::RowDetails;
 use crate::output::{Consent, Problem, confirm, escape_line, print_line, print_note};
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
 use std::fmt::Write as _;
@@ -29,10 +30,11 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     if preview.undone.is_empty() && !args.format.json {
         return print_line("There is nothing to undo.");
     }
+    let acts = ShownActs::fetch(client, &preview.undone).await?;
     if !args.format.json {
-        print_line(history::acts_table(&preview.undone).trim_end())?;
+        print_line(acts.text(&preview.undone).trim_end())?;
     } else if !args.yes {
-        print_note("Note:", history::acts_table(&preview.undone).trim_end());
+        print_note("Note:", acts.text(&preview.undone).trim_end());
     }
     let question = match preview.undone.len() {
         1 => "\nUndo this act?".to_owned(),
@@ -64,10 +66,13 @@ async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Resu
     let request = UndoRequest { session: Some(session), preview: true, ..UndoRequest::default() };
     let preview: UndoReply = client.call("undo", &request).await?;
     let is_empty = preview.undone.is_empty() && preview.removed.is_empty();
+    let acts = ShownActs::fetch(client, &preview.undone).await?;
+    let stored = RowDetails::fetch(client, preview.removed.iter().map(|memory| &memory.id)).await?;
+    let shown = session_text(&preview, &acts, &stored);
     if !args.format.json {
-        print_line(session_text(&preview).trim_end())?;
+        print_line(shown.trim_end())?;
     } else if !args.yes {
-        print_note("Note:", session_text(&preview).trim_end());
+        print_note("Note:", shown.trim_end());
     }
     if is_empty && !args.format.json {
         return print_line("There is nothing to undo.");
@@ -94,14 +99,14 @@ async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Resu
     ))
 }
 
-fn session_text(reply: &UndoReply) -> String {
+fn session_text(reply: &UndoReply, acts: &ShownActs, stored: &RowDetails) -> String {
     let session = escape_line(reply.session.as_deref().unwrap_or_default());
     let mut text = format!("Session {session}\n");
     if !reply.removed.is_empty() {
-        let _ = write!(text, "\n{}", history::stored_table(&reply.removed));
+        let _ = write!(text, "\n{}", stored_text(&reply.removed, stored));
     }
     if !reply.undone.is_empty() {
-        let _ = write!(text, "\n{}", history::acts_table(&reply.undone));
+        let _ = write!(text, "\n{}", acts.text(&reply.undone));
     }
     for skipped in &reply.skipped {
         let what = match (&skipped.id, skipped.act) {

@@ -2,8 +2,8 @@
 //!
 //! Widths are display columns: a Chinese character has width 2, a combining accent width 0.
 
-use crate::output::style::Style;
-use std::io;
+use crate::output::style::{Style, has_hyperlinks};
+use std::io::{self, IsTerminal};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -19,8 +19,12 @@ const MIN_COLUMN: usize = 8;
 pub struct Screen {
     /// Width in display columns.
     pub width: usize,
-    /// The style of the heading.
+    /// Whether bold text and colours are allowed.
     pub style: Style,
+    /// Whether it is a terminal.
+    pub is_terminal: bool,
+    /// Whether the terminal opens links.
+    pub links: bool,
 }
 
 impl Screen {
@@ -30,7 +34,18 @@ impl Screen {
         let stdout = io::stdout();
         let width = terminal_size::terminal_size_of(&stdout)
             .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Self { width: width.max(MIN_WIDTH), style: Style::of(&stdout) }
+        Self {
+            width: width.max(MIN_WIDTH),
+            style: Style::of(&stdout),
+            is_terminal: stdout.is_terminal(),
+            links: stdout.is_terminal() && has_hyperlinks(),
+        }
+    }
+
+    /// Returns a screen without colours and links, as of a pipe.
+    #[must_use]
+    pub fn plain(width: usize) -> Self {
+        Self { width, style: Style::Plain, is_terminal: false, links: false }
     }
 
     /// Returns a line that fits the width; `…` marks a truncation.
@@ -110,14 +125,15 @@ fn widths(rows: &[&[String]], numeric: &[bool], screen_width: usize) -> Vec<usiz
     }
 }
 
-fn fit(cell: &str, width: usize, numeric: bool) -> String {
+/// Returns a cell of exactly `width` columns.
+pub(super) fn fit(cell: &str, width: usize, numeric: bool) -> String {
     let cell = truncate(cell, width);
     let padding = " ".repeat(width.saturating_sub(cell.width()));
     if numeric { padding + &cell } else { cell + &padding }
 }
 
 /// Truncates text to `width` display columns and marks the truncation with `…`.
-fn truncate(text: &str, width: usize) -> String {
+pub(super) fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -138,7 +154,7 @@ mod tests {
 
     fn table_of_width(width: usize, rows: &[[&str; 3]]) -> String {
         let rows: Vec<[String; 3]> = rows.iter().map(|row| row.map(str::to_owned)).collect();
-        table_on(Screen { width, style: Style::Plain }, &rows)
+        table_on(Screen::plain(width), &rows)
     }
 
     #[test]

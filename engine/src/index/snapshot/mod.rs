@@ -16,6 +16,7 @@ use crate::index::Index;
 use crate::index::snapshot::error::SnapshotError;
 use crate::index::warmup::WarmupProgress;
 use crate::model::entry::Entry;
+use crate::model::time;
 use crate::model::vector_set::VectorSet;
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
@@ -89,11 +90,12 @@ fn unfinished(database: &Path) -> PathBuf {
     with_suffix(database, "-index.tmp")
 }
 
-/// Returns the header: format version, text fingerprint, state of the database, vector set.
+/// Returns the header: format version, text fingerprint, state of the database, vector set, time zone of the days.
 fn header(state: &SnapshotState, set: &VectorSet) -> Vec<u8> {
     let mut header = MAGIC.to_vec();
     header.extend(text_fingerprint().as_bytes());
-    for part in [state.nonce.as_bytes(), set.name.as_bytes()] {
+    let zone = time::zone_fingerprint();
+    for part in [state.nonce.as_bytes(), set.name.as_bytes(), &zone] {
         header.extend(blake3::hash(part).as_bytes());
     }
     header.extend(state.identity.0.iter().flat_map(|number| number.to_le_bytes()));

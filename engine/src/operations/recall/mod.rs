@@ -20,7 +20,7 @@ use crate::model::actor::Viewer;
 use crate::model::encoding::QueryEncoding;
 use crate::model::files::ProjectFiles;
 use crate::model::time::Timestamp;
-use crate::operations::visible_memory::named_group;
+use crate::operations::visible_memory::existing_group;
 use crate::ranking::fusion::Fusion;
 use loci_proto::degraded::Degraded;
 use loci_proto::requests::recall::RecallReply;
@@ -68,7 +68,7 @@ impl Reader {
     pub fn recall(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
         let request = &prepared.request;
         let (isolation, named) = (self.shared.isolation(), request.group.as_ref());
-        let group = named_group(&self.conn, &isolation, context.viewer, named)?;
+        let group = existing_group(&self.conn, &isolation, context.viewer, named)?;
         match &prepared.target {
             Target::Ids(ids) => self.recall_ids(request, context, &group, ids),
             Target::Search(text) => self.recall_search(request, context, &group, text),

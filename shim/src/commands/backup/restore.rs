@@ -3,6 +3,7 @@
 use crate::cli::backup::RestoreBackup;
 use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
+use crate::output::local_time::date_time;
 use crate::output::{Problem, confirm, escape_line, print_line, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::backup::{RestoreBackupReply, RestorePlan};
@@ -44,7 +45,7 @@ fn plan_text(plan: &RestorePlan) -> String {
     format!(
         "The store of now ({now}) is replaced by the backup {} of {} ({} memories).\nThe files of now are kept aside. What was hard-deleted since stays deleted.",
         escape_line(&plan.backup.id),
-        plan.backup.created_at.get(..19).unwrap_or_default().replace('T', " "),
+        date_time(&plan.backup.created_at),
         plan.backup.memories.unwrap_or_default()
     )
 }

@@ -3,6 +3,7 @@
 use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
+use crate::output::local_time::{date_time, minute};
 use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::admin::{BackupStatus, HookClientStatus, SessionStatus, Status, SwitchStatus};
 use loci_proto::off::OffReason;
@@ -72,7 +73,7 @@ fn status_text(status: &Status) -> String {
         ),
     );
     if let Some(at) = &status.last_full_check {
-        row("checked", at.clone());
+        row("checked", date_time(at));
     }
     row("backups", backups_text(&status.backups));
     if let Some(switches) = switches_text(&status.switches) {
@@ -108,10 +109,8 @@ fn switches_text(switches: &SwitchStatus) -> Option<String> {
 
 /// Returns the hooks of one client as `claude, last 2026-11-21 09:30, delivered 12, missed 0`.
 fn hooks_text(client: &HookClientStatus) -> String {
-    let last = client.last_event.as_deref().and_then(|time| time.get(..16));
-    let last = last.map_or_else(|| "never".to_owned(), |time| time.replace('T', " "));
-    let delivered = client.last_delivery.as_deref().and_then(|time| time.get(..16));
-    let delivered = delivered.map(|time| format!(" (last {})", time.replace('T', " ")));
+    let last = client.last_event.as_deref().map_or_else(|| "never".to_owned(), minute);
+    let delivered = client.last_delivery.as_deref().map(|time| format!(" (last {})", minute(time)));
     let (name, delivered) = (escape_line(&client.client), delivered.unwrap_or_default());
     format!(
         "{name}, last {last}, delivered {}{delivered}, missed {}",
@@ -120,10 +119,7 @@ fn hooks_text(client: &HookClientStatus) -> String {
 }
 
 fn backups_text(backups: &BackupStatus) -> String {
-    let minute = |time: &Option<String>| {
-        let minute = time.as_deref().and_then(|time| time.get(..16)).map(|t| t.replace('T', " "));
-        minute.unwrap_or_else(|| "never".to_owned())
-    };
+    let minute = |time: &Option<String>| time.as_deref().map_or_else(|| "never".to_owned(), minute);
     if backups.count == 0 {
         return "none".to_owned();
     }
@@ -156,7 +152,7 @@ fn sessions_table(sessions: &[SessionStatus]) -> String {
             escape_line(&session.group) + off_mark(session),
             session.pid.to_string(),
             session.calls.to_string(),
-            session.since.clone(),
+            date_time(&session.since),
         ]
     };
     let rows: Vec<_> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
@@ -254,6 +250,7 @@ mod tests {
                     missed: 1,
                 }],
             },
+            latencies: Vec::new(),
         }
     }
 

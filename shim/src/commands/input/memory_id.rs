@@ -10,18 +10,11 @@ use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::ListedMemory;
 use std::fmt::Write as _;
 
-/// Number of characters of an id that tables show.
-const SHORT_CHARS: usize = 8;
-
 /// Maximum number of matches that the daemon returns.
 const MAX_MATCHES: usize = 10;
 
 /// Returns the end of an id, for tables.
-#[must_use]
-pub fn short(id: &str) -> String {
-    let start = id.len().saturating_sub(SHORT_CHARS);
-    escape_line(id.get(start..).unwrap_or(id))
-}
+pub use crate::output::short_id as short;
 
 /// A resolved memory id.
 #[derive(Debug)]

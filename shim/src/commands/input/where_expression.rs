@@ -60,16 +60,31 @@ fn split(expression: &str) -> Result<Vec<Condition>, String> {
     let mut rest = expression.trim_start();
     while !rest.is_empty() {
         let word = rest.split_whitespace().next().unwrap_or(rest);
+        if word.starts_with('"') {
+            let message = "a condition must not begin with a quote";
+            return Err(format!("{message}; write text:\"two words\""));
+        }
         let (key, after) = word.split_once(':').map(|(key, _)| rest.split_at(key.len())).ok_or_else(|| {
             format!("{word} has no key; write text:{word}, or quote a value with spaces, for example text:\"two words\"")
         })?;
         let after = &after[1..];
         let (value, remaining) = match after.strip_prefix('"') {
             Some(quoted) => {
-                quoted.split_once('"').ok_or_else(|| format!("{key}: the quotes are not closed"))?
+                let (value, remaining) = quoted
+                    .split_once('"')
+                    .ok_or_else(|| format!("{key}: the quotes are not closed"))?;
+                if !remaining.is_empty() && !remaining.starts_with(char::is_whitespace) {
+                    return Err(format!("{key}: a space must follow the closing quote"));
+                }
+                (value, remaining)
             }
             None => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
         };
+        // A quote within a value that does not begin with one: the shell has taken the other, or it is misplaced.
+        if !after.starts_with('"') && value.matches('"').count() > 0 {
+            let message = "the quotes are not balanced; put the whole value in quotes";
+            return Err(format!("{key}: {message}, for example {key}:\"two words\""));
+        }
         conditions.push(Condition { key: key.to_owned(), value: value.to_owned() });
         rest = remaining.trim_start();
     }
@@ -106,6 +121,10 @@ mod tests {
             ("server", "write text:server"),
             ("text:", "has no value"),
             ("text:\"old server", "not closed"),
+            ("text:old\" type:episodic", "not balanced"),
+            ("text:\"old\"server", "a space must follow"),
+            ("text:old server\"", "write text:server"),
+            ("\"text:old server\"", "must not begin with a quote"),
             ("txt:server", "an unknown key"),
             ("type:fact", "must be episodic"),
             ("older:90", "a number and s"),

@@ -5,9 +5,11 @@ mod explain;
 use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
-use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, Screen, escape_line, escape_lines, print_line, print_note, table_on};
-use loci_proto::memory::{MemoryId, MemoryType};
+use crate::commands::reply_text::print_json;
+use crate::commands::row_details::RowDetails;
+use crate::output::{
+    Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line, print_note,
+};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
@@ -34,8 +36,15 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: RecallReply = raw_reply.parse()?;
-    let results =
-        if args.full { full_texts(&reply.results) } else { preview_table(&reply.results) };
+    let found = RowDetails::fetch(client, reply.results.iter().map(|result| &result.id)).await?;
+    let rows = Rows {
+        terms: Terms::of_query(&query),
+        meter: if args.explain { "SCORE" } else { "FIT" },
+        numbers: args.explain || !Screen::of_stdout().is_terminal,
+        extent: if args.full { Extent::Whole } else { Extent::Lines(3) },
+        ..Rows::new(Screen::of_stdout())
+    };
+    let results = rows.text(&shown_rows(&rows, &reply.results, &found));
     let breakdown = reply
         .explain
         .as_ref()
@@ -62,66 +71,41 @@ fn footer(reply: &RecallReply) -> String {
     }
 }
 
-fn kind(result: &RecalledMemory) -> MemoryType {
-    result.kind.unwrap_or(MemoryType::Semantic)
-}
-
-fn score_text(result: &RecalledMemory) -> String {
-    result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
-}
-
-/// Returns what precedes a preview, so that no narrow screen cuts it off: whether the memory has faded,
-/// the newer version, and how many similar memories it stands for.
-fn marks_text(result: &RecalledMemory) -> String {
-    let similar = match result.also.len() {
-        0 => String::new(),
-        count => format!("(+{count} similar) "),
-    };
-    let faded = if result.faded { "(faded) " } else { "" };
-    format!("{}{faded}{}{similar}", status_text(result), newer_text(result))
-}
-
-/// Returns the status of a candidate or a rejected attempt as `(candidate) `; empty for others.
-fn status_text(result: &RecalledMemory) -> String {
-    result.status.as_ref().map_or(String::new(), |status| format!("({}) ", escape_line(status)))
-}
-
-/// Returns which result states a newer value as `(older than 90123456) `; empty without one.
-fn newer_text(result: &RecalledMemory) -> String {
-    let text = |id: &MemoryId| format!("(older than {}) ", memory_id::short(id.as_str()));
-    result.older_version_of.as_ref().map(text).unwrap_or_default()
-}
-
-/// Returns the day that the text names as ` (day 2026-04-24, from the text)`; empty without one.
-fn day_text(result: &RecalledMemory) -> String {
-    let text = |day: &String| format!(" (day {}, from the text)", escape_line(day));
-    result.event_date_derived.as_ref().map(text).unwrap_or_default()
-}
-
-fn preview_table(results: &[RecalledMemory]) -> String {
-    if results.is_empty() {
-        return String::new();
-    }
-    let has_other_project = results.iter().any(|result| result.group.is_some());
+/// Returns the rows of the results. A bar says how well a result fits compared with the best one; a number is the score itself.
+fn shown_rows(rows: &Rows, results: &[RecalledMemory], found: &RowDetails) -> Vec<MemoryRow> {
+    let scores = results.iter().filter_map(|result| result.score);
+    let best = scores.fold(0.0, f64::max);
     let row = |result: &RecalledMemory| {
-        let preview = result.preview.as_deref().unwrap_or_default();
-        let mut row = vec![
-            score_text(result),
-            kind(result).to_string(),
-            memory_id::short(result.id.as_str()),
-        ];
-        if has_other_project {
-            row.push(escape_line(result.group.as_deref().unwrap_or("-")));
+        let text = result.preview.as_deref().or(result.content.as_deref()).unwrap_or_default();
+        let mut row = found.row(&result.id, text);
+        row.share = result
+            .score
+            .map(|score| if rows.numbers || best <= 0.0 { score } else { score / best });
+        row.marks.extend(marks(result));
+        row.below = lessons(result);
+        if rows.extent == Extent::Whole {
+            let relations = result.relations.iter().map(crate::commands::inspect::relation_line);
+            row.below.extend(relations.chain(result.also.iter().map(|id| format!("= {id}"))));
         }
-        row.push(marks_text(result) + &escape_line(preview));
         row
     };
-    let mut heading = vec!["SCORE", "TYPE", "ID"];
-    heading.extend(has_other_project.then_some("PROJECT"));
-    heading.push("MEMORY");
-    let heading = heading.into_iter().map(str::to_owned).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(results.iter().map(row)).collect();
-    table_on(Screen::of_stdout(), &rows)
+    results.iter().map(row).collect()
+}
+
+/// Returns whole results, as `loci fix` and `loci how` print them. The words of the query are marked.
+///
+/// # Errors
+/// The daemon cannot be reached.
+pub(super) async fn whole_results(
+    client: &VerbClient,
+    query: &str,
+    results: &[RecalledMemory],
+) -> Result<String, Problem> {
+    let found = RowDetails::fetch(client, results.iter().map(|result| &result.id)).await?;
+    let screen = Screen::of_stdout();
+    let numbers = !screen.is_terminal;
+    let rows = Rows { terms: Terms::of_query(query), meter: "FIT", numbers, extent: Extent::Whole, ..Rows::new(screen) };
+    Ok(rows.text(&shown_rows(&rows, results, &found)))
 }
 
 /// Returns the lines about what was given up, and about files that have changed.
@@ -135,37 +119,17 @@ fn lessons(result: &RecalledMemory) -> Vec<String> {
     why.chain(tried).chain(stale).collect()
 }
 
-pub(super) fn full_texts(results: &[RecalledMemory]) -> String {
-    let full_text = |result: &RecalledMemory| {
-        let created = result.created_at.as_deref().map(date).unwrap_or_default();
-        let confidence = result
-            .confidence
-            .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
-        let project = result
-            .group
-            .as_ref()
-            .map_or(String::new(), |name| format!(", project {}", escape_line(name)));
-        let newer = result.older_version_of.as_ref();
-        let newer = newer.map_or(String::new(), |id| format!(", older version of {id}"));
-        let heading = format!(
-            "{}  {}  {}{confidence}, {created}{}{}{newer}{project}",
-            score_text(result),
-            kind(result),
-            result.id,
-            day_text(result),
-            if result.faded { " (faded)" } else { "" }
-        );
-        let heading = status_text(result) + &heading;
-        let text = escape_lines(result.content.as_deref().unwrap_or_default());
-        let relations = result.relations.iter().map(crate::commands::inspect::relation_line);
-        let also = result.also.iter().map(|id| format!("= {id}"));
-        let body: Vec<String> = std::iter::once(heading)
-            .chain(text.lines().map(str::to_owned))
-            .chain(lessons(result))
-            .chain(relations)
-            .chain(also)
-            .collect();
-        body.join("\n  ") + "\n"
-    };
-    results.iter().map(full_text).collect::<Vec<_>>().join("\n")
+/// Returns what is special about a result: it has faded, there is a newer version, it stands for similar memories.
+fn marks(result: &RecalledMemory) -> Vec<String> {
+    let mut marks = Vec::new();
+    if result.faded {
+        marks.push("faded".to_owned());
+    }
+    if let Some(newer) = &result.older_version_of {
+        marks.push(format!("older than {}", memory_id::short(newer.as_str())));
+    }
+    if !result.also.is_empty() {
+        marks.push(format!("+{} similar", result.also.len()));
+    }
+    marks
 }

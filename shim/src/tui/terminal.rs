@@ -1,0 +1,115 @@
+//! The terminal while a full-screen command has it: entered once, drawn to without flicker, and left clean on return, panic and signals.
+
+use crate::output::Problem;
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use loci_proto::error::Exit;
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the terminal is in the alternate screen.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+static PANIC_HOOK: Once = Once::new();
+
+/// The terminal in the alternate screen and in raw mode, until dropped.
+#[derive(Debug)]
+pub struct FullScreen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl FullScreen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When standard input or output is not a terminal, or it refuses.
+    pub fn enter(command: &str, instead: &str) -> Result<Self, Problem> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            let message = format!("loci {command} needs a terminal");
+            return Err(Problem::new(message).hint(instead).exit(Exit::Usage));
+        }
+        PANIC_HOOK.call_once(|| {
+            let earlier = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                // The message must be readable, so it comes after the alternate screen is left.
+                let _ = leave();
+                earlier(panic);
+            }));
+        });
+        enter()?;
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()));
+        match terminal {
+            Ok(terminal) => Ok(Self { terminal }),
+            Err(error) => {
+                leave()?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Draws one frame. The terminal shows it at once where it knows synchronised updates.
+    ///
+    /// # Errors
+    /// The terminal cannot be written.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(io::stdout(), BeginSynchronizedUpdate)?;
+        let drawn = self.terminal.draw(render).map(|_| ());
+        execute!(io::stdout(), EndSynchronizedUpdate)?;
+        drawn
+    }
+
+    /// Draws everything again with the next frame.
+    ///
+    /// # Errors
+    /// The terminal cannot be written.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal back while `run` uses it, an editor for example.
+    ///
+    /// # Errors
+    /// The terminal refuses.
+    pub fn suspended<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
+        leave()?;
+        let result = run();
+        enter()?;
+        self.terminal.clear()?;
+        Ok(result)
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        let _ = leave();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    ENTERED.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
+}
+
+fn leave() -> io::Result<()> {
+    if !ENTERED.swap(false, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let written = execute!(
+        io::stdout(),
+        EndSynchronizedUpdate,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
+    disable_raw_mode()?;
+    io::stdout().flush()?;
+    written
+}

@@ -4,10 +4,10 @@
 
 use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
-use crate::commands::list::{Columns, memory_table};
+use crate::commands::list::{memory_rows, row};
 use crate::commands::reply_text::{date, print_json, undo_hint};
 use crate::commands::review::forget;
-use crate::output::{Problem, Screen, escape_line, escape_lines, print_line};
+use crate::output::{MemoryRow, Problem, escape_line, escape_lines, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
@@ -52,8 +52,8 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         return print_line("No candidate to review");
     }
     if args.list || !io::stdin().is_terminal() {
-        let columns = Columns { group: false, status: false, day: false, used: false };
-        print_line(memory_table(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
+        let rows: Vec<MemoryRow> = reply.memories.iter().map(|memory| row(memory, false)).collect();
+        print_line(memory_rows().text(&rows).trim_end())?;
     } else {
         for memory in &reply.memories {
             if ask_about(client, &memory.id, group.as_ref()).await? == Decision::Quit {

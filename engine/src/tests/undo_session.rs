@@ -159,7 +159,10 @@ fn a_session_is_found_by_the_beginning_of_its_id_and_its_history_has_its_stores(
         test_store.writer.undo(&call, &request).expect_err("it is refused").to_string()
     };
     let ambiguous = refusal(&mut test_store, "rogue");
-    assert!(ambiguous.starts_with("conflict: session several"), "{ambiguous}");
+    assert!(
+        ambiguous.starts_with("conflict: session rogue is the beginning of several"),
+        "{ambiguous}"
+    );
     assert!(refusal(&mut test_store, "nobody").starts_with("not_found: session"));
     let both = parse::<loci_proto::requests::undo::UndoRequest>(
         json!({"session": "rogue-1", "last": true}),

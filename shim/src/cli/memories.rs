@@ -173,8 +173,11 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 pub struct Add {
     /// Text to store, one self-contained statement; `-` reads standard input.
-    #[arg(required = true, num_args = 1.., value_name = "TEXT")]
-    pub text: Vec<String>,
+    #[arg(allow_hyphen_values = true)]
+    pub text: String,
+    /// Further words of the text.
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
     /// Memory type.
     #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser(), default_value = "semantic")]
     pub kind: MemoryType,

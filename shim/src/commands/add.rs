@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
-    let content = text::read_argument(args.text.join(" "))?;
+    let content = text::read_argument([vec![args.text], args.words].concat().join(" "))?;
     let supersedes = match &args.supersedes {
         Some(id_part) => Some(memory_id::resolve(client, id_part, args.group.as_ref()).await?.id),
         None => None,

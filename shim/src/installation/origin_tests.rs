@@ -110,7 +110,8 @@ fn a_receipt_counts_only_for_the_folder_that_it_names() {
     assert_eq!(found.installer, Installer::Script);
     let expected = "curl -fsSL https://example.test/releases/install.sh | sh -s -- --from https://example.test/releases --prefix ";
     assert!(found.update.starts_with(expected), "{}", found.update);
-    assert!(found.remove.ends_with("/share/loci/install.json"), "{}", found.remove);
+    let expected = "&& rm bin/loci bin/locid share/loci/install.json && rmdir share/loci";
+    assert!(found.remove.ends_with(expected), "{}", found.remove);
     assert_eq!(write(&root.join("elsewhere")).installer, Installer::Unknown);
 }
 

@@ -7,7 +7,9 @@ use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::print_json;
 use crate::commands::row_details::RowDetails;
-use crate::output::{Extent, MemoryRow, Problem, Rows, Screen, Terms, print_line, print_note};
+use crate::output::{
+    DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, print_line, print_note,
+};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
@@ -42,7 +44,8 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         extent: if args.full { Extent::Whole } else { Extent::Lines(3) },
         ..Rows::new(Screen::of_stdout())
     };
-    let results = rows.text(&shown_rows(&rows, &reply.results, &found));
+    let shown = shown_rows(&rows, &reply.results, &found);
+    let results = rows.text(&shown);
     let breakdown = reply
         .explain
         .as_ref()
@@ -50,6 +53,9 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .unwrap_or_default();
     let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
     print_line(format!("{warning}{results}{}{breakdown}", footer(&reply)))?;
+    if shown.iter().any(MemoryRow::has_derived_day) {
+        print_line(DERIVED_DAY)?;
+    }
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| print_note("Note:", text));
     Ok(())

@@ -131,7 +131,16 @@ mod tests {
         let id = MemoryId::from(uuid::Uuid::from_u128(u128::try_from(seq).unwrap_or_default()));
         let line = Line { text: format!("- {text}\n"), is_whole: true };
         let (version, updated_at) = (TextVersion::default(), Timestamp(0));
-        Found { seq, id, score, is_untrusted: false, is_in_own_file: false, version, updated_at, line }
+        Found {
+            seq,
+            id,
+            score,
+            is_untrusted: false,
+            is_in_own_file: false,
+            version,
+            updated_at,
+            line,
+        }
     }
 
     fn matches(found: Vec<Found>) -> Matches {

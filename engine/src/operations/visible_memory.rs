@@ -10,7 +10,7 @@ use crate::model::actor::Viewer;
 use crate::model::memory::Memory;
 use crate::model::visibility::{Isolation, Visibility};
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::{Group, GroupName};
+use loci_proto::group::{Group, GroupName, check_name};
 use loci_proto::memory::MemoryId;
 use loci_proto::off::OffReason;
 use rusqlite::Connection;
@@ -63,6 +63,7 @@ pub(crate) fn existing_group(
     name: Option<&GroupName>,
 ) -> Result<Group> {
     if let Some(name) = name.filter(|_| viewer.is_person())
+        && check_name(name.as_str()).is_ok()
         && groups::find(conn, name, Some(viewer.group))?.is_none()
     {
         let known = groups::names_and_aliases(conn)?;

@@ -23,8 +23,8 @@ use import::Import;
 use installation::{Uninstall, Update};
 use lessons::{Fix, How, Reject};
 use memories::{
-    Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore, Search,
-    Stats, Undo,
+    Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore,
+    Search, Stats, Undo,
 };
 use setup::Setup;
 use std::path::PathBuf;

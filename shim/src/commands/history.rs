@@ -15,6 +15,7 @@ use loci_proto::requests::history::{
 };
 use serde_json::json;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// Columns before a text below the row of its act.
 const INDENT: usize = 7;
@@ -118,7 +119,7 @@ impl ShownActs {
         let mut text = lines.next().map_or(String::new(), |heading| format!("{heading}\n"));
         let below = screen.width.saturating_sub(INDENT);
         for (line, act) in lines.zip(acts) {
-            text.push_str(&format!("{line}\n"));
+            let _ = writeln!(text, "{line}");
             let changed = act.changed.iter().map(|changed| self.changed_text(changed));
             let undone = act.undone_at.as_deref().map(|at| {
                 let mut text = MarkedText::new(format!("undone {}", date_time(at)));
@@ -127,7 +128,7 @@ impl ShownActs {
             });
             for marked in changed.chain(undone) {
                 for line in marked.lines(below, screen) {
-                    text.push_str(&format!("{:INDENT$}{line}\n", ""));
+                    let _ = writeln!(text, "{:INDENT$}{line}", "");
                 }
             }
         }

@@ -42,7 +42,9 @@ fn inspect_text(reply: &InspectReply, screen: Screen) -> String {
     let mut add_section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{}", screen.style.bold(title));
-            lines.iter().for_each(|line| push_wrapped(&mut text, screen, "  ", line));
+            for line in &lines {
+                push_wrapped(&mut text, screen, "  ", line);
+            }
         }
     };
     let preview_lines =

@@ -3,7 +3,7 @@
 use crate::cli::memories::List;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::print_json;
-use crate::output::{MemoryRow, Problem, Rows, Screen, Terms, print_line};
+use crate::output::{DERIVED_DAY, MemoryRow, Problem, Rows, Screen, Terms, print_line};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
 /// Characters of each text that a row is made of.
@@ -51,10 +51,8 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     let shown: Vec<MemoryRow> = reply.memories.iter().map(|memory| row(memory, by_use)).collect();
     print_line(rows.text(&shown).trim_end())?;
     print_line(footer(&reply))?;
-    let is_derived =
-        |memory: &ListedMemory| memory.event_date.is_none() && memory.event_date_derived.is_some();
-    if reply.memories.iter().any(is_derived) {
-        print_line("* day that the text names")?;
+    if shown.iter().any(MemoryRow::has_derived_day) {
+        print_line(DERIVED_DAY)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Dates that a person gives mean local days too. Not here: `--json`, which prints the daemon's times, in UTC.
 
 use crate::output::escape::escape_line;
-use chrono::{DateTime, Datelike, Local, NaiveDate, Offset, TimeZone};
+use chrono::{DateTime, Datelike, Local, NaiveDate};
 
 /// Parses a time of the daemon (RFC 3339).
 fn parse(time: &str) -> Option<DateTime<Local>> {
@@ -38,6 +38,12 @@ pub fn minute(time: &str) -> String {
     parse(time).map_or_else(|| escape_line(time), |at| at.format("%Y-%m-%d %H:%M %:z").to_string())
 }
 
+/// Returns an RFC 3339 time to the minute without its offset, for narrow tables.
+#[must_use]
+pub fn short_minute(time: &str) -> String {
+    parse(time).map_or_else(|| escape_line(time), |at| at.format("%Y-%m-%d %H:%M").to_string())
+}
+
 /// Returns the time of day with seconds, for what is shown as it happens.
 #[must_use]
 pub fn clock() -> String {
@@ -60,13 +66,6 @@ pub fn monday(day: NaiveDate) -> NaiveDate {
 #[must_use]
 pub fn first_of_month(day: NaiveDate) -> NaiveDate {
     day.with_day(1).unwrap_or(day)
-}
-
-/// Returns the offset of the local time zone at the beginning of a day, in seconds.
-#[must_use]
-pub fn offset_of(day: NaiveDate) -> i32 {
-    let midnight = day.and_hms_opt(0, 0, 0).unwrap_or_default();
-    Local.offset_from_local_datetime(&midnight).earliest().map_or(0, |o| o.fix().local_minus_utc())
 }
 
 #[cfg(test)]

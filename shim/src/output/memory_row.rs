@@ -74,6 +74,17 @@ impl From<&ListedMemory> for MemoryRow {
     }
 }
 
+impl MemoryRow {
+    /// Returns whether a mark is a day that comes from the text, which [`DERIVED_DAY`] explains.
+    #[must_use]
+    pub fn has_derived_day(&self) -> bool {
+        self.marks.iter().any(|mark| mark.starts_with("day ") && mark.ends_with('*'))
+    }
+}
+
+/// What the asterisk of a day means; printed below rows that have one.
+pub const DERIVED_DAY: &str = "* day that the text names";
+
 /// How much of each text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -127,7 +138,7 @@ impl Rows {
         let widths = self.widths(rows);
         let is_wide = self.screen.width >= MIN_WIDTH_OF_COLUMNS;
         let mut text = String::new();
-        let mut heading = self.details(&widths, ["ID", "TYPE", "DATE", "PROJECT", self.meter]);
+        let mut heading = Self::details(&widths, ["ID", "TYPE", "DATE", "PROJECT", self.meter]);
         if is_wide {
             heading.push_str("MEMORY");
         }
@@ -164,7 +175,7 @@ impl Rows {
     }
 
     /// Returns the cells before the text, padded.
-    fn details(&self, widths: &Widths, cells: [&str; 5]) -> String {
+    fn details(widths: &Widths, cells: [&str; 5]) -> String {
         let columns = [ID_CHARS, widths.kind, "2026-11-22".len(), widths.project, widths.meter];
         cells
             .iter()

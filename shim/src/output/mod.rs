@@ -19,7 +19,7 @@ mod wrap;
 pub use confirm::{Consent, confirm, confirm_typed};
 pub use escape::{escape_line, escape_lines};
 pub use marked_text::MarkedText;
-pub use memory_row::{Extent, MemoryRow, Rows, bar, row_passage, short_id};
+pub use memory_row::{DERIVED_DAY, Extent, MemoryRow, Rows, bar, row_passage, short_id};
 pub use passage::Terms;
 pub use print::{OutputFormat, print_bytes, print_json_error, print_line, print_note, report};
 pub use problem::Problem;

@@ -4,15 +4,13 @@
 use crossterm::event::{self, Event};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// How long the thread waits for a key before it looks whether it should pause.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// How long a paused thread waits.
-const PAUSE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The keys that were pressed.
 #[derive(Debug)]
@@ -25,6 +23,7 @@ pub struct Input {
 struct Gate {
     paused: AtomicBool,
     reading: Mutex<()>,
+    resumed: Condvar,
 }
 
 impl Input {
@@ -37,11 +36,12 @@ impl Input {
         let of_thread = Arc::clone(&gate);
         std::thread::spawn(move || {
             loop {
-                if of_thread.paused.load(Ordering::SeqCst) {
-                    std::thread::sleep(PAUSE_INTERVAL);
-                    continue;
-                }
                 let reading = of_thread.reading.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_paused = |(): &mut ()| of_thread.paused.load(Ordering::SeqCst);
+                let reading = of_thread
+                    .resumed
+                    .wait_while(reading, is_paused)
+                    .unwrap_or_else(PoisonError::into_inner);
                 let read = match event::poll(POLL_INTERVAL) {
                     Ok(true) => event::read().map(Some),
                     Ok(false) => Ok(None),
@@ -77,8 +77,9 @@ impl Input {
         self.gate.paused.store(true, Ordering::SeqCst);
         let reading = self.gate.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let result = run();
-        drop(reading);
         self.gate.paused.store(false, Ordering::SeqCst);
+        drop(reading);
+        self.gate.resumed.notify_all();
         result
     }
 }

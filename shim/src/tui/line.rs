@@ -36,7 +36,7 @@ impl InkLine {
 
     /// Returns a name and its value.
     #[must_use]
-    pub fn labelled(name: &str, value: String) -> Self {
+    pub fn labelled(name: &str, value: &str) -> Self {
         let marks = vec![(0..name.len(), Ink::Dim)];
         Self { text: format!("{name:<LABEL_WIDTH$}{value}"), marks }
     }

@@ -4,8 +4,8 @@ use crate::output::Problem;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use loci_proto::error::Exit;
@@ -70,7 +70,11 @@ impl FullScreen {
     /// # Errors
     /// The terminal cannot be written.
     pub fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        // A new terminal has an empty buffer. Its own `clear` would ask for the position of the cursor, and the thread that reads keys
+        // could take the answer.
+        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
     }
 
     /// Gives the terminal back while `run` uses it, an editor for example.
@@ -81,7 +85,7 @@ impl FullScreen {
         leave()?;
         let result = run();
         enter()?;
-        self.terminal.clear()?;
+        self.clear()?;
         Ok(result)
     }
 }

@@ -7,7 +7,7 @@ mod restore;
 
 use crate::cli::backup::Backup;
 use crate::client::call::VerbClient;
-use crate::output::local_time::minute;
+use crate::output::local_time::short_minute;
 use crate::output::{Problem, Screen, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::backup::{BackupEntry, BackupList, BackupRequest};
@@ -94,7 +94,7 @@ fn backup_table(backups: &[BackupEntry]) -> String {
         };
         vec![
             escape_line(short_id(&entry.id)),
-            minute(&entry.created_at),
+            short_minute(&entry.created_at),
             entry.reason.clone(),
             entry.memories.map_or_else(|| "-".to_owned(), |memories| memories.to_string()),
             size(entry.bytes),

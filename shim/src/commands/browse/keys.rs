@@ -1,5 +1,6 @@
 //! What each key does.
 
+use crate::commands::browse::detail::Detail;
 use crate::commands::browse::picker::{Choice, Picker};
 use crate::commands::browse::state::{Change, Focus, Popup, State};
 use crate::output::{Ink, escape_line};
@@ -178,8 +179,8 @@ impl State {
         if let (Some(earlier), false) = (self.trail.pop(), to_list) {
             return vec![Effect::Show(earlier)];
         }
-        let had_followed = self.detail.as_ref().map(|detail| detail.id())
-            != self.selected_memory().map(|memory| &memory.id);
+        let had_followed =
+            self.detail.as_ref().map(Detail::id) != self.selected_memory().map(|memory| &memory.id);
         self.trail.clear();
         self.focus = Focus::List;
         if had_followed { self.show_selected() } else { Vec::new() }
@@ -253,8 +254,9 @@ impl State {
         names.sort();
         names.dedup();
         let all = ("all clients".to_owned(), Choice::Client(None));
-        let named = names.into_iter().map(|name| (escape_line(&name), Choice::Client(Some(name))));
-        Picker::new("Client", std::iter::once(all).chain(named).collect())
+        let of_name =
+            names.into_iter().map(|name| (escape_line(&name), Choice::Client(Some(name))));
+        Picker::new("Client", std::iter::once(all).chain(of_name).collect())
     }
 
     fn press_in_popup(&mut self, popup: Popup, key: KeyEvent) -> Vec<Effect> {

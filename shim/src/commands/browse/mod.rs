@@ -50,7 +50,7 @@ pub async fn run(client: VerbClient, args: Browse) -> Result<ExitCode, Problem> 
     browser.run(vec![Effect::Load])?;
     loop {
         browser.draw()?;
-        let mut ping = browser.next_ping();
+        let mut ping = Browser::next_ping();
         let effects = tokio::select! {
             event = browser.input.next() => match event {
                 Some(event) => browser.handle(event),
@@ -131,7 +131,7 @@ impl Browser {
         Ok(())
     }
 
-    fn next_ping(&self) -> std::pin::Pin<Box<tokio::time::Sleep>> {
+    fn next_ping() -> std::pin::Pin<Box<tokio::time::Sleep>> {
         Box::pin(tokio::time::sleep(PING_INTERVAL))
     }
 
@@ -275,7 +275,7 @@ impl Browser {
                 effects.extend(shown.map(Effect::Show));
             }
             Outcome::More(page) if !std::mem::take(&mut self.running.stale_more) => {
-                self.state.append(page)
+                self.state.append(page);
             }
             Outcome::More(_) => {}
             Outcome::Total(total) => self.state.total = Some(total),

@@ -8,7 +8,8 @@ use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::print_json;
 use crate::commands::row_details::RowDetails;
 use crate::output::{
-    Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line, print_note,
+    DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
+    print_note,
 };
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
@@ -44,7 +45,8 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         extent: if args.full { Extent::Whole } else { Extent::Lines(3) },
         ..Rows::new(Screen::of_stdout())
     };
-    let results = rows.text(&shown_rows(&rows, &reply.results, &found));
+    let shown = shown_rows(&rows, &reply.results, &found);
+    let results = rows.text(&shown);
     let breakdown = reply
         .explain
         .as_ref()
@@ -52,6 +54,9 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .unwrap_or_default();
     let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
     print_line(format!("{warning}{results}{}{breakdown}", footer(&reply)))?;
+    if shown.iter().any(MemoryRow::has_derived_day) {
+        print_line(DERIVED_DAY)?;
+    }
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| print_note("Note:", text));
     Ok(())
@@ -104,7 +109,13 @@ pub(super) async fn whole_results(
     let found = RowDetails::fetch(client, results.iter().map(|result| &result.id)).await?;
     let screen = Screen::of_stdout();
     let numbers = !screen.is_terminal;
-    let rows = Rows { terms: Terms::of_query(query), meter: "FIT", numbers, extent: Extent::Whole, ..Rows::new(screen) };
+    let rows = Rows {
+        terms: Terms::of_query(query),
+        meter: "FIT",
+        numbers,
+        extent: Extent::Whole,
+        ..Rows::new(screen)
+    };
     Ok(rows.text(&shown_rows(&rows, results, &found)))
 }
 

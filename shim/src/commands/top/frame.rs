@@ -2,7 +2,7 @@
 
 use crate::commands::ctl::status::format_duration;
 use crate::commands::top::sample::{Samples, delivered};
-use crate::output::local_time::{clock, minute};
+use crate::output::local_time::minute;
 use crate::output::{Ink, Screen, escape_line, table_on};
 use crate::tui::line::InkLine;
 use loci_proto::admin::{HookClientStatus, SessionStatus, Status, VerbLatency};
@@ -20,24 +20,22 @@ pub fn lines(samples: &Samples, width: usize) -> Vec<InkLine> {
     };
     let mut lines = head(samples, status, width);
     let screen = Screen::plain(width);
-    section(&mut lines, "Sessions", status.sessions.len(), sessions(samples, status, screen));
-    section(&mut lines, "Calls", status.latencies.len(), latencies(status, screen));
-    section(&mut lines, "Hooks", status.hooks.clients.len(), hooks(status, screen));
+    section(&mut lines, "Sessions", status.sessions.len(), &sessions(samples, status, screen));
+    section(&mut lines, "Calls", status.latencies.len(), &latencies(status, screen));
+    section(&mut lines, "Hooks", status.hooks.clients.len(), &hooks(status, screen));
     for warning in &status.warnings {
         lines.push(InkLine::inked(format!("Warning: {}", escape_line(warning)), Ink::Yellow));
     }
-    lines.iter_mut().for_each(|line| line.cut(width));
+    for line in &mut lines {
+        line.cut(width);
+    }
     lines
 }
 
 fn head(samples: &Samples, status: &Status, width: usize) -> Vec<InkLine> {
     let up = format_duration(status.uptime_s);
-    let title = format!(
-        "loci top {}   locid {} (pid {}, up {up})",
-        clock(),
-        escape_line(&status.version),
-        status.pid
-    );
+    let title =
+        format!("loci top   locid {} (pid {}, up {up})", escape_line(&status.version), status.pid);
     let mut lines = vec![InkLine::inked(title, Ink::Bold)];
     if let Some(reason) = &samples.lost {
         let text = format!("The daemon does not answer: {}", escape_line(reason));
@@ -50,29 +48,31 @@ fn head(samples: &Samples, status: &Status, width: usize) -> Vec<InkLine> {
     let queues = &status.queues;
     lines.push(InkLine::labelled(
         "memories",
-        format!("{} ({grown:+} in {watched})", status.memories),
+        &format!("{} ({grown:+} in {watched})", status.memories),
     ));
     lines.push(InkLine::labelled(
         "injected",
-        format!("{injected} ({new:+} in {watched}), {} missed", status.hooks.missed),
+        &format!("{injected} ({new:+} in {watched}), {} missed", status.hooks.missed),
     ));
     lines.push(InkLine::labelled(
         "queues",
-        format!(
+        &format!(
             "{} to write, {} to read, {} to embed",
             queues.writer, queues.readers, queues.embedding
         ),
     ));
     let model = format!("{}, {}", escape_line(&status.model.id), escape_line(&status.model.state));
-    lines.push(InkLine::labelled("model", model));
+    lines.push(InkLine::labelled("model", &model));
     if let Some(progress) = &status.re_embedding {
-        lines.push(InkLine::labelled("vectors", escape_line(&progress.sentence())));
+        lines.push(InkLine::labelled("vectors", &escape_line(&progress.sentence())));
     }
     if !samples.calls_per_second.is_empty() {
         let now = samples.calls_per_second.back().copied().unwrap_or_default();
         let room = width.saturating_sub(24).clamp(1, 60);
-        lines
-            .push(InkLine::labelled("calls/s", format!("{now:>6.1} {}", sparkline(samples, room))));
+        lines.push(InkLine::labelled(
+            "calls/s",
+            &format!("{now:>6.1} {}", sparkline(samples, room)),
+        ));
     }
     if !status.degraded.is_empty() {
         lines
@@ -95,7 +95,7 @@ fn sparkline(samples: &Samples, width: usize) -> String {
     values.iter().map(bar).collect()
 }
 
-fn section(lines: &mut Vec<InkLine>, title: &str, count: usize, table: String) {
+fn section(lines: &mut Vec<InkLine>, title: &str, count: usize, table: &str) {
     lines.push(InkLine::plain(""));
     lines.push(InkLine::inked(format!("{title} ({count})"), Ink::Bold));
     let mut rows = table.lines();

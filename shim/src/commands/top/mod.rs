@@ -5,6 +5,7 @@ mod sample;
 
 use crate::cli::daemon::Top;
 use crate::commands::ctl::status;
+use crate::output::local_time::clock;
 use crate::output::{Problem, Screen, print_line};
 use crate::tui::input::{EndSignals, Input};
 use crate::tui::line::to_screen;
@@ -52,7 +53,9 @@ pub async fn run(args: Top) -> Result<ExitCode, Problem> {
                 let area = frame.area();
                 let mut lines = frame::lines(&samples, usize::from(area.width));
                 if let Some(title) = lines.first_mut() {
-                    title.text.push_str("   q quits");
+                    title.text += "   ";
+                    title.text += &clock();
+                    title.text += "   q quits";
                     title.cut(usize::from(area.width));
                 }
                 let last =

@@ -47,7 +47,7 @@ pub struct Session {
     pub folder: Option<FolderMark>,
     /// Where the session works, whatever its project is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<SessionFolder>,
     /// The branch and the commit that are checked out; `None` outside a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
@@ -85,7 +85,7 @@ pub struct FolderMark {
 
 /// Where a session works, whatever its project is called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SessionFolder {
     /// The folder of the session.
     pub path: String,
     /// What it and the folders around it are, the nearest first, as [`FolderMark::identity`]; empty where unknown.

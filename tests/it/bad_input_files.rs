@@ -55,7 +55,7 @@ fn another_program_that_reads_or_locks_the_database_delays_stores_only() {
     let note = json!({"content": "Stored under the lock", "type": "semantic"});
     let refused = agent.call("store_memory", note.clone()).expect_err("the store is refused");
     assert!(refused.contains("locked") || refused.contains("busy"), "{refused}");
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(25), "{:?}", start.elapsed());
     assert_eq!(agent.recall("stored first"), ["Stored first"], "recall goes on");
     other.execute_batch("ROLLBACK").expect("the lock is released");
     drop(other);

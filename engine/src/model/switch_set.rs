@@ -83,7 +83,7 @@ impl SwitchSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::hello::Place;
+    use loci_proto::hello::SessionFolder;
 
     fn switch(path: &str, identity: &str, is_off: bool) -> FolderSwitch {
         let identity = Some(identity.to_owned());
@@ -92,7 +92,7 @@ mod tests {
 
     fn session(path: &str, identities: &[&str]) -> Session {
         let identities = identities.iter().map(|text| (*text).to_owned()).collect();
-        let place = Place { path: path.to_owned(), identities, root: None };
+        let place = SessionFolder { path: path.to_owned(), identities, root: None };
         Session { place: Some(place), ..Session::default() }
     }
 

@@ -14,7 +14,7 @@ mod tests;
 
 pub use checkout::{CheckoutReader, CheckoutStamp};
 use loci_proto::group::{GroupHint, GroupName};
-use loci_proto::hello::{FolderMark, Place, Root, Session};
+use loci_proto::hello::{FolderMark, Root, Session, SessionFolder};
 use project_file::ProjectFile;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -85,7 +85,7 @@ pub struct FoundProject {
     /// What the folder of the project is, whatever its path.
     pub folder: Option<FolderMark>,
     /// Where the session works; `None` without a working directory.
-    pub place: Option<Place>,
+    pub place: Option<SessionFolder>,
     /// Reads what is checked out in the project; `None` outside a repository.
     pub checkout: Option<CheckoutReader>,
     /// The session is incognito.
@@ -141,7 +141,7 @@ pub fn find(environment: &Environment) -> FoundProject {
     let warnings =
         warnings.iter().map(|warning| warning.chars().take(MAX_WARNING_CHARS).collect()).collect();
     let place = from_folder.place.map(|place| match named {
-        Some(_) => Place { root: None, ..place },
+        Some(_) => SessionFolder { root: None, ..place },
         None => place,
     });
     FoundProject {
@@ -181,7 +181,7 @@ struct FolderProject {
     /// `None` if many projects share the folder.
     hint: Option<GroupHint>,
     mark: Option<FolderMark>,
-    place: Option<Place>,
+    place: Option<SessionFolder>,
     file: ProjectFile,
     has_file: bool,
     checkout: Option<CheckoutReader>,
@@ -245,9 +245,9 @@ fn identity(folder: &Path) -> Option<String> {
 }
 
 /// Returns where a session works, up to the first folder that many projects share.
-fn place(project: &Path, root: Option<Root>, shared: &[PathBuf]) -> Place {
+fn place(project: &Path, root: Option<Root>, shared: &[PathBuf]) -> SessionFolder {
     let folders = project.ancestors().take_while(|folder| !shared.iter().any(|s| s == folder));
-    Place {
+    SessionFolder {
         path: path_text(project),
         identities: folders
             .take(MAX_LEVELS)

@@ -128,5 +128,7 @@ run_case "Gemini CLI $gemini_cli, extension with hooks" python3 "$here/gemini_ho
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 run_case "Claude Code $claude_code, mod with status line and /loci" python3 "$here/claude_code_mod.py" "$loci" "$claude"
 
+run_case "First minutes with three weeks of Claude Code" python3 "$here/first_minutes.py" "$loci"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -307,6 +307,7 @@ fn the_commands_print_these_screens() {
     let typed: &[&[&str]] = &[
         &["bridge", "status", "--scan"],
         &["bridge", "codex"],
+        &["bridge", "write", "claude", "--dry-run"],
         &["bridge", "list", "--json"],
         &["bridge", "history", "MEMORY.md"],
         &["bridge", "restore", "MEMORY.md", "--yes"],

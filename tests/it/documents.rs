@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Commands that are only parsed, by their beginning, and why.
-const NOT_RUN: [(&str, &str); 8] = [
+const NOT_RUN: [(&str, &str); 10] = [
     ("demo", "the build server runs it; it downloads the model"),
     ("model download", "it uses the network"),
     ("ctl install", "it changes the services of the machine"),
@@ -23,9 +23,11 @@ const NOT_RUN: [(&str, &str); 8] = [
     ("eval", "it needs the model: tests/it/eval.rs"),
     ("re-embed", "it needs the model: tests/it/reembed.rs"),
     ("mcp", "agents run it"),
+    ("browse", "it needs a terminal: tests/it/browse.rs"),
+    ("top", "it needs a terminal: tests/it/browse.rs"),
 ];
 /// Commands that may fail in a new home, by their beginning, and the words of the failure.
-const MAY_FAIL: [(&str, &str); 8] = [
+const MAY_FAIL: [(&str, &str); 10] = [
     ("doctor", ""),
     ("redo", "undo"),
     ("model status", ""),
@@ -34,6 +36,8 @@ const MAY_FAIL: [(&str, &str); 8] = [
     ("history --session", "session"),
     ("restore", "active"),
     ("bridge restore", "no kept version differs"),
+    ("import --from", "no memories of"),
+    ("import --mine memory-", "cannot read"),
 ];
 /// Commands that change what the others meet, and what takes them back.
 const TAKEN_BACK: [(&str, &[&str]); 3] = [
@@ -137,9 +141,19 @@ fn filled(home: &TestHome, arguments: &[String]) -> Vec<String> {
         "CLIENT" => "claude".to_owned(),
         "EVENT" => "prompt".to_owned(),
         "PATH" => home.path("pages").display().to_string(),
+        "notes" => notes(home),
+        "shop" => "project".to_owned(),
         word => word.replace('~', &home.path("").display().to_string()),
     };
     arguments.iter().map(value).collect()
+}
+
+/// A folder with a Markdown file.
+fn notes(home: &TestHome) -> String {
+    let folder = home.path("notes");
+    fs::create_dir_all(&folder).expect("the folder is created");
+    fs::write(folder.join("pond.md"), "- The pond is green\n").expect("the file is written");
+    folder.display().to_string()
 }
 
 /// A text that no earlier call has returned.

@@ -18,7 +18,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 81] = [
+const COMMANDS: [&str; 82] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -28,7 +28,6 @@ const COMMANDS: [&str; 81] = [
     "supersede A B",
     "undo --last --yes",
     "review",
-    "reject B --why it_failed",
     "fix error:_heron",
     "how pnpm",
     "import --from history --dry-run",
@@ -36,6 +35,8 @@ const COMMANDS: [&str; 81] = [
     "relate A knows B",
     "forget A",
     "restore A",
+    "reject B --why it_failed",
+    "undo --last --yes",
     "stats",
     "history",
     "browse",

@@ -124,7 +124,7 @@ fn deleted(
     Ok(is_visible.then(|| reply(id.clone(), "deleted", true)))
 }
 
-pub(crate) fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
+fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     ForgetReply {
         id,
         status: status.to_owned(),

@@ -8,7 +8,6 @@ use crate::db::rows::Row;
 use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
-use crate::operations::forget::reply;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
@@ -47,5 +46,11 @@ pub(crate) fn reject(
     let details = json!({"rejected": true, "reason": reason, "was": memory.status.as_str()});
     change.log(Operation::Update, &memory.id, &details)?;
     change.touch(memory.seq);
-    Ok(reply(memory.id.clone(), Status::Rejected.as_str(), false))
+    Ok(ForgetReply {
+        id: memory.id.clone(),
+        status: Status::Rejected.as_str().to_owned(),
+        already_forgotten: false,
+        act: None,
+        note: None,
+    })
 }

@@ -6,7 +6,6 @@ use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
 use crate::commands::list::{memory_rows, row};
 use crate::commands::reply_text::{date, print_json, undo_hint};
-use crate::commands::review::forget;
 use crate::output::{MemoryRow, Problem, escape_line, escape_lines, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
@@ -91,6 +90,20 @@ async fn ask_about(
         Decision::Skip | Decision::Quit => {}
     }
     Ok(decision)
+}
+
+/// Forgets a memory that the person has looked at.
+///
+/// # Errors
+/// The daemon cannot be reached, or refuses the call.
+pub(super) async fn forget(
+    client: &VerbClient,
+    id: &MemoryId,
+    group: Option<&GroupName>,
+) -> Result<(), Problem> {
+    let request = json!({"memory_id": id, "group": group});
+    let reply: ForgetReply = client.call("forget_memory", &request).await?;
+    print_line(format!("Forgotten{}", undo_hint(reply.act)))
 }
 
 fn candidate_text(memory: &MemoryDetails) -> String {

@@ -175,16 +175,6 @@ async fn apply(
     }
 }
 
-pub(super) async fn forget(
-    client: &VerbClient,
-    id: &MemoryId,
-    group: Option<&GroupName>,
-) -> Result<(), Problem> {
-    let request = json!({"memory_id": id, "group": group});
-    let reply: ForgetReply = client.call("forget_memory", &request).await?;
-    print_line(format!("Forgotten{}", undo_hint(reply.act)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

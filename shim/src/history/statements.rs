@@ -61,6 +61,11 @@ const DECISIONS: [&str; 14] = [
     "we'll use ",
 ];
 
+/// Beginnings of an attempt.
+const ATTEMPTS: [&str; 3] = ["i tried ", "we tried ", "i've tried "];
+/// What says that an attempt was given up. The reason must follow.
+const GIVEN_UP: [&str; 5] = [" reverted ", " rolled back", " gave up", " undid ", " backed out"];
+
 /// What a sentence states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
@@ -114,6 +119,13 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns whether a sentence tells what was tried, that it was given up, and why. What it points to, it has named.
+fn is_given_up(lower: &str) -> bool {
+    ATTEMPTS.iter().any(|start| lower.starts_with(start))
+        && GIVEN_UP.iter().any(|end| lower.contains(end))
+        && [" because ", " since "].iter().any(|reason| lower.contains(reason))
+}
+
 fn of_sentence(raw: &str, is_user: bool) -> Option<(Statement, String)> {
     let is_mark = |c: char| c.is_whitespace() || matches!(c, '-' | '*' | '•' | '_' | '"');
     let mut sentence = raw.trim_matches(is_mark);
@@ -125,7 +137,13 @@ fn of_sentence(raw: &str, is_user: bool) -> Option<(Statement, String)> {
     }
     let words = sentence.split_whitespace().count();
     let is_sized = CHARS.contains(&sentence.chars().count()) && WORDS.contains(&words);
-    if !is_sized || sentence.ends_with(['?', ':', ',']) || depends_on_context(&lower) {
+    if !is_sized || sentence.ends_with(['?', ':', ',']) {
+        return None;
+    }
+    if is_given_up(&lower) {
+        return Some((Statement::Decision, sentence.to_owned()));
+    }
+    if depends_on_context(&lower) {
         return None;
     }
     let starts = |list: &[&str]| list.iter().any(|start| lower.starts_with(start));
@@ -187,6 +205,16 @@ mod tests {
         ] {
             assert_eq!(of_user(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn an_attempt_that_was_given_up_is_taken_with_its_reason() {
+        let text = "I tried caching prices in memory, but we reverted it because two workers differed. I tried it twice.";
+        let found = of_user(text);
+        let expected =
+            "I tried caching prices in memory, but we reverted it because two workers differed.";
+        assert_eq!(texts(&found), [expected]);
+        assert_eq!(of_user("We tried Celery and it works fine since Monday."), []);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use crate::client::admin;
 use crate::client::call::VerbClient;
 use crate::commands::browse::detail::Detail;
-use crate::commands::browse::state::{Change, Filters, Page, ProjectFilter, Row};
+use crate::commands::browse::filters::{Filters, ProjectFilter};
+use crate::commands::browse::state::{Change, Page, Row};
 use crate::commands::row_details::RowDetails;
 use crate::output::{Problem, escape_line};
 use loci_proto::error::Exit;

@@ -37,7 +37,7 @@ pub enum Outcome {
     /// How many memories there are.
     Total(usize),
     /// A memory in full.
-    Shown(Box<Detail>),
+    Inspected(Box<Detail>),
     /// A change was made, in a sentence.
     Changed(String),
     /// The projects.
@@ -148,7 +148,7 @@ impl Jobs {
                 relations_before: None,
             };
             let reply: InspectReply = client.call("memory_inspect", &request).await?;
-            Ok(Outcome::Shown(Box::new(Detail::new(reply))))
+            Ok(Outcome::Inspected(Box::new(Detail::new(reply))))
         });
     }
 

@@ -158,7 +158,7 @@ impl State {
             KeyCode::PageUp => detail.scroll = detail.scroll.saturating_sub(page),
             KeyCode::Home | KeyCode::Char('g') => detail.scroll = 0,
             KeyCode::Enter | KeyCode::Right => {
-                let Some(target) = detail.lead().map(|lead| lead.id.clone()) else {
+                let Some(target) = detail.selected_lead().map(|lead| lead.id.clone()) else {
                     return Vec::new();
                 };
                 if target == *detail.id() {

@@ -281,7 +281,7 @@ impl Browser {
             }
             Outcome::More(_) => {}
             Outcome::Total(total) => self.state.total = Some(total),
-            Outcome::Shown(mut detail) => {
+            Outcome::Inspected(mut detail) => {
                 if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id())
                 {
                     (detail.scroll, detail.selected) = (earlier.scroll, earlier.selected);

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long a screen may take to come.
@@ -105,7 +105,7 @@ impl Terminal {
             }
             match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => self.take(&bytes),
-                Err(_) => panic!("{what:?} did not come:\n{screen}"),
+                Err(error) => panic!("{what:?} did not come ({error}):\n{screen}"),
             }
         }
     }
@@ -125,11 +125,9 @@ impl Terminal {
     /// visible cursor, lines and echo.
     pub fn end(&mut self) -> (ExitStatus, String) {
         let status = self.child.wait().expect("the program ends");
-        loop {
-            match self.output.recv_timeout(Duration::from_millis(300)) {
-                Ok(bytes) => self.take(&bytes),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-            }
+        // The reading thread ends with the terminal, which this holds open: what was written has arrived after a while without more.
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(300)) {
+            self.take(&bytes);
         }
         let screen = self.parser.screen();
         assert!(!screen.alternate_screen(), "the alternate screen is left");

@@ -33,7 +33,7 @@ const UNSAFE: [(&str, &str); 11] = [
     ("shim/src/relay/file_pages.rs", "`madvise` takes the address of the pages to release"),
     ("shim/src/spawn/mod.rs", "`setsid` runs between fork and exec"),
     ("tests/it/call_filter.rs", "a system call filter is installed between fork and exec"),
-    ("tests/it/terminal.rs", "a program gets a terminal of its own between fork and exec"),
+    ("tests/it/terminal.rs", "a program gets its terminal between fork and exec"),
 ];
 /// Functions that read the clock or the environment.
 const CLOCK_AND_ENVIRONMENT: [&str; 6] =

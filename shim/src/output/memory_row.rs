@@ -116,6 +116,14 @@ struct Widths {
     meter: usize,
 }
 
+impl Widths {
+    /// Returns the width of all columns with the spaces before and between them.
+    fn total(&self) -> usize {
+        let columns = [ID_CHARS, self.kind, "2026-11-22".len(), self.project, self.meter];
+        columns.iter().filter(|width| **width > 0).map(|width| width + 2).sum()
+    }
+}
+
 impl Rows {
     /// Returns rows of two lines of text, without searched words.
     #[must_use]
@@ -167,11 +175,18 @@ impl Rows {
         let kind = widest(&mut rows.iter().filter_map(|row| row.kind).map(|k| k.as_str().len()));
         let project = widest(&mut rows.iter().map(|row| project_name(row).width()));
         let has_meter = rows.iter().any(|row| row.share.is_some());
-        Widths {
+        let mut widths = Widths {
             kind: if kind == 0 { 0 } else { kind.max("TYPE".len()) },
             project: project.max("PROJECT".len()).min(MAX_PROJECT.min(self.screen.width / 4)),
             meter: if has_meter { BAR_WIDTH.max(self.meter.len()) } else { 0 },
+        };
+        // In a very narrow terminal the bar goes first, then the project is cut.
+        if widths.total() > self.screen.width {
+            widths.meter = 0;
         }
+        let excess = widths.total().saturating_sub(self.screen.width);
+        widths.project = widths.project.saturating_sub(excess);
+        widths
     }
 
     /// Returns the cells before the text, padded.
@@ -307,7 +322,7 @@ mod tests {
         let narrow = rows(80).text(&[row("01234567-90123456", text)]);
         assert_eq!(
             narrow,
-            "  ID        TYPE      DATE        PROJECT  FIT\n  90123456  semantic  2026-11-22  shop     0.50\n    The staging server of the shop is called heron, and whoever looks for it\n    finds it in the second rack, behind the printer that nobody uses …\n"
+            "  ID        TYPE      DATE        PROJECT  FIT\n  90123456  semantic  2026-11-22  shop     0.50\n    The staging server of the shop is called heron, and whoever looks for it\n    finds it in the second rack, behind the printer that nobody uses any …\n"
         );
         let wide = rows(140).text(&[row("01234567-90123456", text)]);
         assert_eq!(wide.lines().count(), 3, "{wide}");

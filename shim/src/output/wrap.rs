@@ -92,7 +92,7 @@ mod tests {
             "tabs\tand  spaces   and\nlines\n\nend",
         ];
         for text in texts {
-            for width in 2..60 {
+            for width in 4..60 {
                 let wrapped = lines(text, width);
                 assert!(wrapped.iter().all(|line| line.width() <= width), "{width}: {wrapped:?}");
                 let dense = |text: &str| text.split_whitespace().collect::<String>();

@@ -83,7 +83,7 @@ impl Detail {
 
     /// Returns the selected lead.
     #[must_use]
-    pub fn lead(&self) -> Option<&Lead> {
+    pub fn selected_lead(&self) -> Option<&Lead> {
         self.selected.and_then(|at| self.leads.get(at))
     }
 

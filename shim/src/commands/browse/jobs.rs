@@ -3,7 +3,8 @@
 use crate::client::admin;
 use crate::client::call::VerbClient;
 use crate::commands::browse::detail::Detail;
-use crate::commands::browse::state::{Change, Filters, Page, ProjectFilter, Row};
+use crate::commands::browse::filters::{Filters, ProjectFilter};
+use crate::commands::browse::state::{Change, Page, Row};
 use crate::commands::row_details::RowDetails;
 use crate::output::{Problem, escape_line};
 use loci_proto::error::Exit;
@@ -36,7 +37,7 @@ pub enum Outcome {
     /// How many memories there are.
     Total(usize),
     /// A memory in full.
-    Shown(Box<Detail>),
+    Inspected(Box<Detail>),
     /// A change was made, in a sentence.
     Changed(String),
     /// The projects.
@@ -147,7 +148,7 @@ impl Jobs {
                 relations_before: None,
             };
             let reply: InspectReply = client.call("memory_inspect", &request).await?;
-            Ok(Outcome::Shown(Box::new(Detail::new(reply))))
+            Ok(Outcome::Inspected(Box::new(Detail::new(reply))))
         });
     }
 

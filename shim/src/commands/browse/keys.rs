@@ -1,6 +1,7 @@
 //! What each key does.
 
 use crate::commands::browse::detail::Detail;
+use crate::commands::browse::filters::Filters;
 use crate::commands::browse::picker::{Choice, Picker};
 use crate::commands::browse::state::{Change, Focus, Popup, State};
 use crate::output::{Ink, escape_line};
@@ -157,7 +158,7 @@ impl State {
             KeyCode::PageUp => detail.scroll = detail.scroll.saturating_sub(page),
             KeyCode::Home | KeyCode::Char('g') => detail.scroll = 0,
             KeyCode::Enter | KeyCode::Right => {
-                let Some(target) = detail.lead().map(|lead| lead.id.clone()) else {
+                let Some(target) = detail.selected_lead().map(|lead| lead.id.clone()) else {
                     return Vec::new();
                 };
                 if target == *detail.id() {
@@ -195,7 +196,7 @@ impl State {
             KeyCode::Char('a') => return self.filtered(|state| state.filters.next_status()),
             KeyCode::Char('o') => return self.filtered(|state| state.filters.next_order()),
             KeyCode::Char('0') => {
-                return self.filtered(|state| state.filters = super::state::Filters::default());
+                return self.filtered(|state| state.filters = Filters::default());
             }
             KeyCode::Char('p') => return vec![Effect::PickProject],
             KeyCode::Char('c') => self.popup = Some(Popup::Picker(self.clients())),

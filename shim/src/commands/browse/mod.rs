@@ -5,6 +5,7 @@
 
 mod detail;
 mod editor;
+mod filters;
 mod jobs;
 mod keys;
 mod picker;
@@ -18,13 +19,14 @@ use crate::tui::input::{EndSignals, Input};
 use crate::tui::terminal::FullScreen;
 use crate::tui::theme::Theme;
 use crossterm::event::{Event, KeyEventKind};
+use filters::{Filters, ProjectFilter};
 use jobs::{Jobs, Kind, Outcome};
 use keys::Effect;
 use loci_proto::error::Exit;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::groups::GroupEntry;
 use picker::{Choice, Picker};
-use state::{Change, Filters, Focus, Popup, ProjectFilter, State};
+use state::{Change, Focus, Popup, State};
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -279,7 +281,7 @@ impl Browser {
             }
             Outcome::More(_) => {}
             Outcome::Total(total) => self.state.total = Some(total),
-            Outcome::Shown(mut detail) => {
+            Outcome::Inspected(mut detail) => {
                 if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id())
                 {
                     (detail.scroll, detail.selected) = (earlier.scroll, earlier.selected);

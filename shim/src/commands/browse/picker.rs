@@ -1,6 +1,6 @@
 //! A choice from a list that is narrowed by typing: projects and clients.
 
-use crate::commands::browse::state::ProjectFilter;
+use crate::commands::browse::filters::ProjectFilter;
 
 /// What a choice sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

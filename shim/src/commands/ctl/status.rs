@@ -265,18 +265,23 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
   vectors   re-embedding 1,024 of 10,000, by custom-0f1e2d3c4b5a6978
   queued    0 to write, 1 to read, 0 to embed
-  backups   2, the last 2026-11-21 09:30, verified 2026-11-21 09:30, tested never
-  hooks     claude, last 2026-11-21 09:30, delivered 12 (last 2026-11-21 09:29), missed 1
+  backups   2, the last MINUTE, verified MINUTE, tested never
+  hooks     claude, last MINUTE, delivered 12 (last EARLIER), missed 1
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE
-  Claude Code  shop            4242     17  2026-11-21T09:30:00Z
-  -            notes\\u{1b}[2J  4242      0  2026-11-21T09:30:00Z
+  Claude Code  shop            4242     17  TIME
+  -            notes\\u{1b}[2J  4242      0  TIME
 
 Degraded: embedding
 
 Warning: The disk is nearly full
 ";
+        // The time zone is that of the machine.
+        let expected = expected
+            .replace("MINUTE", &minute("2026-11-21T09:30:00Z"))
+            .replace("EARLIER", &minute("2026-11-21T09:29:00Z"))
+            .replace("TIME", &date_time("2026-11-21T09:30:00Z"));
         assert_eq!(status_text(&status()), expected);
     }
 

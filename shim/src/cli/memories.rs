@@ -2,7 +2,7 @@
 
 use crate::cli::values::{
     list_order_parser, memory_type_parser, parse_confidence, parse_duration, parse_object,
-    parse_text, scope_parser,
+    scope_parser,
 };
 use clap::Args;
 use loci_proto::group::GroupName;
@@ -173,7 +173,7 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 pub struct Add {
     /// Text to store, one self-contained statement; `-` reads standard input.
-    #[arg(allow_hyphen_values = true, value_parser = parse_text)]
+    #[arg(allow_hyphen_values = true)]
     pub text: String,
     /// Further words of the text.
     #[arg(value_name = "WORD")]

@@ -55,16 +55,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<i64, String> {
     Ok(i64::from(number) * seconds)
 }
 
-/// Parses a text that may begin with a hyphen, as a list item does. One word with two hyphens is a misspelt option.
-pub(crate) fn parse_text(text: &str) -> Result<String, String> {
-    if text.starts_with("--") && text.len() > 2 && !text.contains(char::is_whitespace) {
-        return Err(
-            "it is no option of this command; begin a text with another character".to_owned()
-        );
-    }
-    Ok(text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

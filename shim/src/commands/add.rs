@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
-    let content = text::read_argument([vec![args.text], args.words].concat().join(" "))?;
+    let content = text::read_argument(whole_text(args.text, args.words)?)?;
     let supersedes = match &args.supersedes {
         Some(id_part) => Some(memory_id::resolve(client, id_part, args.group.as_ref()).await?.id),
         None => None,
@@ -35,6 +35,15 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         print_note("Note:", hint);
     }
     Ok(())
+}
+
+/// Joins the words of a text. The first of several is no option: one with two hyphens is misspelt.
+fn whole_text(first: String, words: Vec<String>) -> Result<String, Problem> {
+    if first.starts_with("--") && !words.is_empty() {
+        return Err(Problem::usage(format!("{} is no option of loci add", escape_line(&first)))
+            .hint("Quote the text if it begins with hyphens"));
+    }
+    Ok([vec![first], words].concat().join(" "))
 }
 
 fn result_text(reply: &StoreReply) -> String {
@@ -77,4 +86,19 @@ fn result_text(reply: &StoreReply) -> String {
         let _ = write!(text, "\n  replaced: {}", escape_line(&reply.redacted.join(", ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_one_text_and_a_misspelt_option_is_refused() {
+        let text = |first: &str, words: &[&str]| {
+            whole_text(first.to_owned(), words.iter().map(|word| (*word).to_owned()).collect())
+        };
+        assert_eq!(text("The", &["build", "runs"]).expect("it is a text"), "The build runs");
+        assert_eq!(text("--json", &[]).expect("it was quoted"), "--json");
+        assert!(text("--typo", &["semantic", "x"]).is_err());
+    }
 }

@@ -11,6 +11,7 @@ use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
 use loci_proto::requests::edit::ChangedReply;
+use loci_proto::requests::forget::ForgetReply;
 use loci_proto::requests::inspect::{InspectReply, MemoryDetails};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest};
 use serde_json::{Value, json};

@@ -4,17 +4,15 @@
 
 use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
-use crate::commands::candidates;
+use crate::commands::candidates::{self, forget};
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
 use crate::output::{Problem, Rows, Screen, escape_line, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::forget::ForgetReply;
 use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
 use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
-use serde_json::json;
 use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 

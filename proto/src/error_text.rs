@@ -49,9 +49,8 @@ fn best_line(text: &str, at_least: Clarity) -> Option<String> {
         let line = plain(raw);
         let Some(clarity) = clarity(&line).filter(|clarity| *clarity >= at_least) else { continue };
         // A traceback of Python ends with the error; other programs state the first one first.
-        let is_better = best.as_ref().is_none_or(|(known, _)| match is_traceback {
-            true => clarity >= *known,
-            false => clarity > *known,
+        let is_better = best.as_ref().is_none_or(|(known, _)| {
+            if is_traceback { clarity >= *known } else { clarity > *known }
         });
         if is_better {
             best = Some((clarity, line));
@@ -66,7 +65,7 @@ fn plain(raw: &str) -> String {
     let mut characters = raw.chars().peekable();
     while let Some(c) = characters.next() {
         if c == '\u{1b}' && characters.peek() == Some(&'[') {
-            let _ = characters.find(|c| c.is_ascii_alphabetic());
+            let _ = characters.find(char::is_ascii_alphabetic);
         } else if !c.is_control() {
             line.push(c);
         } else if c == '\t' {

@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -60,10 +61,13 @@ class Person:
             os.chdir(self.project)
             os.execve(self.home.loci, [str(self.home.loci), "browse"], {**self.home.env, **SCREEN})
         try:
-            os.write(terminal, typed.encode())
+            os.write(terminal, f"/{typed}\r".encode())
             seen = read_until(terminal, wanted)
-            os.write(terminal, b"\x03")
+            os.write(terminal, b"q")
             end = read_rest(terminal)
+        except BaseException:
+            os.kill(child, signal.SIGKILL)
+            raise
         finally:
             status = os.waitpid(child, 0)[1]
         assert status == 0, f"loci browse ended with {status}"
@@ -81,8 +85,9 @@ def read_until(terminal, wanted):
 
 
 def read_rest(terminal):
-    seen = b""
+    seen, end = b"", time.monotonic() + SCREEN_TIMEOUT_S
     while True:
+        assert select.select([terminal], [], [], max(0, end - time.monotonic()))[0], "loci browse does not end"
         try:
             part = os.read(terminal, 65536)
         except OSError:
@@ -108,8 +113,9 @@ def check_history(person):
 
 def check_claude_md(person):
     """Imports CLAUDE.md, once."""
-    assert person.json("import", "--from", "claude-md", "--yes")["added"] == 6
-    assert person.json("import", "--from", "claude-md", "--dry-run")["projects"][0]["new"] == 0
+    assert person.json("import", "--from", "claude-md", "--yes")["import"]["added"] == 6
+    again = person.json("import", "--from", "claude-md", "--dry-run")
+    assert (again["new"], again["unchanged"]) == (0, 6), again
 
 
 def check_bridge(person, memory):

@@ -115,8 +115,8 @@ fn nest_slow_folders(home: &TestHome) -> std::path::PathBuf {
     let mut folder = home.path("project");
     fs::create_dir_all(folder.join(".git")).expect("the folder is created");
     fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").expect("it is written");
-    let keys: String =
-        (0..1100).map(|n| format!("k{n}.a.b.c.d.e = {{a=1,b=2,c=[1,2,3]}}\n")).collect();
+    let key = |n: u32| format!("k{n}.a.b.c.d.e = {{a=1,b=2,c=[1,2,3]}}\n");
+    let keys = (0..1100).map(key).collect::<Vec<_>>().concat();
     let file = home.path("slow.toml");
     fs::write(&file, keys).expect("the file is written");
     for _ in 0..900 {
@@ -140,7 +140,7 @@ fn files_of_a_project_that_are_slow_cost_no_more_than_the_deadline() {
     assert!(!home.path(".loci/missed-hooks").exists(), "it may be a project that is off");
 }
 
-/// Runs the plugin of OpenCode in a stand-in of its host, which is started twice with one session; returns what the model was given.
+/// Runs the plugin of `OpenCode` in a stand-in of its host, which is started twice with one session; returns what the model was given.
 fn opencode(home: &TestHome, plugin: &str, script: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let source = fs::read_to_string(root.join("plugin/opencode").join(plugin));

@@ -71,7 +71,7 @@ fn a_claude_md_is_imported_once_updated_and_undone() {
     assert_eq!((&serve["trust"], &serve["type"]), (&json!("import"), &json!("semantic")));
     assert_eq!(memory(&home, "Push the tag")["type"], "procedural");
     let inspected = home.loci(&["inspect", serve["id"].as_str().expect("it has an id")]);
-    let inspected = String::from_utf8_lossy(&inspected.stdout).replace("\n", "").replace(' ', "");
+    let inspected = String::from_utf8_lossy(&inspected.stdout).replace(['\n', ' '], "");
     assert!(inspected.contains("~/project/CLAUDE.md") && inspected.contains("claude-md"));
     let again = done(&home, &["import", "--from", "claude-md", "--yes"]);
     assert_eq!((&again["new"], &again["unchanged"]), (&json!(0), &json!(4)), "{again}");

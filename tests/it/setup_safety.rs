@@ -146,7 +146,7 @@ fn a_client_that_cannot_be_written_is_left_whole_and_the_others_are_set_up() {
 #[test]
 fn files_of_a_command_that_was_killed_are_removed_later() {
     let home = home_of(case("codex"));
-    let old = SystemTime::now() - Duration::from_secs(3600);
+    let old = SystemTime::now() - Duration::from_hours(1);
     let folder = home.path(".codex");
     for (name, is_old) in
         [(".loci-setup-aaaaaa", true), (".loci-setup-bbbbbb", false), ("loci-setup-c", true)]

@@ -144,15 +144,38 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     conn.execute_batch(&format!(
         "DROP TABLE bridge_clients; DROP TABLE bridge_projects; DROP TABLE bridge_statements; DROP TABLE bridge_versions;
          DROP TABLE bridge_texts; DROP TABLE bridge_files;
-         ALTER TABLE memories RENAME COLUMN status TO status_after;
-         ALTER TABLE memories ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active','superseded','compacted','forgotten'));
-         UPDATE memories SET status = status_after; ALTER TABLE memories DROP COLUMN status_after;
          DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE folder_switches; DROP TABLE group_switches; DROP TABLE incognito_sessions;
-         ALTER TABLE memories DROP COLUMN branch; ALTER TABLE memories DROP COLUMN commit_id;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};
          INSERT INTO word_codes SELECT memory, model, codes FROM codes; DROP TABLE codes;"
     ))?;
+    take_back_memories(conn, &earlier)?;
     Ok(conn.pragma_update(None, "user_version", 6)?)
+}
+
+/// Writes the memories into the table of an earlier schema. A column that a step has moved cannot be moved back.
+#[cfg(test)]
+fn take_back_memories(
+    conn: &Connection,
+    earlier: &crate::db::expected_schema::Objects,
+) -> Result<()> {
+    conn.execute_batch(&format!(
+        "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ALTER TABLE memories RENAME TO later; {};",
+        earlier["memories"].sql
+    ))?;
+    let columns: String = conn.query_row(
+        "SELECT group_concat(name) FROM pragma_table_info('memories')",
+        [],
+        |row| row.get(0),
+    )?;
+    conn.execute_batch(&format!(
+        "INSERT INTO memories({columns}) SELECT {columns} FROM later; DROP TABLE later;"
+    ))?;
+    let is_of_memories =
+        |sql: &str| [" ON memories(", " ON memories "].iter().any(|on| sql.contains(on));
+    for object in earlier.values().filter(|object| is_of_memories(&object.sql)) {
+        conn.execute_batch(&object.sql)?;
+    }
+    Ok(conn.execute_batch("PRAGMA legacy_alter_table = OFF; PRAGMA foreign_keys = ON;")?)
 }
 
 #[cfg(test)]

@@ -41,10 +41,8 @@ impl Writer {
                     .hint("A person can accept it with loci confirm")
                     .into());
             }
-            let restored = match was_candidate(&memory) {
-                true => StatusChange::CANDIDATE,
-                false => StatusChange::ACTIVE,
-            };
+            let restored =
+                if was_candidate(&memory) { StatusChange::CANDIDATE } else { StatusChange::ACTIVE };
             let mut act = None;
             if previous != Status::Active {
                 let mut same = memories::same_text(change.conn, &memory)?;

@@ -20,7 +20,7 @@ fn import(test_store: &mut TestStore, content: &str, metadata: &Value) {
             "confidence": 1.0, "confidence_at": at, "created_at": at, "updated_at": at, "metadata": metadata, "content": content}),
         json!({"kind": "end", "lines": 3}),
     ];
-    let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let file = lines.map(|line| line.to_string()).join("\n");
     let call = test_store.call("a", None);
     let request = ImportRequest::default();
     test_store.writer.import(&call, &request, &mut Cursor::new(file)).expect("the import succeeds");

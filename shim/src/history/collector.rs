@@ -204,7 +204,7 @@ impl Collector {
     /// Creates a collector of findings from a time on.
     #[must_use]
     pub fn new(since: i64, outside: String) -> Self {
-        Self { since, outside, ..Self::default() }
+        Self { outside, since, ..Self::default() }
     }
 
     /// Finds the project of a folder.

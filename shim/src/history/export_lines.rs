@@ -23,7 +23,8 @@ pub fn export_lines(found: &[Found]) -> String {
     ));
     lines.extend(found.iter().map(memory));
     lines.push(json!({"kind": "end", "lines": lines.len()}));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 fn memory(found: &Found) -> Value {

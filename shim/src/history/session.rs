@@ -35,7 +35,7 @@ pub struct Session<'a> {
     collector: &'a mut Collector,
     client: &'static str,
     file: String,
-    session: String,
+    id: String,
     folder: Option<String>,
     open_calls: VecDeque<(String, Action)>,
     failures: VecDeque<Failure>,
@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
             collector,
             client,
             file,
-            session: String::new(),
+            id: String::new(),
             folder: None,
             open_calls: VecDeque::new(),
             failures: VecDeque::new(),
@@ -74,11 +74,11 @@ impl<'a> Session<'a> {
             file: self.file.clone(),
             line: step.line,
             message: step.message,
-            session: self.session.clone(),
+            session: self.id.clone(),
             at: self.at,
         };
         match step.what {
-            What::Session(id) => self.session = id,
+            What::Session(id) => self.id = id,
             What::Folder(folder) => {
                 self.collector.know_folder(&folder);
                 self.folder = Some(folder);

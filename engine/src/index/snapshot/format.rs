@@ -139,9 +139,7 @@ impl RecordReader {
         let vectors = rest.take(chunk_count.checked_mul(VECTOR_BYTES)?)?;
         self.chunks.clear();
         self.chunks.extend(vectors.as_chunks().0.iter().map(vector));
-        if !self.chunks.iter().all(QuantizedVector::is_sound) {
-            return None;
-        }
+        self.chunks.iter().all(QuantizedVector::is_sound).then_some(())?;
         let code_count = rest.count()?;
         let codes = rest.take(code_count.saturating_sub(1).checked_mul(SIGN_CODE_BYTES)?)?;
         self.codes.clear();

@@ -2,16 +2,11 @@
 
     python3 first_minutes.py LOCI
 
-Transcripts and CLAUDE.md are imported and reviewed, ten questions are answered, `loci browse` finds one of them as it is typed, and the file
-that Claude Code deletes comes back. The texts are invented (claude_history.py); no client runs.
+Transcripts and CLAUDE.md are imported and reviewed, ten questions are answered, and the file that Claude Code deletes comes back. The texts
+are invented (claude_history.py); no client runs. Not here: `loci browse` (tests/it/browse.rs).
 """
 
 import json
-import os
-import pty
-import re
-import select
-import signal
 import subprocess
 import sys
 import time
@@ -21,9 +16,6 @@ from home import Home
 
 MINUTES = 5
 """All of it, with a person's reading time left out, takes less than this."""
-
-SCREEN = {"TERM": "xterm-256color", "LINES": "40", "COLUMNS": "120"}
-SCREEN_TIMEOUT_S = 30
 
 
 class Person:
@@ -53,49 +45,6 @@ class Person:
     def answers(self, question):
         results = self.json("search", question, "--full", "--limit", "3")["results"]
         return [result["content"] for result in results]
-
-    def browse(self, typed, wanted):
-        """Opens `loci browse` in a terminal, types, waits for a text on the screen, and leaves."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(self.project)
-            os.execve(self.home.loci, [str(self.home.loci), "browse"], {**self.home.env, **SCREEN})
-        try:
-            os.write(terminal, f"/{typed}\r".encode())
-            seen = read_until(terminal, wanted)
-            os.write(terminal, b"q")
-            end = read_rest(terminal)
-        except BaseException:
-            os.kill(child, signal.SIGKILL)
-            raise
-        finally:
-            status = os.waitpid(child, 0)[1]
-        assert status == 0, f"loci browse ended with {status}"
-        assert "\x1b[?1049l" in seen + end, "the terminal is left as it was"
-
-
-def read_until(terminal, wanted):
-    """Reads the terminal until the words have been drawn, whatever is between them."""
-    seen, end = "", time.monotonic() + SCREEN_TIMEOUT_S
-    while wanted not in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen):
-        assert time.monotonic() < end, f"{wanted!r} does not appear: {seen[-2000:]!r}"
-        if select.select([terminal], [], [], 0.5)[0]:
-            seen += os.read(terminal, 65536).decode(errors="replace")
-    return seen
-
-
-def read_rest(terminal):
-    seen, end = b"", time.monotonic() + SCREEN_TIMEOUT_S
-    while True:
-        assert select.select([terminal], [], [], max(0, end - time.monotonic()))[0], "loci browse does not end"
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        seen += part
-    return seen.decode(errors="replace")
 
 
 def check_history(person):
@@ -140,7 +89,6 @@ def main(loci):
         check_claude_md(person)
         failed = [question for question, words in claude_history.QUESTIONS if not any(words in text for text in person.answers(question))]
         assert not failed, f"not answered: {failed}"
-        person.browse("nightly jobs", "instead of Celery")
         check_bridge(person, folder / "memory" / "MEMORY.md")
     seconds = time.monotonic() - start
     assert seconds < 60 * MINUTES, f"it took {seconds:.0f} s"

@@ -305,7 +305,6 @@ fn the_commands_print_these_screens() {
     screens.push(scene.screen(&["bridge", "claude", "--on", "--yes"]));
     fs::write(memory.join("MEMORY.md"), "# Shop\n").expect("the file is written");
     let typed: &[&[&str]] = &[
-        &["bridge", "status", "--scan"],
         &["bridge", "codex"],
         &["bridge", "write", "claude", "--dry-run"],
         &["bridge", "list", "--json"],

@@ -158,9 +158,11 @@ fn take_back_memories(
     conn: &Connection,
     earlier: &crate::db::expected_schema::Objects,
 ) -> Result<()> {
+    // A comment in the statement ends its line, which the single spaces of the list do not show.
+    let table = earlier["memories"].sql.replace("disk has changed. ", "disk has changed.\n");
+    let table = table.replace("(engine::decay). ", "(engine::decay).\n");
     conn.execute_batch(&format!(
-        "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ALTER TABLE memories RENAME TO later; {};",
-        earlier["memories"].sql
+        "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ALTER TABLE memories RENAME TO later; {table};"
     ))?;
     let columns: String = conn.query_row(
         "SELECT group_concat(name) FROM pragma_table_info('memories')",

@@ -3,6 +3,7 @@
 //! `POST /verbs/pin` with `{"session": {"id": "…", "pid": 7}, "arguments": {"memory_id": "…", "pinned": true}}` returns the reply of the verb
 //! ([`crate::requests::pin`]), or a [`crate::error::Failure`].
 
+use crate::http::HttpStatus;
 use crate::off::OffReason;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,9 @@ pub struct Status {
     /// The hooks of clients.
     #[serde(default)]
     pub hooks: HookStatus,
+    /// Where HTTP clients are served; absent while they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpStatus>,
 }
 
 /// Where loci is off.
@@ -277,8 +281,9 @@ pub struct SessionStatus {
     pub client: Option<String>,
     /// Display name of the project.
     pub group: String,
-    /// Process id of the shim.
-    pub pid: u32,
+    /// Process id of the shim; absent for a client over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
     /// Number of tool calls so far.
     pub calls: u64,
     /// Time of the connection, ISO 8601, UTC.

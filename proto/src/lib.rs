@@ -25,6 +25,7 @@ pub mod degraded;
 pub mod error;
 pub mod group;
 pub mod hello;
+pub mod http;
 pub mod limits;
 pub mod mcp;
 pub mod memory;

@@ -12,6 +12,7 @@ pub mod options;
 pub mod privacy;
 pub mod projects;
 pub mod scope;
+pub mod server;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +38,7 @@ pub const BACKUP_FOLDER: &str = "backups";
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// `[server]`
-    pub server: Server,
+    pub server: server::Server,
     /// `[storage]`
     pub storage: Storage,
     /// `[embedding]`
@@ -58,16 +59,6 @@ pub struct Config {
     pub projects: projects::Projects,
     /// `[hooks]`
     pub hooks: hooks::Hooks,
-}
-
-/// `[server]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Server {
-    /// Only `stdio` in this version.
-    pub transport: String,
-    /// `error`, `warn`, `info`, `debug` or `trace`; `LOCI_LOG_LEVEL` overrides it.
-    pub log_level: String,
 }
 
 /// `[storage]`
@@ -170,12 +161,6 @@ pub struct Schedule {
     pub enabled: bool,
     /// `maintenance.interval_days`
     pub interval_days: f64,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self { transport: "stdio".to_owned(), log_level: "info".to_owned() }
-    }
 }
 
 impl Default for Storage {
@@ -324,13 +309,12 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        require_supported("server.transport", &self.server.transport, "stdio")?;
+        self.server.check()?;
         require_supported("embedding.provider", &self.embedding.provider, "local")?;
         self.embedding.check()?;
         if self.embedding.api.is_some() {
             return Err(not_in_this_version("embedding.api", "is"));
         }
-        check_one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
         check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         self.privacy.policy()?;

@@ -11,6 +11,7 @@ pub mod file_modes;
 pub mod full_check;
 pub mod hooks;
 pub mod housekeeping;
+pub mod http_state;
 pub mod index_warmup;
 pub mod maintenance_run;
 pub mod models;
@@ -37,6 +38,7 @@ use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
 use backup_state::Backups;
 use disk::Reserve;
+use http_state::HttpState;
 use loci_engine::model::time::{ClockReading, Timestamp};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
@@ -97,6 +99,8 @@ pub struct Service {
     pub backups: Backups,
     /// Space for forgetting on a full disk.
     pub reserve: Reserve,
+    /// Whether HTTP clients are served.
+    pub http: HttpState,
     auto_fetch: AutoFetch,
     store: watch::Receiver<StoreState>,
     database: PathBuf,
@@ -151,6 +155,7 @@ impl Service {
             hooks: hooks::Hooks::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
+            http: HttpState::default(),
             reserve: Reserve::of(&paths::canonical(&database)),
             auto_fetch,
             store,

@@ -83,7 +83,9 @@ impl Service {
             backups: BackupStatus::default(),
             switches: SwitchStatus::default(),
             hooks: HookStatus::default(),
+            http: self.http.status(),
         };
+        status.warnings.extend(self.http.warning());
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);

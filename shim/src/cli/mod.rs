@@ -5,6 +5,7 @@ pub mod daemon;
 pub mod hooks;
 pub mod installation;
 pub mod memories;
+pub mod serve;
 pub mod setup;
 pub mod store_admin;
 pub(crate) mod values;
@@ -19,6 +20,7 @@ use memories::{
     Add, Confirm, Edit, Forget, History, Inspect, List, Pin, Redo, Relate, Restore, Search, Stats,
     Undo,
 };
+use serve::Serve;
 use setup::Setup;
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset, Scan};
@@ -115,7 +117,6 @@ pub enum Command {
     )]
     Redo(Redo),
     /// Serve one agent on standard input and output (agents start this themselves).
-    #[command(visible_alias = "serve")]
     #[command(
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
@@ -124,6 +125,11 @@ pub enum Command {
         #[arg(long)]
         incognito: bool,
     },
+    /// Serve clients that speak only HTTP, and manage their tokens.
+    #[command(
+        after_help = "Example\n  loci serve --http\n\nExample: the token that a client sends\n  loci serve token show default\n\nTo serve them whenever the daemon runs, set server.transport = \"http\" in config.toml."
+    )]
+    Serve(Serve),
     /// Set up clients to use loci: shows what changes in their configuration, and asks.
     #[command(
         after_help = "Example: every client that is installed\n  loci setup\n\nExample: preview\n  loci setup claude --dry-run\n\nExample: take it out again\n  loci setup claude --remove"

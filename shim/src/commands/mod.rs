@@ -39,6 +39,7 @@ mod restore;
 mod review;
 mod scan;
 mod search;
+mod serve;
 mod setup;
 mod stats;
 mod supersede;
@@ -60,6 +61,7 @@ use std::process::ExitCode;
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     match command {
         Command::Mcp { incognito } => return mcp::run(incognito).await,
+        Command::Serve(args) => return serve::run(args).await,
         Command::Hook(args) => return Ok(hook::run(&args.client, &args.event).await),
         Command::Ctl(command) => return ctl::run(command).await,
         Command::Model(command) => return model::run(command).await,

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the MCP conformance suite against the daemon's MCP handler over loopback HTTP, in both supported protocol revisions.
+# Runs the MCP conformance suite against the daemon's HTTP server, in both supported protocol revisions.
 #
 #   tests/clients/conformance.sh [SCENARIO]      runs all active scenarios, or one scenario with full output
 #
 # conformance-baseline.yml lists the scenarios that do not apply to loci, with reasons. Any other failure, and any listed scenario that
-# passes, fails this script. The server is an example program of the daemon that is not part of a release. Needs python3 with pip and
+# passes, fails this script. The server is an example program of the daemon
+# that is not part of a release: the suite cannot send a token, so the example asks for none. Needs python3 with pip and
 # venv, to install a recent Node.
 set -euo pipefail
 shopt -s inherit_errexit

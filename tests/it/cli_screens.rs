@@ -316,6 +316,15 @@ fn daemon_and_configuration_commands_print_these_screens() {
     screens.push(scene.screen(&["ctl", "status", "--json"]));
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
+    for command in [
+        &["serve", "token", "list"][..],
+        &["serve", "token", "add", "a b"],
+        &["serve", "token", "show", "phone"],
+        &["serve", "token", "remove", "phone"],
+        &["serve", "--sse"],
+    ] {
+        screens.push(scene.screen(command));
+    }
     insta::assert_snapshot!(
         "daemon_and_configuration",
         screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n")

@@ -70,7 +70,9 @@ pub fn read_answer(stream: &TcpStream) -> Option<Answer> {
             body.resize(length.parse().ok()?, 0);
             reader.read_exact(&mut body).ok()?;
         }
-        None if answer.header("transfer-encoding").is_some() => read_chunks(&mut reader, &mut body)?,
+        None if answer.header("transfer-encoding").is_some() => {
+            read_chunks(&mut reader, &mut body)?
+        }
         None => {}
     }
     answer.body = String::from_utf8(body).ok()?;
@@ -175,11 +177,8 @@ impl Serving {
 
     /// The same with a command.
     pub fn start_with(command: &mut Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("loci runs");
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("loci runs");
         let mut output = BufReader::new(child.stdout.take().expect("the output is piped"));
         let mut screen = String::new();
         while !screen.ends_with("\n}\n") {

@@ -3,6 +3,7 @@
 
 use crate::home::{TestHome, binaries, contents};
 use crate::http_client::{Client, STATELESS, Serving, WITH_HANDSHAKE, exchange, secret};
+use crate::wire::wait_until;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
@@ -23,12 +24,6 @@ fn internet_sockets(home: &TestHome) -> String {
     network.expect("the network is checked")["message"].to_string()
 }
 
-/// Waits until the daemon has noticed that the command has ended.
-fn wait_until_closed(home: &TestHome) {
-    let is_closed = || home.status().get("http").is_none();
-    assert!((0..200).any(|_| is_closed()), "it is still open");
-}
-
 #[test]
 fn the_server_is_closed_unless_it_is_asked_for_and_closes_with_the_command() {
     let home = TestHome::without_model();
@@ -46,7 +41,7 @@ fn the_server_is_closed_unless_it_is_asked_for_and_closes_with_the_command() {
         assert_eq!((answer.status, answer.body.as_str()), (200, "ok\n"));
         let code = serving.end(signal);
         assert_eq!(code, (signal != Signal::SIGKILL).then_some(0), "{signal}");
-        wait_until_closed(&home);
+        wait_until("the server is closed", || home.status().get("http").is_none());
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is closed");
     }
     assert!(internet_sockets(&home).contains("no internet socket is open"));
@@ -67,7 +62,10 @@ fn http_clients_and_agents_share_memories_in_both_protocol_revisions() {
     assert!(answer.header("mcp-session-id").is_none(), "{answer:?}");
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(client.post(&ready, &[]).status, 202);
-    assert_eq!(client.recall("What is the test machine called?")[0], "The staging server is called heron");
+    assert_eq!(
+        client.recall("What is the test machine called?")[0],
+        "The staging server is called heron"
+    );
 
     let arguments = json!({"query": "staging server"});
     let stateless = client.call_in(STATELESS, "recall_memory", &arguments);
@@ -298,8 +296,9 @@ fn a_token_file_that_others_can_read_opens_nothing() {
     let file = home.path(".loci/http_tokens.toml");
     let mode = file.metadata().expect("the file is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    wait_until_closed(&home);
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("the mode is set");
+    wait_until("the server is closed", || home.status().get("http").is_none());
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644))
+        .expect("the mode is set");
     let refused = home.loci(&["serve", "--http", "--port", "0"]);
     let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{stderr}");

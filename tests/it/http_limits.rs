@@ -104,7 +104,8 @@ fn other_paths_and_methods_are_refused() {
     assert_eq!(foreign.status, 403);
     let own = format!("POST http://127.0.0.1:{}/mcp HTTP/1.1", client.port);
     assert_eq!(send_line(&client, &own, "").status, 200);
-    let many: String = (0..300).map(|number| format!("X-{number}: {}\r\n", "x".repeat(90))).collect();
+    let many: String =
+        (0..300).map(|number| format!("X-{number}: {}\r\n", "x".repeat(90))).collect();
     assert_eq!(send_line(&client, "POST /mcp HTTP/1.1", &many).status, 431);
 }
 

@@ -123,7 +123,7 @@ pub fn short(client: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::test_fixture;
+    use crate::service::test_fixture::ServiceFixture;
 
     fn caller(token: &str, group: Option<&str>) -> HttpCaller {
         let group = group.map_or(GroupHint::Default, |name| {
@@ -139,8 +139,9 @@ mod tests {
 
     #[tokio::test]
     async fn requests_of_one_client_token_and_project_share_a_session() {
-        let service = test_fixture::service();
-        let http = sessions(&service);
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let fixture = ServiceFixture::cold(&folder);
+        let (service, http) = (&fixture.service, sessions(&fixture.service));
         let first = http.session(&caller("a", Some("shop")), None);
         assert!(Arc::ptr_eq(&first, &http.session(&caller("a", Some("shop")), None)));
         for other in [
@@ -161,8 +162,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_number_of_sessions_is_bounded() {
-        let service = test_fixture::service();
-        let http = sessions(&service);
+        let folder = tempfile::tempdir().expect("the folder is created");
+        let fixture = ServiceFixture::cold(&folder);
+        let (service, http) = (&fixture.service, sessions(&fixture.service));
         let kept = http.session(&caller("a", None), Some("client 0".to_owned()));
         for number in 1..=MAX_SESSIONS + 9 {
             let _ = http.session(&caller("a", None), Some(format!("client {number}")));

@@ -20,8 +20,8 @@ fn internet_sockets(home: &TestHome) -> String {
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
     let reply: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
     let findings = reply["findings"].as_array().expect("a JSON array");
-    let network = findings.iter().find(|finding| finding["check"] == "network");
-    network.expect("the network is checked")["message"].to_string()
+    let network = findings.iter().find(|finding| finding["part"] == "network");
+    network.expect("the network is checked")["found"].to_string()
 }
 
 #[test]
@@ -42,9 +42,11 @@ fn the_server_is_closed_unless_it_is_asked_for_and_closes_with_the_command() {
         let code = serving.end(signal);
         assert_eq!(code, (signal != Signal::SIGKILL).then_some(0), "{signal}");
         wait_until("the server is closed", || home.status().get("http").is_none());
-        assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is closed");
+        wait_until("the port is closed", || TcpStream::connect(("127.0.0.1", port)).is_err());
     }
-    assert!(internet_sockets(&home).contains("no internet socket is open"));
+    wait_until("the last connection is closed", || {
+        internet_sockets(&home).contains("no internet socket is open")
+    });
 }
 
 #[test]
@@ -77,8 +79,8 @@ fn http_clients_and_agents_share_memories_in_both_protocol_revisions() {
     assert_eq!(agent.recall("When does the boat depart?")[0], "The ferry leaves at nine");
     let inspected = home.loci(&["inspect", reply["id"].as_str().expect("an id"), "--json"]);
     let inspected: Value = serde_json::from_slice(&inspected.stdout).expect("the reply is JSON");
-    assert_eq!(inspected["provenance"]["client"], "walker 3", "{inspected}");
-    assert_eq!(inspected["provenance"]["origin"], "agent", "{inspected}");
+    assert_eq!(inspected["memory"]["client"], "walker 3", "{inspected}");
+    assert_eq!(inspected["memory"]["origin"], "agent", "{inspected}");
 
     let status = home.status();
     let sessions = status["sessions"].as_array().expect("a JSON array");
@@ -194,7 +196,7 @@ fn a_bound_token_reaches_its_own_project_only() {
         assert!(!refusal.contains("egret"), "{tool}: {refusal}");
     }
     let stats = bound.call("memory_stats", &json!({})).expect("its own project is counted");
-    assert_eq!(stats["total"], 1, "{stats}");
+    assert_eq!(stats["total_memories"], 1, "{stats}");
     let brief = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
         "params": {"uri": "loci://group/notes"}});
     let brief = bound.post(&brief, &[]);

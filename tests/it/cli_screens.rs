@@ -316,14 +316,9 @@ fn daemon_and_configuration_commands_print_these_screens() {
     screens.push(scene.screen(&["ctl", "status", "--json"]));
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
-    for command in [
-        &["serve", "token", "list"][..],
-        &["serve", "token", "add", "a b"],
-        &["serve", "token", "show", "phone"],
-        &["serve", "token", "remove", "phone"],
-        &["serve", "--sse"],
-    ] {
-        screens.push(scene.screen(command));
+    for typed in ["token list", "token add !", "token show x", "token remove x", "--sse"] {
+        let words: Vec<&str> = std::iter::once("serve").chain(typed.split(' ')).collect();
+        screens.push(scene.screen(&words));
     }
     insta::assert_snapshot!(
         "daemon_and_configuration",

@@ -17,7 +17,7 @@ pub mod server;
 mod tests;
 
 use crate::embedding::MODEL_ID;
-use allowed::check_one_of;
+use allowed::{check_one_of, not_in_this_version};
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
@@ -458,9 +458,6 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The log levels.
-pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-
 fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
     if value == supported {
         Ok(())
@@ -468,10 +465,4 @@ fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Fail
         Err(not_in_this_version(key, &format!("= \"{value}\" is"))
             .hint(format!("Set it to \"{supported}\"")))
     }
-}
-
-/// Returns the failure for a key or value of a later version.
-fn not_in_this_version(key: &str, predicate: &str) -> Failure {
-    Failure::new(Code::NotInThisVersion, format!("{predicate} not supported in this version"))
-        .at(key)
 }

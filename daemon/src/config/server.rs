@@ -1,8 +1,7 @@
 //! `[server]`: the log level, and whether clients may also connect over HTTP on this machine. Not here: the HTTP server
 //! (`interface::http`).
 
-use crate::config::allowed::check_one_of;
-use crate::config::{LOG_LEVELS, not_in_this_version};
+use crate::config::allowed::{LOG_LEVELS, check_one_of, not_in_this_version};
 use loci_proto::error::Failure;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

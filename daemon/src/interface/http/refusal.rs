@@ -5,6 +5,7 @@ use axum::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use loci_proto::error::{Code, Failure};
+use loci_proto::limits;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +78,7 @@ impl Refusal {
                 .hint("Send the body as plain JSON: Content-Type: application/json"),
             Self::TooLarge => Failure::new(
                 Code::TooLarge,
-                format!("the body has more than {} bytes", super::guard::MAX_BODY_BYTES),
+                format!("the body has more than {} bytes", limits::LINE_BYTES),
             ),
             Self::Slow => Failure::new(Code::Invalid, "the body did not arrive in time")
                 .hint("Send the whole request at once"),

@@ -110,7 +110,7 @@ fn every_key_of_the_code_is_in_the_example() {
         rule,
         &differences(
             &fields(
-                &["mod", "privacy", "projects", "backup", "scope", "hooks"]
+                &["mod", "server", "privacy", "projects", "backup", "scope", "hooks"]
                     .map(|file| read(&format!("daemon/src/config/{file}.rs")))
                     .concat(),
             ),

@@ -22,7 +22,7 @@ use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
 use loci_engine::{BackupSettings, Settings};
-use loci_proto::error::{Code, Failure};
+use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
 use serde::{Deserialize, Serialize};

@@ -93,11 +93,16 @@ def send(port, token, questions, rate=None, count=REQUESTS):
             call = {"name": "recall_memory", "arguments": {"query": questions[number % len(questions)]}}
             body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
             start = time.perf_counter()
-            connection.request("POST", "/mcp", body, headers)
-            answer = connection.getresponse()
-            answer.read()
+            try:
+                connection.request("POST", "/mcp", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                status = str(answer.status)
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                status = "connection closed"
             with lock:
-                times.setdefault(answer.status, []).append((time.perf_counter() - start) * 1000)
+                times.setdefault(status, []).append((time.perf_counter() - start) * 1000)
 
     clients = [threading.Thread(target=client) for _ in range(CONNECTIONS)]
     for thread in clients:

@@ -6,10 +6,10 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Serve {
-    /// Serve MCP at http://127.0.0.1:7433/mcp until interrupted.
+    /// Serve MCP over HTTP on this machine until interrupted.
     #[arg(long)]
     pub http: bool,
-    /// Port; 0 selects a free one. Default: server.http_port of config.toml.
+    /// Port; 0 selects a free one. Default: that of the configuration.
     #[arg(long, value_name = "PORT", requires = "http")]
     pub port: Option<u16>,
     /// Deprecated in MCP, so it is refused.

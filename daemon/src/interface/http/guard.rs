@@ -32,6 +32,8 @@ use tokio::time::timeout;
 pub const MAX_BODY_BYTES: usize = limits::LINE_BYTES;
 /// Maximum time for a body to arrive.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// Maximum time to read the body of a request that is refused for its token's rate.
+const DISCARD_DEADLINE: Duration = Duration::from_secs(1);
 /// Maximum number of requests in progress; further ones wait, so that agents on the socket go on being served.
 const MAX_REQUESTS: usize = 6;
 /// Maximum time for which a request waits until it may begin.
@@ -145,7 +147,10 @@ pub async fn authenticate(
         },
         Access::Tokens(tokens) => {
             let token = presented_token(tokens, headers)?;
-            token.count_request().map_err(Refusal::TooMany)?;
+            if let Err(seconds) = token.count_request() {
+                discard(request.into_body()).await;
+                return Err(Refusal::TooMany(seconds));
+            }
             let group = project(&guard.service, &token, named_group(headers)?).await?;
             let is_bound = token.project.is_some();
             HttpCaller { token: Arc::clone(&token.name), group, is_bound, user_agent }
@@ -155,6 +160,13 @@ pub async fn authenticate(
     request.headers_mut().remove(AUTHORIZATION);
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
+}
+
+/// Reads what a client is sending, so that it gets the answer: with an unread body the connection is reset.
+async fn discard(body: Body) {
+    let mut body = Limited::new(body, MAX_BODY_BYTES);
+    let _ =
+        timeout(DISCARD_DEADLINE, async { while let Some(Ok(_)) = body.frame().await {} }).await;
 }
 
 fn presented_token(tokens: &Tokens, headers: &HeaderMap) -> Result<Arc<Token>, Refusal> {

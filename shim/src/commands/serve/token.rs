@@ -36,8 +36,9 @@ pub async fn run(command: TokenCommand) -> Result<(), Problem> {
         TokenCommand::Remove(TokenArgs { name, json }) => {
             let answer = send(&client, "remove", &TokenName { name }).await?;
             print(&answer, json, |reply| {
-                let names = reply.tokens.iter().map(|token| escape_line(&token.name));
-                names.map(|name| format!("Removed the token {name}")).collect()
+                let names: Vec<String> =
+                    reply.tokens.iter().map(|token| escape_line(&token.name)).collect();
+                format!("Removed the token {}", names.join(", "))
             })
         }
     }

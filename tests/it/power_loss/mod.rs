@@ -2,7 +2,7 @@
 //! on the disk then, and opened: what was acknowledged is there once, and the start finds nothing
 //! wrong.
 //!
-//! `LOCI_IMAGES` sets how many states are tried (60 here, 20,000 in `just power-loss`). The same
+//! `LOCI_IMAGES` sets how many states are tried (200 here, 20,000 in `just power-loss`). The same
 //! states of a disk that ignores the syncs of the log must show losses: a harness that finds none
 //! there is blind.
 
@@ -21,7 +21,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
-use trace::{Disk, FILES, IDENTITY, Record};
+use trace::{DATABASE, Disk, FILES, IDENTITY, Record};
 
 /// Sessions that call at the same time, so that commits are grouped.
 const SESSIONS: usize = 3;
@@ -64,24 +64,49 @@ impl Recorded {
         Self { records, sessions }
     }
 
-    /// Returns positions in order: half of them anywhere, half of them soon after a start or a stop,
-    /// which sync the identity. Before the first of these the store does not exist: a loss of power
-    /// then may leave files that are refused.
+    /// Returns positions in order: a third of them anywhere, a third soon after a start or a stop,
+    /// which sync the identity, a third at the end of a checkpoint, where most pages can be torn.
+    /// Before the first start the store does not exist: a loss of power then may leave files that are
+    /// refused.
     fn positions(&self, count: usize) -> Vec<usize> {
         let is_identity = |record: &Record| matches!(record, Record::Sync { file: IDENTITY });
         let length = self.records.len();
         let turns: Vec<usize> = (0..length).filter(|at| is_identity(&self.records[*at])).collect();
         assert!(turns.len() >= 3, "{turns:?}");
+        let checkpoints = self.ends_of_checkpoints();
+        assert!(checkpoints.len() >= 3, "{checkpoints:?}");
         let mut random = Random::new(4711);
         let mut positions: Vec<usize> = (0..count)
-            .map(|number| {
-                let turn = turns[random.below(turns.len())];
-                let end = if number % 2 == 0 { length } else { (turn + NEAR).min(length) };
-                let start = if number % 2 == 0 { turns[0] } else { turn };
-                start + random.below(end - start)
+            .map(|number| match number % 3 {
+                0 => turns[0] + random.below(length - turns[0]),
+                1 => {
+                    let turn = turns[random.below(turns.len())];
+                    turn + random.below(NEAR.min(length - turn))
+                }
+                _ => checkpoints[random.below(checkpoints.len())],
             })
             .collect();
         positions.sort_unstable();
+        positions
+    }
+
+    /// Returns the positions after the first start at which every page of a checkpoint is written, and
+    /// none is synced.
+    fn ends_of_checkpoints(&self) -> Vec<usize> {
+        let (mut positions, mut is_within, mut has_started) = (Vec::new(), false, false);
+        for (at, record) in self.records.iter().enumerate() {
+            match record {
+                Record::Write { file: DATABASE, .. } => is_within = true,
+                Record::Sync { file: DATABASE } => {
+                    if is_within && has_started {
+                        positions.push(at);
+                    }
+                    is_within = false;
+                }
+                Record::Sync { file: IDENTITY } => has_started = true,
+                _ => {}
+            }
+        }
         positions
     }
 
@@ -136,7 +161,8 @@ fn judge(folder: &Path, recorded: &Recorded, disk: &Disk) -> Result<(), String> 
 
 /// Tries states at random positions; returns the faults.
 fn try_images(recorded: &Recorded, images: usize, ignores_log_syncs: bool) -> Vec<String> {
-    let positions = recorded.positions(images);
+    // A position may be tried more than once, with another share of the sectors each time.
+    let positions: Vec<_> = recorded.positions(images).into_iter().enumerate().collect();
     let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for half in positions.chunks(positions.len().div_ceil(2)) {
@@ -144,13 +170,15 @@ fn try_images(recorded: &Recorded, images: usize, ignores_log_syncs: bool) -> Ve
             scope.spawn(move || {
                 let mut disk = Disk::new(ALL_SESSIONS, ignores_log_syncs);
                 let mut taken = 0;
-                for position in half {
+                for (seed, position) in half {
                     recorded.records[taken..*position].iter().for_each(|record| disk.take(record));
                     taken = *position;
                     let folder = folder_in_memory();
-                    disk.write(folder.path(), &mut Random::new(*position as u64));
+                    disk.write(folder.path(), &mut Random::new(*seed as u64));
                     if let Err(fault) = judge(folder.path(), recorded, &disk) {
-                        let fault = format!("at {position}: {fault}");
+                        // The control has many faults; those of an honest disk are looked at.
+                        let kept = if ignores_log_syncs { None } else { Some(folder.keep()) };
+                        let fault = format!("at {position}: {fault}; the files: {kept:?}");
                         faults.lock().expect("no thread panics").push(fault);
                     }
                 }
@@ -180,7 +208,7 @@ fn warnings_of_daemon(recorded: &Recorded, position: usize) -> String {
 
 #[test]
 fn a_loss_of_power_loses_nothing_that_was_acknowledged() {
-    let images = setting("LOCI_IMAGES", 60);
+    let images = setting("LOCI_IMAGES", 200);
     let recorded = Recorded::run();
     let syncs = recorded.records.iter().filter(|r| matches!(r, Record::Sync { .. })).count();
     let faults = try_images(&recorded, images, false);

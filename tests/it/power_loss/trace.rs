@@ -15,6 +15,8 @@ const HEAD: usize = 14;
 /// The files of a store, as `record.c` numbers them from 1.
 pub const FILES: [&str; 5] =
     ["memory.db", "memory.db-wal", "memory.db-identity", "memory.db-sums", "memory.db-journal"];
+/// The number of the database in [`FILES`].
+pub const DATABASE: usize = 0;
 /// The number of the write-ahead log in [`FILES`].
 pub const LOG: usize = 1;
 /// The number of the identity in [`FILES`].

@@ -34,8 +34,13 @@ pub enum Outcome {
     Rows(Page),
     /// The next page.
     More(Page),
-    /// How many memories there are.
-    Total(usize),
+    /// How many memories the list of this version has.
+    Total {
+        /// The version of the list that was counted.
+        list_version: u64,
+        /// How many it has.
+        total: usize,
+    },
     /// A memory in full.
     Inspected(Box<Detail>),
     /// A change was made, in a sentence.
@@ -128,11 +133,11 @@ impl Jobs {
     }
 
     /// Counts what is listed.
-    pub fn count(&self, filters: Filters) {
-        self.start(Kind::Count, |client| async move {
+    pub fn count(&self, filters: Filters, list_version: u64) {
+        self.start(Kind::Count, move |client| async move {
             let request = ListRequest { limit: Some(1), ..list_request(&filters)? };
             let reply: ListReply = client.call("list", &request).await?;
-            Ok(Outcome::Total(reply.total))
+            Ok(Outcome::Total { list_version, total: reply.total })
         });
     }
 

@@ -82,7 +82,7 @@ impl State {
     }
 
     fn reload(&mut self) -> Vec<Effect> {
-        self.total = None;
+        self.forget_total();
         vec![Effect::Load]
     }
 

@@ -102,8 +102,8 @@ struct Running {
     /// A page that was asked for before the list changed is dropped.
     stale_more: bool,
     more: bool,
-    count: bool,
-    count_again: bool,
+    /// The version of the list that is being counted.
+    count: Option<u64>,
     show: bool,
     show_next: Option<MemoryId>,
     ping: bool,
@@ -193,16 +193,13 @@ impl Browser {
             return;
         }
         self.jobs.load(self.state.filters.clone());
-        if self.state.filters.query.trim().is_empty() && self.state.total.is_none() {
-            self.count();
-        }
+        self.count();
     }
 
     fn count(&mut self) {
-        if std::mem::replace(&mut self.running.count, true) {
-            self.running.count_again = true;
-        } else {
-            self.jobs.count(self.state.filters.clone());
+        if self.running.count.is_none() && self.state.needs_total() {
+            self.running.count = Some(self.state.list_version);
+            self.jobs.count(self.state.filters.clone(), self.state.list_version);
         }
     }
 
@@ -249,8 +246,8 @@ impl Browser {
                 Vec::new()
             }
             Kind::Count => {
-                self.running.count = false;
-                if std::mem::take(&mut self.running.count_again) {
+                // A count that failed is not tried again until the list changes.
+                if self.running.count.take() != Some(self.state.list_version) {
                     self.count();
                 }
                 Vec::new()
@@ -280,7 +277,10 @@ impl Browser {
                 self.state.append(page);
             }
             Outcome::More(_) => {}
-            Outcome::Total(total) => self.state.total = Some(total),
+            Outcome::Total { list_version, total } if list_version == self.state.list_version => {
+                self.state.total = Some(total);
+            }
+            Outcome::Total { .. } => {}
             Outcome::Inspected(mut detail) => {
                 if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id())
                 {
@@ -290,7 +290,7 @@ impl Browser {
             }
             Outcome::Changed(sentence) => {
                 self.state.say(sentence, Ink::Green);
-                self.state.total = None;
+                self.state.forget_total();
                 effects.push(Effect::Load);
                 if self.state.focus == Focus::Detail {
                     effects
@@ -307,6 +307,7 @@ impl Browser {
                 self.running.ping = false;
                 if self.state.lost.take().is_some() {
                     self.state.say("Connected again", Ink::Green);
+                    self.state.forget_total();
                     effects.push(Effect::Load);
                 }
             }

@@ -88,6 +88,8 @@ pub struct State {
     pub next: Option<i64>,
     /// How many there are; unknown while they are counted.
     pub total: Option<usize>,
+    /// Raised whenever the list becomes another one: a count of an earlier list is dropped.
+    pub list_version: u64,
     /// Whether rows are being loaded.
     pub loading: bool,
     /// Index of the selected row.
@@ -119,6 +121,7 @@ impl State {
             rows: Vec::new(),
             next: None,
             total: None,
+            list_version: 0,
             loading: true,
             selected: 0,
             offset: 0,
@@ -156,6 +159,18 @@ impl State {
     /// Moves the selection by rows.
     pub fn move_by(&mut self, rows: isize) -> bool {
         self.select(self.selected.saturating_add_signed(rows))
+    }
+
+    /// The list becomes another one: how many it has is not known any more.
+    pub fn forget_total(&mut self) {
+        self.total = None;
+        self.list_version += 1;
+    }
+
+    /// Returns whether what is listed should be counted. The results of a query are not.
+    #[must_use]
+    pub fn needs_total(&self) -> bool {
+        self.total.is_none() && self.filters.query.trim().is_empty()
     }
 
     /// Returns whether the next page should be loaded: less than two screens are left.

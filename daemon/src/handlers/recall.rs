@@ -52,8 +52,8 @@ pub(super) async fn run<T: Send + 'static>(
         let client = session.client();
         let omits_defaults = session.is_agent();
         let (prepared, work) = (Arc::clone(prepared), work.clone());
+        let files = CheckoutFiles::of(&service.file_thread, actor.checkout.as_ref());
         let recall = move |reader: &mut Reader| {
-            let files = CheckoutFiles::of(actor.checkout.as_ref());
             let context = RecallContext {
                 viewer: (&actor).into(),
                 client: client.as_deref(),

@@ -18,16 +18,13 @@ pub(super) async fn handle(
 ) -> Result<StoreReply, Failure> {
     let session = caller.session;
     let draft = Draft::new(request)?.with_shown(caller.session.shown.seqs());
-    let draft = match CheckoutFiles::of(caller.session.actor().checkout.as_ref()) {
-        Some(files) => draft.with_files(&files),
-        None => draft,
-    };
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
         session.record_store();
         return Ok(answer);
     }
     service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
+    let draft = with_files(service, &caller, draft).await;
     let encodings = Arc::new(service.encode_document(&draft.document()).await?);
     let encoded = Arc::clone(&encodings);
     let (call, moment) = (service.call_context(caller), service.first_moment());
@@ -53,6 +50,19 @@ pub(super) async fn handle(
     let stored = stored?;
     session.record_store();
     Ok(StoreReply { degraded: service.degraded(), ..stored })
+}
+
+/// Records the contents of the files that the memory names, off the threads that serve sessions.
+async fn with_files(service: &Service, caller: &Caller<'_>, draft: Draft) -> Draft {
+    let checkout = caller.session.actor().checkout;
+    match CheckoutFiles::of(&service.file_thread, checkout.as_ref()) {
+        Some(files) if draft.names_files() => {
+            let recorded = draft.clone();
+            let record = move || recorded.with_files(&files);
+            tokio::task::spawn_blocking(record).await.unwrap_or(draft)
+        }
+        _ => draft,
+    }
 }
 
 /// Returns the stored answer if the call is a retry, which the shim sends if the daemon died before it answered. Nothing is encoded or

@@ -96,6 +96,8 @@ pub struct Service {
     pub hooks: hooks::Hooks,
     /// The watcher of clients' own memory files.
     pub bridge: bridge::state::Bridge,
+    /// Reads the files of projects that memories name.
+    pub file_thread: Arc<project_files::FileThread>,
     /// How long calls take.
     pub latencies: latencies::Latencies,
     /// The current warnings about storage.
@@ -157,6 +159,7 @@ impl Service {
             usage: UsageBuffer::default(),
             hooks: hooks::Hooks::default(),
             bridge: bridge::state::Bridge::default(),
+            file_thread: Arc::default(),
             latencies: latencies::Latencies::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),

@@ -1,7 +1,8 @@
 //! Reads files of a session's checkout, to record and compare the contents that memories speak of.
 //!
 //! Only regular files below the checkout, whatever links lead there, and only within limits of size and time. Nothing of a file is kept but
-//! the id that git gives to its content. Not here: which files those are (the engine).
+//! the id that git gives to its content. The files are read on one thread of their own: a file system that hangs, as a network folder may,
+//! then costs a call no more than the time limit. Not here: which files those are (the engine).
 
 use loci_engine::model::files::{Content, ProjectFiles};
 use loci_proto::hello::Checkout;
@@ -9,9 +10,11 @@ use sha1::{Digest, Sha1};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// The limits of one call.
 struct Limits;
@@ -21,50 +24,99 @@ impl Limits {
     const FILE_BYTES: u64 = 1 << 20;
     /// Bytes that are read of all files.
     const TOTAL_BYTES: u64 = 8 << 20;
-    /// Milliseconds after which no further file is read.
-    const MILLISECONDS: u128 = 25;
+    /// Time after which no further file is read, and no answer is waited for.
+    const TIME: Duration = Duration::from_millis(25);
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// The thread that reads files; started at the first file.
+#[derive(Debug, Default)]
+pub struct FileThread(OnceLock<Option<SyncSender<Work>>>);
+
+impl FileThread {
+    /// Runs `work` on the thread; returns its result, or `None` if there is none until `deadline` or the thread is busy.
+    fn run<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let queue = self.0.get_or_init(start).as_ref()?;
+        let (sender, result) = sync_channel(1);
+        // Fails if the caller waits no longer.
+        let work = move || drop(sender.send(work()));
+        queue.try_send(Box::new(work)).ok()?;
+        result.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+fn start() -> Option<SyncSender<Work>> {
+    let (queue, works) = sync_channel::<Work>(1);
+    let run = move || works.into_iter().for_each(|work| work());
+    std::thread::Builder::new().name("files".to_owned()).spawn(run).ok().map(|_| queue)
 }
 
 /// The files of one checkout, for one call.
 #[derive(Debug)]
 pub struct CheckoutFiles {
-    /// The canonical top folder.
+    thread: Arc<FileThread>,
     top: PathBuf,
-    read_bytes: AtomicU64,
-    since: Instant,
+    left_bytes: AtomicU64,
+    deadline: OnceLock<Instant>,
 }
 
 impl CheckoutFiles {
     /// Returns the files of a checkout; `None` outside a repository.
     #[must_use]
-    pub fn of(checkout: Option<&Checkout>) -> Option<Self> {
-        let top = PathBuf::from(checkout?.top.as_deref()?).canonicalize().ok()?;
-        Some(Self { top, read_bytes: AtomicU64::new(0), since: Instant::now() })
-    }
-
-    fn may_read(&self, bytes: u64) -> bool {
-        bytes <= Limits::FILE_BYTES
-            && self.read_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= Limits::TOTAL_BYTES
-            && self.since.elapsed().as_millis() <= Limits::MILLISECONDS
+    pub fn of(thread: &Arc<FileThread>, checkout: Option<&Checkout>) -> Option<Self> {
+        Some(Self {
+            thread: Arc::clone(thread),
+            top: PathBuf::from(checkout?.top.as_deref()?),
+            left_bytes: AtomicU64::new(Limits::TOTAL_BYTES),
+            deadline: OnceLock::new(),
+        })
     }
 }
 
 impl ProjectFiles for CheckoutFiles {
     fn content(&self, path: &str) -> Content {
-        let file = match self.top.join(path).canonicalize() {
-            Ok(file) if file.starts_with(&self.top) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Content::Missing,
-            _ => return Content::Unknown,
-        };
-        let Ok(metadata) = file.metadata() else { return Content::Unknown };
-        if !metadata.is_file() || !self.may_read(metadata.len()) {
-            return Content::Unknown;
-        }
-        let mut bytes = Vec::new();
-        let read =
-            File::open(file).and_then(|file| file.take(Limits::FILE_BYTES).read_to_end(&mut bytes));
-        read.map_or(Content::Unknown, |_| Content::Blob(blob_id(&bytes)))
+        let deadline = *self.deadline.get_or_init(|| Instant::now() + Limits::TIME);
+        let (top, path) = (self.top.clone(), path.to_owned());
+        let max_bytes = self.left_bytes.load(Ordering::Relaxed).min(Limits::FILE_BYTES);
+        let read = self.thread.run(deadline, move || read(&top, &path, max_bytes));
+        let Some(FileRead { content, bytes }) = read else { return Content::Unknown };
+        self.left_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        content
     }
+}
+
+/// What was read of a file.
+struct FileRead {
+    content: Content,
+    bytes: u64,
+}
+
+/// Reads a file below `top` of at most `max_bytes`.
+fn read(top: &Path, path: &str, max_bytes: u64) -> FileRead {
+    let (content, bytes) = match bytes_of(top, path, max_bytes) {
+        Ok(Some(bytes)) => (Content::Blob(blob_id(&bytes)), bytes.len() as u64),
+        Err(error) if error.kind() == ErrorKind::NotFound => (Content::Missing, 0),
+        Ok(None) | Err(_) => (Content::Unknown, 0),
+    };
+    FileRead { content, bytes }
+}
+
+/// Returns the bytes of a file; `None` if it is outside of `top`, no regular file, or too large.
+fn bytes_of(top: &Path, path: &str, max_bytes: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let Ok(top) = top.canonicalize() else { return Ok(None) };
+    let file = top.join(path).canonicalize()?;
+    let metadata = file.metadata()?;
+    if !file.starts_with(&top) || !metadata.is_file() || metadata.len() > max_bytes {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    File::open(file)?.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// Returns the id of a content in git.
@@ -99,12 +151,30 @@ mod tests {
         symlink(folder.path().join("outside"), top.join("link")).expect("the link is created");
         let top = top.to_str().map(str::to_owned);
         let checkout = Checkout { top, ..Checkout::default() };
-        let files = CheckoutFiles::of(Some(&checkout)).expect("there is a checkout");
+        let thread = Arc::default();
+        let files = CheckoutFiles::of(&thread, Some(&checkout)).expect("there is a checkout");
         assert!(matches!(files.content("a.rs"), Content::Blob(_)));
         assert_eq!(files.content("b.rs"), Content::Missing);
         for path in ["link", "large", "", "../outside"] {
             assert_eq!(files.content(path), Content::Unknown, "{path}");
         }
-        assert!(CheckoutFiles::of(Some(&Checkout::default())).is_none());
+        assert!(CheckoutFiles::of(&thread, Some(&Checkout::default())).is_none());
+    }
+
+    #[test]
+    fn a_file_system_that_hangs_costs_no_more_than_the_time_limit() {
+        let thread = FileThread::default();
+        let (release, hanging) = sync_channel::<()>(1);
+        let soon = || Instant::now() + Duration::from_millis(5);
+        assert_eq!(thread.run(soon(), move || hanging.recv().is_ok()), None);
+        let far = Instant::now() + Duration::from_secs(60);
+        assert_eq!(thread.run(soon(), || 1), None, "it waits in the queue");
+        assert_eq!(thread.run(far, || 2), None, "the queue is full: nothing is waited for");
+        release.send(()).expect("the work continues");
+        let mut answer = None;
+        while answer.is_none() {
+            answer = thread.run(far, || 3);
+        }
+        assert_eq!(answer, Some(3));
     }
 }

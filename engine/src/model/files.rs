@@ -33,8 +33,16 @@ pub trait ProjectFiles: Debug + Sync {
 pub(crate) enum Named {
     /// The request lists them.
     Listed(Vec<String>),
-    /// They stand in the text.
+    /// The text has words that may be paths.
     InText(Vec<String>),
+}
+
+impl Named {
+    /// Returns the paths.
+    pub(crate) fn paths(&self) -> &[String] {
+        let (Self::Listed(paths) | Self::InText(paths)) = self;
+        paths
+    }
 }
 
 /// Returns the paths that a new memory names.
@@ -51,15 +59,13 @@ pub(crate) fn named(content: &str, metadata: &Map<String, Value>) -> Named {
 
 /// Records the files of a new memory. Of those in the text only existing ones are files.
 pub(crate) fn record(content: &str, metadata: &mut Map<String, Value>, files: &dyn ProjectFiles) {
-    let (paths, is_listed) = match named(content, metadata) {
-        Named::Listed(paths) => (paths, true),
-        Named::InText(paths) => (paths, false),
-    };
+    let named = named(content, metadata);
+    let is_listed = matches!(named, Named::Listed(_));
     let mut recorded = Map::new();
-    for path in paths {
-        match files.content(&path) {
-            Content::Blob(id) => recorded.insert(path, Value::String(id)),
-            Content::Missing if is_listed => recorded.insert(path, Value::Null),
+    for path in named.paths() {
+        match files.content(path) {
+            Content::Blob(id) => recorded.insert(path.clone(), Value::String(id)),
+            Content::Missing if is_listed => recorded.insert(path.clone(), Value::Null),
             Content::Missing | Content::Unknown => None,
         };
     }

@@ -76,7 +76,13 @@ impl Draft {
         Self { shown, ..self }
     }
 
-    /// Records the files that the memory speaks of, as they are now.
+    /// Returns whether the memory may name files.
+    #[must_use]
+    pub fn names_files(&self) -> bool {
+        !files::named(&self.request.content, &self.request.metadata).paths().is_empty()
+    }
+
+    /// Records the files that the memory names, as they are now.
     #[must_use]
     pub fn with_files(mut self, files: &dyn ProjectFiles) -> Self {
         files::record(&self.request.content, &mut self.request.metadata, files);

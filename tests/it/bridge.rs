@@ -241,7 +241,7 @@ fn what_claude_loads_by_itself_is_withheld_from_claude_alone() {
 }
 
 #[test]
-fn a_block_is_written_only_when_told_to_and_taken_out_again() {
+fn a_block_is_written_only_by_the_command_and_taken_out_again() {
     let own = "# Shop\n\n- Use pnpm here\n";
     let watched = Watched::new(TestHome::without_model(), own);
     assert!(watched.refused(&["bridge", "write", "claude", "--yes"]).contains("is not watched"));

@@ -168,6 +168,12 @@ fn a_session_begins_with_a_brief_that_stays_the_same() {
             .is_some_and(|own| of_other.find("heron").is_some_and(|at| own < at)),
         "{of_other}"
     );
+    std::fs::create_dir(home.path("empty")).expect("the folder is created");
+    let of_empty = run_hook_in(&home, "empty", &json!({"session_id": "e"}));
+    let heading = "loci: nothing is stored for project empty yet; memories of other projects";
+    assert!(of_empty.starts_with(heading) && of_empty.contains("heron"), "{of_empty}");
+    assert!(home.loci(&["groups", "rename", "project", "shop"]).status.success());
+    assert!(start(&home, "c", "startup").starts_with("loci: stored memories for project shop "));
 }
 
 /// Starts a session in another folder of the home.

@@ -27,6 +27,8 @@ pub(crate) struct EventRow {
 pub(crate) struct MemoryRow {
     pub memory: i64,
     pub withheld: Option<String>,
+    /// Its text was changed since the event.
+    pub is_edited: bool,
 }
 
 /// The counts of one client.
@@ -158,10 +160,13 @@ pub(crate) fn newest(
 /// Returns the memories of an event.
 pub(crate) fn memories_of(conn: &Connection, event: i64) -> Result<Vec<MemoryRow>> {
     let mut statement = conn.prepare_cached(
-        "SELECT memory, withheld FROM hook_memories WHERE event = ?1 ORDER BY memory",
+        "SELECT h.memory, h.withheld, h.version IS NOT NULL AND h.version <> m.content_hash
+         FROM hook_memories h JOIN memories m ON m.seq = h.memory WHERE h.event = ?1 ORDER BY h.memory",
     )?;
-    let rows = statement
-        .query_map([event], |row| Ok(MemoryRow { memory: row.get(0)?, withheld: row.get(1)? }))?;
+    let rows = statement.query_map([event], |row| {
+        let (memory, withheld) = (row.get(0)?, row.get(1)?);
+        Ok(MemoryRow { memory, withheld, is_edited: row.get(2)? })
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

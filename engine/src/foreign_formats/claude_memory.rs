@@ -97,7 +97,7 @@ fn apply_fields(base: &mut ForeignMemory, fields: &Map<String, Value>) {
             .or_else(|| nested.and_then(|nested| front_matter::text(nested, name)))
     };
     if let Some(kind) = field("type") {
-        // What a user told about himself holds in every project.
+        // Claude Code uses the type `user` for facts about the person, which are true in every project.
         base.scope = if kind == "user" { Scope::Global } else { Scope::Group };
         base.metadata.insert("category".to_owned(), Value::from(kind));
     }

@@ -58,7 +58,8 @@ impl Reader {
             }
             let preview = budget::preview(&memory.content);
             let list = if row.withheld.is_none() { &mut delivered } else { &mut withheld };
-            list.push(ReceiptMemory { id: memory.id, preview, why: row.withheld });
+            let (why, edited) = (row.withheld, row.is_edited);
+            list.push(ReceiptMemory { id: memory.id, preview, why, edited });
         }
         Ok(Receipt {
             at: event.at.iso(),

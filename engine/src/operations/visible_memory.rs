@@ -51,8 +51,8 @@ pub(crate) fn named_group(
         .into())
 }
 
-/// Like [`named_group`], for a call that only reads: a person who names a project that no memory or
-/// session has made is told so, with the names that are near.
+/// Like [`named_group`], for a call that only reads. Refuses a name without a project to a person,
+/// and suggests similar names.
 ///
 /// # Errors
 /// As [`named_group`]; `not_found` at `group`.

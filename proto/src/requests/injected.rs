@@ -85,4 +85,7 @@ pub struct ReceiptMemory {
     /// Why it was withheld: `weak`, `less relevant`, `already delivered`, `budget` or `untrusted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// The text was changed since; the preview is that of the present text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }

@@ -72,11 +72,11 @@ pub struct RecallRequest {
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
-    /// Only candidates, or only rejected attempts. For people: agents are not told of it.
+    /// Only candidates, or only rejected attempts. Not in the tool schema of agents.
     #[serde(default)]
     #[schemars(extend("x-people" = true))]
     pub status: Option<SoughtStatus>,
-    /// What the query is, whatever it looks like. For people: agents are not told of it.
+    /// The kind of the query; without it the text decides. Not in the tool schema of agents.
     #[serde(default)]
     #[schemars(extend("x-people" = true))]
     pub query_kind: Option<QueryKind>,

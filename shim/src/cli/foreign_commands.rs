@@ -1,5 +1,5 @@
-//! The words that other programs use for what a command of `loci` does. A person who types one is told the command; it is not run, because
-//! the meaning is a guess.
+//! Command names of other programs, with the commands of `loci` that do the same. For such a name the error suggests the command; it does
+//! not run it, because the meaning is a guess.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

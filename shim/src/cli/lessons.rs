@@ -1,5 +1,4 @@
-//! The arguments of the commands about what was learnt at work: errors, tools, attempts that were given up. Only definitions; each command
-//! is implemented in `commands`.
+//! The arguments of `loci fix`, `loci how` and `loci reject`. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::memories::{Format, Project};
 use clap::Args;

@@ -66,7 +66,7 @@ pub struct Search {
     /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
-    /// Only candidates that nobody has confirmed, or only attempts that were given up.
+    /// Only candidates, which nobody has confirmed, or only rejected attempts.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
     /// Print complete memories instead of previews.

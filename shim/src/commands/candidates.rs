@@ -6,7 +6,7 @@ use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
 use crate::commands::list::{memory_rows, row};
 use crate::commands::reply_text::{date, print_json, undo_hint};
-use crate::output::{MemoryRow, Problem, escape_line, escape_lines, print_line};
+use crate::output::{MemoryRow, Problem, choose, escape_line, escape_lines, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
@@ -74,7 +74,7 @@ async fn ask_about(
     let request = json!({"memory_id": id, "group": group});
     let reply: InspectReply = client.call("memory_inspect", &request).await?;
     print_line(candidate_text(&reply.memory))?;
-    let decision = ask()?;
+    let decision = choose(QUESTION, parse)?.unwrap_or(Decision::Quit);
     match decision {
         Decision::Accept => accept(client, id, group).await?,
         Decision::Edit => {
@@ -136,19 +136,6 @@ async fn accept(
     };
     let reply: ConfirmReply = client.call("confirm", &request).await?;
     print_line(format!("Accepted{}", undo_hint(reply.act)))
-}
-
-fn ask() -> Result<Decision, Problem> {
-    loop {
-        write!(io::stderr(), "{QUESTION} ")?;
-        let mut typed = String::new();
-        if io::stdin().lock().read_line(&mut typed)? == 0 {
-            return Ok(Decision::Quit);
-        }
-        if let Some(decision) = parse(typed.trim()) {
-            return Ok(decision);
-        }
-    }
 }
 
 fn type_text() -> Result<String, Problem> {

@@ -62,7 +62,8 @@ fn receipt_text(receipt: &Receipt, rows: &Rows, details: &RowDetails) -> String 
     );
     let row = |memory: &ReceiptMemory, mark: Option<String>| {
         let mut row = details.row(&memory.id, &memory.preview);
-        row.marks.splice(0..0, mark);
+        let edited = memory.edited.then(|| "edited since".to_owned());
+        row.marks.splice(0..0, mark.into_iter().chain(edited));
         row
     };
     let delivered = receipt.memories.iter().map(|memory| row(memory, None));
@@ -85,6 +86,7 @@ mod tests {
             id: uuid::Uuid::from_u128(number).into(),
             preview: "Deploy with \u{1b}just ship".to_owned(),
             why: why.map(str::to_owned),
+            edited: number == 2,
         };
         let receipt = Receipt {
             at: "2026-02-01T09:00:00.000Z".to_owned(),
@@ -102,6 +104,9 @@ mod tests {
         let lines = receipt_text(&receipt, &rows, &RowDetails::default());
         let expected = "  claude prompt: delivered, 30 tokens (matches the prompt), project shop, session 8b1f";
         assert!(lines.lines().next().is_some_and(|head| head.ends_with(expected)), "{lines}");
-        assert!(lines.contains("(withheld: budget)") && !lines.contains('\u{1b}'), "{lines}");
+        assert!(
+            lines.contains("(withheld: budget, edited since)") && !lines.contains('\u{1b}'),
+            "{lines}"
+        );
     }
 }

@@ -8,13 +8,13 @@ use crate::commands::candidates::{self, forget};
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
-use crate::output::{Problem, Rows, Screen, escape_line, print_line};
+use crate::output::{Problem, Rows, Screen, choose, escape_line, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
 use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
 use std::collections::HashSet;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 /// The question about a pair.
 const QUESTION: &str = "[k]eep both, [s]upersede the older, forget the [o]lder, forget the ne[w]er, [q]uit; Enter skips:";
@@ -111,7 +111,7 @@ async fn ask_about_all(
             continue;
         }
         print_line(pair_text(pair, details))?;
-        let decision = ask()?;
+        let decision = choose(QUESTION, parse)?.unwrap_or(Decision::Quit);
         match decision {
             Decision::Quit => break,
             Decision::Supersede | Decision::ForgetOlder => gone.insert(&pair.older.id),
@@ -121,19 +121,6 @@ async fn ask_about_all(
         apply(client, pair, decision, group).await?;
     }
     Ok(())
-}
-
-fn ask() -> Result<Decision, Problem> {
-    loop {
-        write!(io::stderr(), "{QUESTION} ")?;
-        let mut typed = String::new();
-        if io::stdin().lock().read_line(&mut typed)? == 0 {
-            return Ok(Decision::Quit);
-        }
-        if let Some(decision) = parse(typed.trim()) {
-            return Ok(decision);
-        }
-    }
 }
 
 fn parse(typed: &str) -> Option<Decision> {

@@ -37,6 +37,23 @@ pub fn confirm_typed(question: &str, expected: &str, consent: Consent) -> Result
     ask(question, &format!("Type {expected} to continue:"), consent, |typed| typed == expected)
 }
 
+/// Asks `question` until the answer means one of several choices; `None` at the end of the input.
+///
+/// # Errors
+/// The terminal cannot be read.
+pub fn choose<T>(question: &str, parse: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
+    loop {
+        write!(io::stderr(), "{question} ")?;
+        let mut typed = String::new();
+        if io::stdin().lock().read_line(&mut typed)? == 0 {
+            return Ok(None);
+        }
+        if let Some(choice) = parse(typed.trim()) {
+            return Ok(Some(choice));
+        }
+    }
+}
+
 fn ask(
     question: &str,
     choice: &str,

@@ -16,7 +16,7 @@ mod style;
 mod table;
 mod wrap;
 
-pub use confirm::{Consent, confirm, confirm_typed};
+pub use confirm::{Consent, choose, confirm, confirm_typed};
 pub use escape::{escape_line, escape_lines};
 pub use marked_text::MarkedText;
 pub use memory_row::{DERIVED_DAY, Extent, MemoryRow, Rows, bar, row_passage, short_id};

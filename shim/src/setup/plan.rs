@@ -133,7 +133,15 @@ pub fn take_down(manifest: &Manifest, search: &Search<'_>) -> Plan {
             Ok(outcome)
         });
         match outcome {
-            Ok(outcome) => {
+            Ok(mut outcome) => {
+                let is_hooks = file.entries.iter().any(|entry| entry.part == Part::Hook);
+                if file.client == Client::Codex && is_hooks {
+                    let words = "Codex keeps your approvals of the hooks in config.toml";
+                    outcome
+                        .change
+                        .iter_mut()
+                        .for_each(|change| change.words.push(words.to_owned()));
+                }
                 plan.changes.extend(outcome.change);
                 let notes = outcome.notes.into_iter().map(|note| (file.client, note));
                 plan.notes.extend(notes);

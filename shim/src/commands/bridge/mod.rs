@@ -1,4 +1,4 @@
-//! `loci bridge`: watches the memory files of clients, lists and restores their versions, and writes the block of loci when told to.
+//! `loci bridge`: watches the memory files of clients, lists and restores their versions, and with `write` puts a block of memories into them.
 //!
 //! The daemon reads the files; only this command writes them. Not here: what a scan records (the daemon and the engine).
 

@@ -61,7 +61,10 @@ pub fn wanted(context: &Context<'_>) -> Wanted {
     };
     let folder = context.choose(own, ".codex");
     if !hooks.is_empty() {
-        notes.push("Codex runs a hook only after you approve it: type /hooks in Codex".to_owned());
+        notes.push(
+            "Codex runs a new or changed hook only after you approve it: type /hooks in Codex"
+                .to_owned(),
+        );
     }
     if context.scope == Scope::Project {
         notes.push("Codex reads the files of a project only if you trust the project".to_owned());

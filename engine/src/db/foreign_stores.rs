@@ -25,6 +25,11 @@ impl ForeignStore {
     /// # Errors
     /// `invalid` if it is not an SQLite database.
     pub fn open(path: &Path) -> Result<Self> {
+        // SQLite would wait for somebody to write into a named pipe.
+        if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+            let message = format!("{} is not a file", path.display());
+            return Err(Failure::new(Code::Invalid, message).into());
+        }
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
         let has_log = Path::new(&log).metadata().is_ok_and(|meta| meta.len() > 0);

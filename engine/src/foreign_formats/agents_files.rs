@@ -11,6 +11,9 @@ use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};
 use std::path::{Path, PathBuf};
 
+/// Names of the files that clients read.
+const NAMES: [&str; 5] =
+    ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 /// Headings that only repeat what the file is.
 const TITLES: [&str; 6] =
     ["claude.md", "agents.md", "claude", "agents", "memory", "repository guidelines"];
@@ -51,9 +54,13 @@ fn above(places: &Places) -> impl Iterator<Item = &Path> {
         .take_while(move |folder| *folder != home && folder.parent().is_some())
 }
 
-/// Reads a file, or the Markdown files of a folder.
+/// Reads a file; of a folder the files that clients read as instructions.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let is_folder = path.is_dir();
     for path in collector.markdown_files(path)? {
+        if is_folder && !is_instructions(&path) {
+            continue;
+        }
         let Some(file) = collector.text_file(&path) else { continue };
         let home = collector.places.home.canonicalize().unwrap_or_default();
         let top = project_of(&path, &home);
@@ -76,10 +83,21 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether clients read a file as instructions, by its name or as one of `rules`.
+fn is_instructions(path: &Path) -> bool {
+    let is_named = path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    is_named || path.components().any(|part| part.as_os_str() == "rules")
+}
+
 /// Returns the folder of the project that a file belongs to; `None` for the person's own files.
+/// Other files in the folders of clients are written by plugins and agents.
 fn project_of(path: &Path, home: &Path) -> Option<PathBuf> {
     let own = [".claude", ".codex", ".config/opencode", ".gemini"].map(|name| home.join(name));
-    if own.iter().any(|folder| path.starts_with(folder)) {
+    let is_own = own.iter().any(|folder| {
+        path.starts_with(folder.join("rules"))
+            || path.parent() == Some(folder.as_path()) && is_instructions(path)
+    });
+    if is_own {
         return None;
     }
     let inside = path.ancestors().find(|folder| folder.ends_with(".claude"));

@@ -6,17 +6,16 @@
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
 use crate::foreign_formats::places::Places;
-use crate::foreign_formats::{front_matter, statements, times};
+use crate::foreign_formats::{front_matter, regular_file, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the folders of all projects of the program's configuration, or the usual one.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
-    let text =
-        fs::read_to_string(places.home.join(".basic-memory/config.json")).unwrap_or_default();
+    let config = places.home.join(".basic-memory/config.json");
+    let text = regular_file::read_text(&config).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
     let projects = config.get("projects").and_then(Value::as_object);
     let mut found: Vec<PathBuf> = projects

@@ -8,11 +8,12 @@
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
 use crate::foreign_formats::places::Places;
+use crate::foreign_formats::regular_file;
 use crate::foreign_formats::{front_matter, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -135,7 +136,7 @@ fn folder_of_transcripts(folder: &Path, name: &str) -> Option<PathBuf> {
         transcripts.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
     transcripts.sort();
     transcripts.iter().rev().take(20).find_map(|path| {
-        let beginning = BufReader::new(File::open(path).ok()?.take(TRANSCRIPT_BYTES));
+        let beginning = BufReader::new(regular_file::open(path).ok()?.take(TRANSCRIPT_BYTES));
         beginning.lines().map_while(std::result::Result::ok).find_map(|line| {
             let line: Value = serde_json::from_str(&line).ok()?;
             let folder = line.get("cwd")?.as_str()?;

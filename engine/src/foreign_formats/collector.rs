@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::foreign_formats::places::Places;
+use crate::foreign_formats::regular_file;
 use crate::foreign_formats::statements::Statement;
 use crate::foreign_formats::times;
 use loci_proto::error::{Code, Failure};
@@ -11,6 +12,7 @@ use loci_proto::memory::{MemoryType, Scope};
 use serde_json::Map;
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of one text file, in bytes.
@@ -81,13 +83,15 @@ impl<'a> Collector<'a> {
             Ok(meta) if meta.len() > MAX_FILE_BYTES => {
                 format!("is larger than {} MiB", MAX_FILE_BYTES >> 20)
             }
-            Ok(meta) => match fs::read(path).map(String::from_utf8) {
-                Ok(Ok(text)) => {
+            Ok(meta) => match regular_file::read_text(path) {
+                Ok(text) => {
                     let changed_at = times::of_file(&meta);
                     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
                     return Some(TextFile { path: path.to_path_buf(), name, text, changed_at });
                 }
-                Ok(Err(_)) => "is not UTF-8 text".to_owned(),
+                Err(error) if error.kind() == ErrorKind::InvalidData => {
+                    "is not UTF-8 text".to_owned()
+                }
                 Err(error) => error.to_string(),
             },
         };
@@ -96,11 +100,12 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the Markdown files of a folder and its folders in order, or the file itself. Symbolic
-    /// links to folders and hidden folders are not followed.
+    /// links to folders or out of the folder, and hidden folders are not followed.
     pub fn markdown_files(&mut self, path: &Path) -> Result<Vec<PathBuf>> {
         if path.is_file() {
             return Ok(vec![path.to_path_buf()]);
         }
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let (mut found, mut folders) = (Vec::new(), vec![(path.to_path_buf(), 0)]);
         while let Some((folder, depth)) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
@@ -119,7 +124,13 @@ impl<'a> Collector<'a> {
                         folders.push((entry.path(), depth + 1));
                     }
                 } else if entry.path().extension().is_some_and(|end| end == "md") {
-                    found.push(entry.path());
+                    let target = entry.path().canonicalize();
+                    if target.is_ok_and(|target| !target.starts_with(&whole)) {
+                        let name = self.name_of(&entry.path());
+                        self.skip(&name, "", "is a link to a file outside the folder");
+                    } else {
+                        found.push(entry.path());
+                    }
                 }
             }
             if found.len() > MAX_FILES {

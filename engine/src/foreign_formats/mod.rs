@@ -18,6 +18,7 @@ mod markdown;
 mod mcp_memory_service;
 mod mem0;
 mod places;
+mod regular_file;
 mod rows;
 mod screen;
 mod server_memory;

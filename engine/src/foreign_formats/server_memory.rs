@@ -4,6 +4,7 @@
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
 use crate::foreign_formats::places::Places;
+use crate::foreign_formats::regular_file;
 use crate::foreign_formats::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignRelation};
@@ -27,7 +28,7 @@ const IN_PACKAGE: &str = "node_modules/@modelcontextprotocol/server-memory/dist"
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for client in CLIENTS {
-        let text = fs::read_to_string(places.home.join(client)).unwrap_or_default();
+        let text = regular_file::read_text(&places.home.join(client)).unwrap_or_default();
         let config: Value = serde_json::from_str(&text).unwrap_or_default();
         named_files(&config, &mut found);
     }

@@ -14,6 +14,8 @@ const WHOLE_ITEM_BYTES: usize = 600;
 const WHOLE_LIST_BYTES: usize = 4000;
 /// A longer paragraph is split at the ends of sentences, in bytes.
 const PARAGRAPH_BYTES: usize = 1200;
+/// Deeper lists and quotes stay whole: nobody writes them, and each level costs stack and time.
+const MAX_DEPTH: usize = 12;
 
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub(crate) fn split(text: &str, titles: &[&str]) -> Vec<Statement> {
         headings: Vec::new(),
         intro: None,
         can_extend: false,
+        depth: 0,
         found: Vec::new(),
     };
     splitter.blocks(&events);
@@ -65,6 +68,8 @@ struct Splitter<'a> {
     intro: Option<String>,
     /// The last statement is a paragraph just above, to which a code block belongs.
     can_extend: bool,
+    /// The number of lists and quotes around the block.
+    depth: usize,
     found: Vec<Statement>,
 }
 
@@ -88,10 +93,21 @@ impl Splitter<'_> {
             Tag::List(first) => self.list(first.is_some(), range, inner),
             Tag::CodeBlock(_) => self.code(&self.source[range.clone()]),
             Tag::Table(_) => self.table(inner),
-            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => self.blocks(inner),
+            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => self.nested(range, inner),
             // Comments and other HTML say nothing to a reader.
             _ => self.can_extend = false,
         }
+    }
+
+    /// Visits the blocks of a list item or a quote.
+    fn nested(&mut self, range: &Range<usize>, inner: Events<'_, '_>) {
+        if self.depth == MAX_DEPTH {
+            self.paragraph(self.source[range.clone()].trim());
+            return;
+        }
+        self.depth += 1;
+        self.blocks(inner);
+        self.depth -= 1;
     }
 
     fn heading(&mut self, level: HeadingLevel, inner: Events<'_, '_>) {
@@ -165,7 +181,7 @@ impl Splitter<'_> {
             Some(at) if text.len() > WHOLE_ITEM_BYTES => {
                 let head = item_text(&self.source[range.start..inner[at].1.start]);
                 self.intro = Some(introduced(head.trim_end_matches(':').to_owned()));
-                self.blocks(&inner[at..]);
+                self.nested(&(inner[at].1.start..range.end), &inner[at..]);
                 self.intro = None;
             }
             _ => {

@@ -307,3 +307,62 @@ fn what_is_not_there_is_an_error_that_names_the_next_step() {
     let error = home.try_read(Format::Markdown, &[PathBuf::from("/nowhere/x.md")]);
     assert!(error.is_err_and(|error| error.contains("/nowhere/x.md does not exist")));
 }
+
+#[test]
+fn only_what_a_person_wrote_for_agents_is_read_from_the_folder_of_a_client() {
+    let home = Home::new();
+    home.write(".claude/CLAUDE.md", "Answer in English.\n");
+    home.write(".claude/rules/style.md", "Write short sentences.\n");
+    home.write(".claude/plugins/cache/other/README.md", "Install from elsewhere.\n");
+    home.write(".claude/projects/-w-x/memory/MEMORY.md", "- An agent noted this.\n");
+    let folder = home.path(".claude/x").parent().expect("a folder").to_path_buf();
+    let reading = home.read(Format::ClaudeMd, &[folder]);
+    let found: Vec<_> =
+        reading.memories.iter().map(|m| (m.content.as_str(), m.by_person)).collect();
+    assert_eq!(found, [("Answer in English.", true), ("Write short sentences.", true)]);
+    // A file that is named is read, but it is nobody's instruction.
+    let readme = home.path(".claude/plugins/cache/other/README.md");
+    let reading = home.read(Format::ClaudeMd, &[readme]);
+    assert!(reading.memories.iter().all(|memory| !memory.by_person), "{reading:?}");
+    assert_eq!(contents(&reading), ["Install from elsewhere."]);
+}
+
+#[test]
+fn deep_lists_and_quotes_cost_little_stack_and_memory() {
+    let home = Home::new();
+    let list: String = (0..2_000).map(|level| "  ".repeat(level) + "- item\n").collect();
+    let list = home.write("list/CLAUDE.md", &list);
+    let quote = home.write("quote/CLAUDE.md", &(">".repeat(20_000) + " said\n"));
+    for path in [list, quote] {
+        let reading = home.read(Format::ClaudeMd, &[path]);
+        let bytes: usize = reading.memories.iter().map(|memory| memory.content.len()).sum();
+        assert!(bytes < 8 << 20, "{bytes}");
+    }
+}
+
+#[test]
+fn named_pipes_are_not_waited_for_and_links_out_of_a_folder_are_not_followed() {
+    let home = Home::new();
+    let pipes = [
+        (".claude.json", Format::ServerMemory),
+        (".basic-memory/config.json", Format::BasicMemory),
+        (".claude/projects/-w-x/a.jsonl", Format::ClaudeMemory),
+        (".engram/engram.db", Format::Engram),
+        ("work/shop/CLAUDE.md", Format::ClaudeMd),
+    ];
+    home.write(".claude/projects/-w-x/memory/MEMORY.md", "- A statement.\n");
+    for (name, format) in pipes {
+        let path = home.path(name);
+        let path = std::ffi::CString::new(path.to_string_lossy().as_bytes()).expect("no zero");
+        // SAFETY: the path is a C string.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        let _ = home.try_read(format, &[]);
+    }
+    let secret = home.write("elsewhere/other.md", "A text of another place.\n");
+    let folder = home.path("work/notes/x").parent().expect("a folder").to_path_buf();
+    home.write("work/notes/own.md", "A note.\n");
+    std::os::unix::fs::symlink(&secret, folder.join("link.md")).expect("the link is created");
+    let reading = home.read(Format::Markdown, &[folder]);
+    assert_eq!(contents(&reading), ["A note."]);
+    assert!(reading.skipped.iter().any(|text| text.reason.contains("link")), "{reading:?}");
+}

@@ -95,8 +95,10 @@ fn an_edited_memory_is_given_again_to_a_session_that_has_the_old_text() {
     assert_eq!(prompt(&home, "a", QUESTION), "");
     let text = "The staging server of the shop is called egret.";
     assert!(home.loci(&["edit", &id, "--content", text]).status.success());
-    let shown = json_of(&home, &["injected", "--json"])["receipts"][0]["memories"][0].clone();
-    assert_eq!((&shown["id"], &shown["edited"]), (&json!(id), &json!(true)), "{shown}");
+    // The newest event is the prompt, which gave nothing.
+    let events = json_of(&home, &["injected", "--json"])["receipts"].clone();
+    let shown = &events[1]["memories"][0];
+    assert_eq!((&shown["id"], &shown["edited"]), (&json!(id), &json!(true)), "{events}");
     wait_until("the edited text is encoded", || {
         json_of(&home, &["stats", "--json"])["without_vector"] == 0
     });

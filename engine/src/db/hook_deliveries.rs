@@ -61,13 +61,13 @@ pub(crate) fn insert(conn: &Connection, receipt: &HookReceipt) -> Result<()> {
     ))?;
     let event = conn.last_insert_rowid();
     let mut statement = conn.prepare_cached(
-        "INSERT OR IGNORE INTO hook_memories(event, memory, withheld, version) SELECT ?1, seq, ?3, content_hash FROM memories WHERE seq = ?2",
+        "INSERT OR IGNORE INTO hook_memories(event, memory, withheld, version) SELECT ?1, seq, ?3, coalesce(?4, content_hash) FROM memories WHERE seq = ?2",
     )?;
-    for seq in &receipt.delivered {
-        statement.execute((event, seq, None::<&str>))?;
+    for (seq, version) in &receipt.delivered {
+        statement.execute((event, seq, None::<&str>, Some(version)))?;
     }
     for (seq, why) in &receipt.withheld {
-        statement.execute((event, seq, Some(why.as_str())))?;
+        statement.execute((event, seq, Some(why.as_str()), None::<TextVersion>))?;
     }
     Ok(())
 }

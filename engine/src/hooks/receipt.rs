@@ -94,8 +94,8 @@ pub struct HookReceipt {
     pub tokens: usize,
     /// The text held the brief.
     pub brief: bool,
-    /// Row numbers of the delivered memories.
-    pub delivered: Vec<i64>,
+    /// Row numbers of the delivered memories, and which text of each was given: it may be edited before this is written.
+    pub delivered: Vec<(i64, TextVersion)>,
     /// Row numbers of the withheld memories.
     pub withheld: Vec<(i64, Withheld)>,
 }

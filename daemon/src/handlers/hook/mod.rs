@@ -9,7 +9,7 @@ mod stop;
 use crate::config::hooks::Hooks;
 use crate::service::hooks::sessions::HookSession;
 use crate::service::{Caller, Service};
-use loci_engine::hooks::receipt::{HookReceipt, Outcome, Withheld};
+use loci_engine::hooks::receipt::{HookReceipt, Outcome, TextVersion, Withheld};
 use loci_engine::hooks::selection::Injection;
 use loci_engine::hooks::text::tokens;
 use loci_proto::error::Failure;
@@ -32,7 +32,7 @@ struct Event<'a> {
 struct Answer {
     reply: HookReply,
     brief: bool,
-    delivered: Vec<i64>,
+    delivered: Vec<(i64, TextVersion)>,
     withheld: Vec<(i64, Withheld)>,
 }
 
@@ -60,7 +60,7 @@ impl Answer {
         self.reply.tokens = tokens(context);
         Outcome::Delivered.as_str().clone_into(&mut self.reply.outcome);
         for memory in injection.delivered {
-            self.delivered.push(memory.seq);
+            self.delivered.push((memory.seq, memory.version));
             self.reply.memories.push(memory.id);
         }
     }

@@ -44,9 +44,11 @@ fn typing_searches_and_filters_narrow_the_list() {
     terminal.press("/her");
     terminal.wait_for("/ her");
     terminal.press("on");
+    terminal.wait_for("/ heron");
     terminal.wait_for("1 of 1");
-    let screen = terminal.screen();
-    assert!(screen.contains("called heron") && !screen.contains("push the tag"), "{screen}");
+    // The memory beside the list follows.
+    let screen = terminal.wait_without("push the tag");
+    assert!(screen.contains("called heron"), "{screen}");
     // The selection stays on its memory.
     terminal.press("\r\u{1b}");
     terminal.wait_for(" of 5");
@@ -122,6 +124,39 @@ fn a_memory_is_edited_pinned_forgotten_and_all_of_it_is_undone() {
     assert_eq!(listed(&home, &["--text", "heron"]).len(), 0);
     terminal.press("\u{3}");
     assert!(terminal.end().0.success());
+}
+
+#[test]
+fn a_text_that_is_refused_is_not_lost_and_a_failing_editor_is_named() {
+    let home = scene();
+    let editor = home.path("editor");
+    let key = format!("AKIA{}", "QYLPMN5HFIQR7XYZ");
+    let script = format!(
+        "#!/bin/sh\nif grep -q AKIA \"$1\"; then sed -i 's/ and the key AKIA.*/ of old/' \"$1\"\nelse sed -i 's/$/ and the key {key}/' \"$1\"; fi\n"
+    );
+    std::fs::write(&editor, script).expect("written");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o700)).expect("executable");
+    let mut command = home.command("loci");
+    command.args(["browse", "heron"]).env("TERM", "xterm").env("EDITOR", &editor);
+    let mut terminal = Terminal::start(command, 140, 30);
+    terminal.wait_for("confidence");
+    terminal.press("e");
+    terminal.wait_for("Press e to go on with your text");
+    terminal.press("e");
+    terminal.wait_for("Changed; u undoes it");
+    assert_eq!(listed(&home, &["--text", "heron of old"]).len(), 1);
+    terminal.press("q");
+    assert!(terminal.end().0.success());
+    for (editor, said) in [("no-such-editor", "cannot be started"), ("false", "failed")] {
+        let mut command = home.command("loci");
+        command.args(["browse", "heron"]).env("TERM", "xterm").env("EDITOR", editor);
+        let mut terminal = Terminal::start(command, 140, 30);
+        terminal.wait_for("confidence");
+        terminal.press("e");
+        terminal.wait_for(said);
+        terminal.press("q");
+        assert!(terminal.end().0.success());
+    }
 }
 
 #[test]

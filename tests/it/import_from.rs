@@ -220,6 +220,19 @@ fn a_folder_of_files_is_replaced_only_by_a_later_export() {
         .collect();
     assert!(names.len() == 1 && names[0].starts_with("the-new-text-"), "{names:?}");
     assert!(own.exists(), "other files stay");
+    // What a link in the folder points to is not written.
+    let (precious, index) = (home.path("precious"), home.path("project/notes/project/index.md"));
+    fs::write(&precious, "precious").expect("it is written");
+    fs::remove_file(&index).expect("the index is there");
+    std::os::unix::fs::symlink(&precious, &index).expect("the link is created");
+    assert!(export(&["--force"]).status.success());
+    assert_eq!(fs::read_to_string(&precious).expect("it is there"), "precious");
+    assert!(fs::read_to_string(&index).expect("it is there").contains("The new text"));
+    let outside = home.path("outside");
+    fs::rename(home.path("project/notes/project"), &outside).expect("it is moved");
+    std::os::unix::fs::symlink(&outside, home.path("project/notes/project")).expect("a link");
+    let refused = export(&["--force"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("behind a symbolic link"));
     fs::create_dir(home.path("project/other")).expect("it is created");
     fs::write(home.path("project/other/x"), "x").expect("it is written");
     let other = home.loci(&["export", "--format", "markdown", "--output", "other", "--force"]);

@@ -5,10 +5,15 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the edited text; `None` if it was not changed or the editor failed on purpose (`:cq`).
+/// How a shell ends if a program may not be run.
+const CANNOT_START: i32 = 126;
+/// How a shell ends if there is no such program.
+const NOT_FOUND: i32 = 127;
+
+/// Returns the edited text; `None` if it was not changed.
 ///
 /// # Errors
-/// When the file cannot be written or read, or there is no editor.
+/// When the file cannot be written or read, there is no editor, or it failed, on purpose (`:cq`) or not.
 pub fn edit(text: &str) -> Result<Option<String>, Problem> {
     let mut file = tempfile::Builder::new().prefix("loci-edit-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes())?;
@@ -22,8 +27,16 @@ pub fn edit(text: &str) -> Result<Option<String>, Problem> {
             .because(&error)
             .hint("Set EDITOR to an editor that is installed")
     })?;
-    if !status.success() {
-        return Ok(None);
+    match status.code() {
+        Some(0) => {}
+        Some(CANNOT_START | NOT_FOUND) => {
+            return Err(Problem::new(format!("The editor {editor} cannot be started"))
+                .hint("Set EDITOR to an editor that is installed"));
+        }
+        _ => {
+            let message = format!("The editor {editor} failed ({status}); nothing was changed");
+            return Err(Problem::new(message));
+        }
     }
     // Editors may replace the file by another one of the same name.
     let edited = std::fs::read_to_string(file.path())?;

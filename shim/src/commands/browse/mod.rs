@@ -91,6 +91,8 @@ struct Browser {
     jobs: Jobs,
     outcomes: UnboundedReceiver<(Kind, Outcome)>,
     running: Running,
+    /// An edited text that the daemon has not accepted yet.
+    unsaved: Option<(MemoryId, String)>,
     is_dirty: bool,
 }
 
@@ -120,6 +122,7 @@ impl Browser {
             jobs: Jobs::new(client, sender),
             outcomes,
             running: Running::default(),
+            unsaved: None,
             is_dirty: true,
         }
     }
@@ -222,12 +225,17 @@ impl Browser {
     fn edit(&mut self) -> Result<(), Problem> {
         let Some(detail) = &self.state.detail else { return Ok(()) };
         let memory = detail.memory();
-        let (id, content) = (memory.id.clone(), memory.content.clone());
+        let id = memory.id.clone();
+        let unsaved = self.unsaved.take().filter(|(edited, _)| *edited == id);
+        let content = unsaved.map_or_else(|| memory.content.clone(), |(_, text)| text);
         let (screen, input) = (&mut self.screen, &self.input);
         let edited = input.paused(|| screen.suspended(|| editor::edit(&content)))?;
         self.is_dirty = true;
         match edited {
-            Ok(Some(text)) => self.jobs.change(Change::SetText(id, text)),
+            Ok(Some(text)) => {
+                self.unsaved = Some((id.clone(), text.clone()));
+                self.jobs.change(Change::SetText(id, text));
+            }
             Ok(None) => self.state.say("Nothing was changed", Ink::Dim),
             Err(problem) => self.state.say(problem.message(), Ink::Red),
         }
@@ -288,6 +296,7 @@ impl Browser {
                 self.state.detail = Some(*detail);
             }
             Outcome::Changed(sentence) => {
+                self.unsaved = None;
                 self.state.say(sentence, Ink::Green);
                 self.state.forget_total();
                 effects.push(Effect::Load);
@@ -323,7 +332,10 @@ impl Browser {
         if failed.is_lost {
             self.state.lost = Some(failed.reason);
         } else if failed.job != Kind::Count {
-            self.state.say(failed.reason, Ink::Red);
+            // First, because the line may be cut.
+            let kept =
+                if self.unsaved.is_some() { "Press e to go on with your text. " } else { "" };
+            self.state.say(format!("{kept}{}", failed.reason), Ink::Red);
         }
     }
 }

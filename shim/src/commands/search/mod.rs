@@ -53,7 +53,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .map(|explained| explain::breakdown_text(explained, &reply.results))
         .unwrap_or_default();
     let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
-    print_line(format!("{warning}{results}{}{breakdown}", footer(&reply)))?;
+    print_line(format!("{warning}{results}{}{breakdown}", footer(&reply, args.limit)))?;
     if shown.iter().any(MemoryRow::has_derived_day) {
         print_line(DERIVED_DAY)?;
     }
@@ -62,13 +62,13 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     Ok(())
 }
 
-fn footer(reply: &RecallReply) -> String {
+fn footer(reply: &RecallReply, limit: Option<u8>) -> String {
     match (reply.results.len(), reply.total_matched) {
         (0, _) => "No memory matches.".to_owned(),
         (shown, matched) if shown == MAX_RESULTS && matched > shown => {
             format!("\nThe best {shown} of {matched} matches")
         }
-        (shown, matched) if matched > shown => {
+        (shown, matched) if matched > shown && limit.is_none_or(|limit| shown >= limit.into()) => {
             format!("\nThe best {shown} of {matched} matches; show more with --limit")
         }
         (1, _) => "\n1 memory".to_owned(),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -47,7 +47,7 @@ pub async fn run(folder: &Path, force: bool) -> Result<ExitCode, Problem> {
     if let Some(failure) = failure(&rest) {
         return Err(failure.into());
     }
-    for path in earlier.difference(&written) {
+    for path in earlier.difference(&written).filter(|path| !has_link(folder, path)) {
         let _ = fs::remove_file(folder.join(path));
     }
     let list: String = written.iter().flat_map(|path| [path.as_str(), "\n"]).collect();
@@ -93,12 +93,27 @@ fn write_file(folder: &Path, file: &ExportedFile) -> Result<(), Problem> {
     if !is_inside(&file.path) {
         return Err(Problem::new(format!("{} is outside the folder", file.path)));
     }
+    if has_link(folder, &file.path) {
+        let message = format!("{} lies behind a symbolic link", path.display());
+        return Err(Problem::new(message).hint("Remove the link, or name another folder"));
+    }
     if let Some(parent) = path.parent() {
         let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
         created.map_err(|error| problem(&error))?;
     }
-    let options =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
-    let written = options.and_then(|mut out| out.write_all(file.text.as_bytes()));
-    written.map_err(|error| problem(&error))
+    // The new file takes the name, so that what a link of that name points to stays.
+    let parent = path.parent().unwrap_or(folder);
+    let written =
+        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o600)).tempfile_in(parent);
+    let written = written.and_then(|mut out| {
+        out.write_all(file.text.as_bytes())?;
+        out.persist(&path).map_err(|error| error.error)
+    });
+    written.map(|_| ()).map_err(|error| problem(&error))
+}
+
+/// Returns whether a folder between the export's folder and the file is a symbolic link.
+fn has_link(folder: &Path, path: &str) -> bool {
+    let parents = Path::new(path).ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
+    parents.map(|part| folder.join(part)).any(|part| part.is_symlink())
 }

@@ -108,7 +108,7 @@ def normalized(text, home, name):
     text = text.replace(name, "-home-anna-shop").replace(str(home.folder.resolve()), "/home/anna").replace(str(home.folder), "/home/anna")
     ids = {}
     fixed = lambda match: ids.setdefault(match.group(0), f"{0x5f0c9a1e + 0x11d2b3 * len(ids):08x}")
-    text = re.sub(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{8}\b", fixed, text)
+    text = re.sub(r"(?<![0-9a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{8}(?![0-9a-z])", fixed, text)
     return re.sub(r"20\d\d-\d\d-\d\d", "2026-03-02", text)
 
 

@@ -3,8 +3,10 @@
 //! Not here: reading the files (the daemon), recording what a scan found (`record`).
 
 mod record;
+mod rewordings;
 
-pub use record::{Scan, ScanCounts, ScannedFile};
+pub use record::{Scan, ScanCounts, ScanProgress, ScannedFile};
+pub use rewordings::Rewording;
 
 use crate::bridge::LoadedMemory;
 use crate::bridge::statements::{self, file_name};

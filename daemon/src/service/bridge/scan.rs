@@ -155,7 +155,7 @@ impl Service {
         let mut counts = ScanCounts::default();
         loop {
             let mut files: Vec<_> = changed.drain(..changed.len().min(FILES_AT_ONCE)).collect();
-            let work = move |reader: &mut loci_engine::Reader| {
+            let work = move |reader: &loci_engine::Reader| {
                 let budget = reader.find_rewordings(client, &mut files, budget)?;
                 Ok((files, budget))
             };

@@ -3,6 +3,7 @@
 //!
 //! Not here: what is written.
 
+use crate::commands::bridge::regular_file;
 use crate::output::{Problem, escape_line};
 use loci_proto::requests::bridge::file_hash;
 use similar::TextDiff;
@@ -54,7 +55,7 @@ impl Target {
     }
 
     fn read(&self) -> Result<Option<String>, Problem> {
-        match fs::read(&self.path) {
+        match regular_file::read(&self.path) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Some(text)),
                 Err(_) => Err(refused(&self.path, "it is not UTF-8, so it could not be kept")),

@@ -155,9 +155,13 @@ pub(crate) fn is_unconfirmed(memory: &Memory) -> bool {
 
 /// Returns whether a forgotten or rejected memory was a candidate before.
 pub(crate) fn was_candidate(memory: &Memory) -> bool {
-    let reason = memory.forgotten_reason.as_deref();
     matches!(memory.status, Status::Forgotten | Status::Rejected)
-        && reason.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
+        && is_of_candidate(memory.forgotten_reason.as_deref())
+}
+
+/// Returns whether this is the recorded reason of a forgotten or rejected candidate.
+pub(crate) fn is_of_candidate(recorded: Option<&str>) -> bool {
+    recorded.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
 }
 
 /// Hides a memory and its relations; nothing is deleted.

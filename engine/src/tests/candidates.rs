@@ -206,6 +206,11 @@ fn an_agent_changes_no_candidate_before_a_person_has_read_it() {
             Some("A person can accept or edit it with loci review --candidates")
         );
     }
+    test_store.now = test_store.now.plus(5000);
+    import(&mut test_store, "The kettle obeys", &json!({}));
+    let found = statuses(&test_store, json!({"query": "kettle"}));
+    let kept = ("The kettle whistles".to_owned(), Some("candidate".to_owned()));
+    assert_eq!(found, [kept], "an agent's import does not change it either");
     let pin = serde_json::from_value(json!({"memory_id": ID, "pinned": true})).expect("valid");
     assert!(test_store.writer.pin(&call, &pin).is_err());
     let mut person = call;

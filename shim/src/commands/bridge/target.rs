@@ -7,7 +7,7 @@ use crate::commands::bridge::regular_file;
 use crate::output::{Problem, escape_line};
 use loci_proto::requests::bridge::file_hash;
 use similar::TextDiff;
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -117,6 +117,7 @@ fn refused(path: &Path, reason: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]

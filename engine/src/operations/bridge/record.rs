@@ -199,14 +199,22 @@ impl Recorder<'_, '_> {
     fn add_version(&mut self, id: i64, file: &ScannedFile) -> Result<()> {
         let conn = self.change.conn;
         let erased = bridge::erased_hashes(conn)?;
-        let name = file_name(&file.path);
-        let cut = statements::without(self.scan.client, name, &file.text, |hash| erased.contains(hash));
-        let (text, cut) = cut.unwrap_or_else(|| (file.text.clone(), 0));
+        let (client, name) = (self.scan.client, file_name(&file.path));
+        let is_erased = |hash: &[u8; 16]| erased.contains(hash);
+        let cut = match erased.is_empty() {
+            true => None,
+            false => statements::without(client, name, &file.text, is_erased),
+        };
+        let (text, cut) = match &cut {
+            Some((text, cut)) => (text.as_str(), *cut),
+            None => (file.text.as_str(), 0),
+        };
         let newest = bridge::versions(conn, id)?.into_iter().next();
-        let hash = bridge::put_text(conn, &text)?;
-        if newest.is_some_and(|newest| newest.text.as_ref() == Some(&hash)) {
+        // Compared first: to compress a large text for each call would take longer than the rest.
+        if newest.is_some_and(|newest| newest.text == Some(bridge::hash(text))) {
             return Ok(());
         }
+        let hash = bridge::put_text(conn, text)?;
         let version = VersionRow {
             number: 0,
             at: self.change.call.now,

@@ -170,10 +170,7 @@ pub(crate) fn redact_matching(conn: &Connection, matches: impl Fn(&Value) -> boo
 }
 
 /// Removes the matching images from the journal, and acts that become empty.
-fn redact_where(
-    conn: &Connection,
-    mut is_redacted: impl FnMut(&RowChange) -> bool,
-) -> Result<()> {
+fn redact_where(conn: &Connection, mut is_redacted: impl FnMut(&RowChange) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
     let acts = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?

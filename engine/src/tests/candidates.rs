@@ -224,7 +224,8 @@ fn an_agent_changes_no_candidate_before_a_person_has_read_it() {
 fn of_one_error_fixes_come_first_then_attempts_then_at_most_one_candidate() {
     let mut test_store = TestStore::new();
     let error = json!({"error": "error TS2345: Argument of type 'string' is not assignable"});
-    let procedure = |content: &str| json!({"content": content, "type": "procedural", "metadata": error});
+    let procedure =
+        |content: &str| json!({"content": content, "type": "procedural", "metadata": error});
     let fix = test_store.store("a", procedure("Install the lock file again"), None).id;
     test_store.now = test_store.now.plus(1000);
     let attempt = test_store.store("a", procedure("Turn the strict mode off"), None).id;

@@ -76,8 +76,7 @@ impl Importer<'_, '_> {
 
 /// Returns whether a memory is a candidate, or was one when it was forgotten or rejected.
 fn is_unconfirmed(local: &MemoryLine) -> bool {
-    local.status == Status::Candidate.as_str()
-        || is_of_candidate(local.forgotten_reason.as_deref())
+    local.status == Status::Candidate.as_str() || is_of_candidate(local.forgotten_reason.as_deref())
 }
 
 /// Returns whether a line of the person's own file may change a memory: what a person stored or

@@ -28,7 +28,8 @@ pub async fn run(client: &VerbClient, args: Move) -> Result<(), Problem> {
     let memories = if reply.moved == 1 { "memory" } else { "memories" };
     // An undo would take the memories out of an isolated project, or into it.
     let undo = if reply.isolated {
-        "\nThis cannot be undone, because a project is isolated: loci move takes them back".to_owned()
+        "\nThis cannot be undone, because a project is isolated: loci move takes them back"
+            .to_owned()
     } else {
         undo_hint(reply.act)
     };

@@ -359,7 +359,8 @@ pub(crate) fn erase(change: &Change<'_>, memory: &Memory, earlier: &[String]) ->
     for row in bridge::texts(change.conn)? {
         let Some(client) = BridgeClient::of(&row.client) else { continue };
         let Some(text) = bridge::text(change.conn, &row.hash)? else { continue };
-        let Some((kept, count)) = without_all(client, file_name(&row.path), &text, (&hashes, &texts))
+        let Some((kept, count)) =
+            without_all(client, file_name(&row.path), &text, (&hashes, &texts))
         else {
             continue;
         };

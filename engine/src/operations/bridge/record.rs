@@ -340,7 +340,12 @@ impl Recorder<'_, '_> {
     }
 
     /// Supersedes the memory of the older wording of a statement, if there is one and it is the bridge's to change.
-    fn supersede_older(&mut self, file: &ScannedFile, by: &MemoryId, hash: &[u8; 16]) -> Result<()> {
+    fn supersede_older(
+        &mut self,
+        file: &ScannedFile,
+        by: &MemoryId,
+        hash: &[u8; 16],
+    ) -> Result<()> {
         let Some(found) = file.rewordings.iter().find(|one| one.statement == *hash) else {
             return Ok(());
         };

@@ -1,5 +1,5 @@
-//! What the bridge never does, through the real `loci` and daemon: bring back what was forgotten, hold up other calls, write for an agent or
-//! where loci is off, wait for a pipe.
+//! What the bridge never does, through the real `loci` and daemon: bring back what was forgotten, hold up other calls, write for an agent
+//! or where loci is off, wait for a pipe.
 //!
 //! Not here: what it does (`bridge`).
 

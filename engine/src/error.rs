@@ -161,6 +161,18 @@ impl Error {
         }
     }
 
+    /// Returns whether a row could not be inserted because there is one with the same key.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        use rusqlite::ffi;
+        let Self::Database(fault) = self else { return false };
+        fault.sqlite_error().is_some_and(|error| {
+            matches!(
+                error.extended_code,
+                ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+            )
+        })
+    }
+
     /// Returns whether the store must not be written any more: the database is damaged, or a sync
     /// failed, so that pages which SQLite takes for written may be lost.
     pub(crate) fn is_fatal(&self) -> bool {

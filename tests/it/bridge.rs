@@ -28,13 +28,13 @@ pub(crate) fn claude_memory(home: &TestHome, text: &str) -> PathBuf {
 }
 
 /// A home with Claude Code's memory of the project in which the tests work.
-struct Watched {
-    home: TestHome,
-    memory: PathBuf,
+pub(crate) struct Watched {
+    pub(crate) home: TestHome,
+    pub(crate) memory: PathBuf,
 }
 
 impl Watched {
-    fn new(home: TestHome, text: &str) -> Self {
+    pub(crate) fn new(home: TestHome, text: &str) -> Self {
         let memory = claude_memory(&home, text);
         let watched = Self { home, memory };
         watched.write("MEMORY.md", text);
@@ -42,17 +42,17 @@ impl Watched {
     }
 
     /// Writes a file as Claude Code would.
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.memory.join(name);
         fs::write(&path, text).expect("the file is written");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("the mode is set");
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.memory.join(name)).expect("the file is read")
     }
 
-    fn done(&self, arguments: &[&str]) -> String {
+    pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let output = self.home.loci(arguments);
         let (stdout, stderr) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -60,27 +60,27 @@ impl Watched {
         stdout.into_owned()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let text = self.done(&[arguments, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"))
     }
 
-    fn refused(&self, arguments: &[&str]) -> String {
+    pub(crate) fn refused(&self, arguments: &[&str]) -> String {
         let output = self.home.loci(arguments);
         assert!(!output.status.success(), "{arguments:?} must fail");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    fn on(&self) -> Value {
+    pub(crate) fn on(&self) -> Value {
         self.json(&["bridge", "claude", "--on", "--yes"])
     }
 
-    fn scan(&self) -> Value {
+    pub(crate) fn scan(&self) -> Value {
         self.json(&["bridge", "status", "--scan"])["clients"][0].clone()
     }
 
     /// The texts of the active memories of the project.
-    fn memories(&self) -> Vec<String> {
+    pub(crate) fn memories(&self) -> Vec<String> {
         let reply = self.json(&["list"]);
         let mut texts: Vec<String> = reply["memories"]
             .as_array()
@@ -92,7 +92,7 @@ impl Watched {
         texts
     }
 
-    fn id_of(&self, text: &str) -> String {
+    pub(crate) fn id_of(&self, text: &str) -> String {
         let reply = self.json(&["list", "--text", text]);
         reply["memories"][0]["id"].as_str().expect("the memory is listed").to_owned()
     }

@@ -68,6 +68,9 @@ fn an_error_finds_its_fix_from_an_argument_and_from_standard_input() {
     assert_eq!(recalled["results"][0]["matched"], "error", "{recalled}");
     assert!(screen(&home, &["how", "PNPM"]).contains("switching branches"));
     assert!(screen(&home, &["how", "cargo"]).starts_with("Nothing is known of cargo"));
+    let refused = home.loci(&["how", " "]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && error.contains("TOOL is empty"), "{error}");
     assert_eq!(
         screen(&home, &["fix", "quantum flux inverted"]),
         "Nothing is known of this error.\n"

@@ -10,6 +10,7 @@ mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;
 mod bridge;
+mod bridge_safety;
 mod browse;
 mod call_filter;
 mod changed_pages;

@@ -36,3 +36,21 @@ fn memories_move_to_a_project_that_exists_and_come_back() {
     done(&home, &["undo", &reply["act"].to_string(), "--yes"]);
     assert_eq!(done(&home, &["list"])["total"], 2);
 }
+
+#[test]
+fn a_move_into_an_isolated_project_does_not_offer_an_undo() {
+    let home = TestHome::without_model();
+    let isolated = home.path("isolated");
+    std::fs::create_dir(&isolated).expect("the folder is created");
+    std::fs::write(isolated.join(".loci.toml"), "isolated = true\ngroup = \"pottery\"\n")
+        .expect("the file is written");
+    let mut add = home.command("loci");
+    let add = add.args(["add", "The kiln is new"]).current_dir(&isolated).output();
+    assert!(add.expect("loci runs").status.success());
+    let reply = done(&home, &["add", "The kiln was sold", "--type", "episodic"]);
+    let id = reply["id"].as_str().expect("an id");
+    let moved = home.loci(&["move", id, "--to", "pottery"]);
+    let text = String::from_utf8_lossy(&moved.stdout);
+    assert!(moved.status.success() && text.starts_with("Moved 1 memory to pottery"), "{text}");
+    assert!(!text.contains("loci undo") && text.contains("cannot be undone"), "{text}");
+}

@@ -2,6 +2,7 @@
 //!
 //! Not here: the scan (`service::bridge`); files of clients are written by the command line alone.
 
+use crate::handlers::switches::check_on;
 use crate::service::{Caller, Service};
 use loci_engine::operations::bridge::WatchedClient;
 use loci_proto::error::{Code, Failure};
@@ -84,6 +85,10 @@ pub(super) async fn block(
     caller: Caller<'_>,
     request: BridgeBlockRequest,
 ) -> Result<BridgeBlockReply, Failure> {
+    // Without memories, the block is taken out: that is also possible where loci is off.
+    if request.max_lines != Some(0) {
+        check_on(service, caller.session).await?;
+    }
     let (actor, now) = (caller.session.actor(), service.now());
     let max_lines = request.max_lines.unwrap_or(BLOCK_LINES);
     service

@@ -5,7 +5,9 @@
 pub mod loaded;
 mod screen;
 pub mod statements;
+pub(crate) mod wording;
 
 pub use loaded::LoadedMemory;
 pub use screen::screened;
 pub use statements::{Statement, statements};
+pub use wording::ComparisonBudget;

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 use loci_proto::error::{Code, Failure};
 use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::HashSet;
 use std::io::Read;
 
 /// Maximum bytes of one text: the daemon reads no larger file.
@@ -66,6 +67,13 @@ pub(crate) struct StatementRow {
     pub hash: Vec<u8>,
     pub memory: String,
     pub is_gone: bool,
+}
+
+impl StatementRow {
+    /// Returns whether the statement is one of these.
+    pub(crate) fn is_in(&self, hashes: &HashSet<[u8; 16]>) -> bool {
+        <[u8; 16]>::try_from(self.hash.as_slice()).is_ok_and(|hash| hashes.contains(&hash))
+    }
 }
 
 /// Counts of one client.
@@ -328,6 +336,42 @@ pub(crate) fn statements(conn: &Connection, file: i64) -> Result<Vec<StatementRo
         Ok(StatementRow { hash: row.get(0)?, memory: row.get(1)?, is_gone: row.get(2)? })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the memory that a statement of any file of a client in a project became, whatever became of the memory since.
+pub(crate) fn memory_of(
+    conn: &Connection,
+    client: &str,
+    project: Option<&str>,
+    hash: &[u8],
+) -> Result<Option<String>> {
+    let sql = "SELECT s.memory_id FROM bridge_files f CROSS JOIN bridge_statements s ON s.file = f.id AND s.hash = ?3
+         WHERE f.client = ?1 AND (f.group_id IS ?2 OR f.group_id IN (SELECT alias FROM group_aliases WHERE group_id = ?2)) LIMIT 1";
+    let key = (client, project, hash);
+    Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0)).optional()?)
+}
+
+/// Returns the hashes of the statements that became a memory.
+pub(crate) fn hashes_of(conn: &Connection, memory: &str) -> Result<Vec<[u8; 16]>> {
+    let sql = "SELECT DISTINCT hash FROM bridge_statements WHERE memory_id = ?1";
+    read_hashes(conn, sql, [memory])
+}
+
+/// Returns the hashes of the statements whose memories were deleted permanently.
+pub(crate) fn erased_hashes(conn: &Connection) -> Result<HashSet<[u8; 16]>> {
+    let sql = "SELECT DISTINCT s.hash FROM tombstones t CROSS JOIN bridge_statements s ON s.memory_id = t.id";
+    Ok(read_hashes(conn, sql, [])?.into_iter().collect())
+}
+
+fn read_hashes(
+    conn: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Vec<[u8; 16]>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let hashes = statement.query_map(parameters, |row| row.get::<_, Vec<u8>>(0))?;
+    let hashes: Vec<Vec<u8>> = hashes.collect::<rusqlite::Result<_>>()?;
+    Ok(hashes.into_iter().filter_map(|hash| hash.try_into().ok()).collect())
 }
 
 /// Records that a statement of a file is this memory.

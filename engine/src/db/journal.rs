@@ -45,6 +45,18 @@ pub(crate) enum RowEffect {
     Deleted(Image),
 }
 
+impl RowEffect {
+    /// Returns the texts of memories in the images.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let images = match self {
+            Self::Inserted(_) => [None, None],
+            Self::Set { before, after } => [Some(before), Some(after)],
+            Self::Deleted(before) => [Some(before), None],
+        };
+        images.into_iter().flatten().filter_map(|image| image.get("content")?.as_str())
+    }
+}
+
 /// One act with the rows that it changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
@@ -141,9 +153,15 @@ pub(crate) fn set_undone(conn: &Connection, id: i64, now: Timestamp) -> Result<(
 }
 
 /// Removes the images of a memory, its variants, its sources and the given relations from the
-/// journal. Deletes acts that become empty.
-pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<()> {
-    redact_where(conn, |change| is_part_of(&change.row, seq, relations))
+/// journal. Deletes acts that become empty. Returns the texts of the memory in these images.
+pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    redact_where(conn, |change| {
+        let is_memory = matches!(change.row, Row::Memory(memory) if memory == seq);
+        texts.extend(change.effect.texts().filter(|_| is_memory).map(str::to_owned));
+        is_part_of(&change.row, seq, relations)
+    })?;
+    Ok(texts)
 }
 
 /// Removes the images that hold a matching text: the acts cannot be undone any more.
@@ -152,7 +170,7 @@ pub(crate) fn redact_matching(conn: &Connection, matches: impl Fn(&Value) -> boo
 }
 
 /// Removes the matching images from the journal, and acts that become empty.
-fn redact_where(conn: &Connection, is_redacted: impl Fn(&RowChange) -> bool) -> Result<()> {
+fn redact_where(conn: &Connection, mut is_redacted: impl FnMut(&RowChange) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
     let acts = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?

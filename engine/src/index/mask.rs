@@ -32,6 +32,8 @@ pub(crate) enum Statuses {
     Active,
     /// What a recall finds: active ones, those that a summary replaces, and rejected attempts.
     Recall,
+    /// What a recall finds, without rejected attempts.
+    Confirmed,
     /// Those that no person has confirmed.
     Candidate,
     /// Rejected attempts.
@@ -45,6 +47,7 @@ impl Statuses {
             Self::Recall => {
                 matches!(status, Status::Active | Status::Compacted | Status::Rejected)
             }
+            Self::Confirmed => matches!(status, Status::Active | Status::Compacted),
             Self::Candidate => status == Status::Candidate,
             Self::Rejected => status == Status::Rejected,
         }
@@ -226,6 +229,7 @@ impl Attributes {
             Statuses::Recall => {
                 self.active.word(number) | self.compacted.word(number) | self.rejected.word(number)
             }
+            Statuses::Confirmed => self.active.word(number) | self.compacted.word(number),
             Statuses::Candidate => self.candidate.word(number),
             Statuses::Rejected => self.rejected.word(number),
         }
@@ -353,7 +357,7 @@ mod tests {
             kind in prop::option::of(prop::sample::select(MemoryType::ALL)),
             scope in prop::option::of(prop::sample::select(Scope::ALL)),
             minimum in prop::sample::select(vec![0.0, 0.1, 0.5]),
-            statuses in prop::sample::select(vec![Statuses::Active, Statuses::Recall, Statuses::Candidate, Statuses::Rejected]),
+            statuses in prop::sample::select(vec![Statuses::Active, Statuses::Recall, Statuses::Confirmed, Statuses::Candidate, Statuses::Rejected]),
             two_groups in any::<bool>(),
             isolated in prop::sample::select(vec![&[][..], &["a"], &["b"], &["a", "b"]]),
             outside in prop::sample::select(vec!["b", "default"]),

@@ -20,6 +20,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
+use crate::operations::forget::is_unconfirmed;
 use crate::operations::supersede::{Fields, Replacement, supersede};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -70,6 +71,7 @@ impl Writer {
             )?;
             let memory = find(change, &visibility, request)?;
             visibility.check_change("memory_id", &memory)?;
+            check_confirmed(change, &memory)?;
             if !matches!(memory.status, Status::Active | Status::Candidate | Status::Rejected) {
                 let failure = Failure::new(
                     Code::Conflict,
@@ -118,6 +120,7 @@ impl Writer {
                 request.group.as_ref(),
             )?;
             let memory = visibility.find_to_change(change.conn, "memory_id", &request.memory_id)?;
+            check_confirmed(change, &memory)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
@@ -135,6 +138,16 @@ impl Writer {
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }
+}
+
+/// Refuses to an agent to change a candidate: a person reads it as it was found.
+fn check_confirmed(change: &Change<'_>, memory: &Memory) -> Result<()> {
+    if change.call.actor.origin == Origin::Person || !is_unconfirmed(memory) {
+        return Ok(());
+    }
+    let message = format!("names a candidate, which only a person may change: {}", memory.id);
+    let failure = Failure::new(Code::Conflict, message).at("memory_id");
+    Err(failure.hint("A person can accept or edit it with loci review --candidates").into())
 }
 
 /// Deletes the encodings of a memory whose text or questions have changed, and stores those of the

@@ -134,19 +134,34 @@ fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     }
 }
 
-/// Why a candidate was forgotten.
+/// Why a candidate was forgotten or rejected.
 const WAS_CANDIDATE: &str = "was a candidate";
 
-/// Returns the reason that is recorded with a forgotten candidate, so that restoring it confirms nothing.
-fn candidate_reason(given: Option<&str>) -> String {
+/// Returns the reason that is recorded with a forgotten or rejected candidate, so that restoring it confirms nothing.
+pub(crate) fn candidate_reason(given: Option<&str>) -> String {
     given.map_or_else(|| WAS_CANDIDATE.to_owned(), |given| format!("{WAS_CANDIDATE}: {given}"))
 }
 
-/// Returns whether a forgotten memory was a candidate before.
+/// Returns the reason that was given, of one that is recorded.
+pub(crate) fn given_reason(recorded: String) -> String {
+    let given = recorded.strip_prefix(WAS_CANDIDATE).and_then(|rest| rest.strip_prefix(": "));
+    given.map(str::to_owned).unwrap_or(recorded)
+}
+
+/// Returns whether a memory is a candidate, or was one before it was forgotten or rejected.
+pub(crate) fn is_unconfirmed(memory: &Memory) -> bool {
+    memory.status == Status::Candidate || was_candidate(memory)
+}
+
+/// Returns whether a forgotten or rejected memory was a candidate before.
 pub(crate) fn was_candidate(memory: &Memory) -> bool {
-    let reason = memory.forgotten_reason.as_deref();
-    memory.status == Status::Forgotten
-        && reason.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
+    matches!(memory.status, Status::Forgotten | Status::Rejected)
+        && is_of_candidate(memory.forgotten_reason.as_deref())
+}
+
+/// Returns whether this is the recorded reason of a forgotten or rejected candidate.
+pub(crate) fn is_of_candidate(recorded: Option<&str>) -> bool {
+    recorded.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
 }
 
 /// Hides a memory and its relations; nothing is deleted.
@@ -157,9 +172,9 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
     let reason = reason.map(sanitize::text);
-    let reason = match memory.status {
-        Status::Candidate => Some(candidate_reason(reason.as_deref()).into()),
-        _ => reason,
+    let reason = match is_unconfirmed(memory) {
+        true => Some(candidate_reason(reason.as_deref()).into()),
+        false => reason,
     };
     let reason = reason.as_deref();
     if !was_forgotten {
@@ -223,11 +238,12 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
         .into_iter()
         .filter_map(relation_id)
         .collect();
-    journal::redact(change.conn, memory.seq, &relation_ids)?;
+    let mut texts = journal::redact(change.conn, memory.seq, &relation_ids)?;
+    texts.extend(memories::variants(change.conn, memory.seq)?);
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
     click_feedback::redact(change.conn, memory.seq)?;
-    bridge::erase(change, memory)?;
+    bridge::erase(change, memory, &texts)?;
     if memories::by_seq(change.conn, memory.seq)?.is_some() {
         memories::delete(change.conn, memory.seq)?;
     } else {

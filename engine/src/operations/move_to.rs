@@ -29,16 +29,21 @@ impl Writer {
                 memories.push(visibility.find_to_change(change.conn, "memory_ids", id)?);
             }
             let (to, name, created) = target(change, request)?;
+            let isolation = change.shared.isolation();
+            let mut isolated = false;
             let mut moved = Vec::new();
             for memory in &memories {
-                if memory.group.as_deref() != Some(to.as_str()) {
+                let from = memory.group.as_deref();
+                if from != Some(to.as_str()) {
+                    isolated |= from.is_some_and(|from| isolation.is_isolated(from));
                     move_memory(change, memory.seq, &to)?;
                     moved.push(memory.seq);
                 }
             }
             mentions::renew_all(change, &moved, |_| false)?;
             let act = change.commit_to_journal("move")?;
-            Ok(MoveReply { moved: moved.len(), to, name, created, act })
+            isolated |= isolation.is_isolated(&to) && !moved.is_empty();
+            Ok(MoveReply { moved: moved.len(), to, name, created, isolated, act })
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::db::rows::Row;
 use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
+use crate::operations::forget::{candidate_reason, is_unconfirmed};
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::Origin;
@@ -41,7 +42,9 @@ pub(crate) fn reject(
         }
     }
     change.record_before(Row::Memory(memory.seq))?;
-    let rejected = StatusChange { status: Status::Rejected, by: None, reason: Some(&reason) };
+    let recorded = is_unconfirmed(memory).then(|| candidate_reason(Some(&reason)));
+    let recorded = recorded.as_deref().or(Some(&reason));
+    let rejected = StatusChange { status: Status::Rejected, by: None, reason: recorded };
     memories::set_status(change.conn, memory.seq, rejected, change.call.now)?;
     let details = json!({"rejected": true, "reason": reason, "was": memory.status.as_str()});
     change.log(Operation::Update, &memory.id, &details)?;

@@ -110,7 +110,10 @@ pub(crate) fn restore_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> 
     let mut restore_rows = || {
         entry.rows.iter().rev().try_for_each(|changed| {
             failpoint!("before a row is restored");
-            restore_row(change, changed)
+            restore_row(change, changed).map_err(|error| match error.is_duplicate() {
+                true => conflict(entry, "what it would bring back is there again"),
+                false => error,
+            })
         })
     };
     if lexical::is_rebuild_cheaper(conn, changed_texts)? {
@@ -143,6 +146,9 @@ fn check_unchanged(
         (RowEffect::Deleted(_), Some(_)) => {
             Err(conflict(entry, "a row that it deleted exists again"))
         }
+        (RowEffect::Deleted(before), None) if is_stored_again(change, &changed.row, before)? => {
+            Err(conflict(entry, "a memory that it would bring back is there again"))
+        }
         (RowEffect::Inserted(hash), Some(current)) if *hash != fingerprint(&current) => {
             Err(conflict(entry, "a row that it created was changed later"))
         }
@@ -160,6 +166,15 @@ fn check_unchanged(
                 Err(conflict(entry, &format!("the {name} that it set was changed later")))
             })
         }
+    }
+}
+
+/// Returns whether a deleted memory has come back as another row, for example by an import of its file.
+fn is_stored_again(change: &Change<'_>, row: &Row, image: &Image) -> Result<bool> {
+    let id = image.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    match (row, id) {
+        (Row::Memory(_), Some(id)) => Ok(memories::by_id(change.conn, &id)?.is_some()),
+        _ => Ok(false),
     }
 }
 

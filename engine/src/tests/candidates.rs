@@ -1,7 +1,9 @@
 //! Candidates change nothing until a person confirms them; rejected attempts are shown with their
 //! reason; an error message finds what mended it.
 
+use crate::model::encoding::TextEncodings;
 use crate::tests::fixture::{TestStore, axis};
+use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::confirm::ConfirmRequest;
 use loci_proto::requests::import::ImportRequest;
@@ -163,4 +165,81 @@ fn an_error_message_finds_what_mended_the_same_error_and_no_other_query_does() {
     assert_eq!(found.len(), 3);
     let question = recall("Which argument of type string is not assignable?");
     assert!(question.iter().all(|(id, matched)| *id != fix && matched.is_none()), "{question:?}");
+}
+
+#[test]
+fn a_candidate_that_was_rejected_stays_one_when_it_is_restored() {
+    let mut test_store = TestStore::new();
+    import(&mut test_store, "The kettle whistles", &json!({}));
+    test_store.origin = Origin::Person;
+    let why = json!({"memory_id": ID, "rejected": true, "reason": "it does not"});
+    test_store.forget("a", why).expect("a person rejects it");
+    let found = test_store.recall("a", json!({"query": "kettle"}), None).reply;
+    assert_eq!(found.results[0].rejected.as_deref(), Some("it does not"));
+    test_store.origin = Origin::Agent;
+    let again = json!({"memory_id": ID, "rejected": true, "reason": "really not"});
+    test_store.forget("a", again).expect("an agent changes the reason");
+    let restore = |test_store: &mut TestStore| {
+        let request = serde_json::from_value(json!({"memory_id": ID})).expect("it is valid");
+        let call = test_store.call("a", None);
+        test_store.writer.restore(&call, &request).expect("it is restored").status
+    };
+    assert_eq!(restore(&mut test_store), "candidate");
+    test_store.undo_last().expect("it is rejected again");
+    test_store.forget("a", json!({"memory_id": ID})).expect("an agent forgets it");
+    assert_eq!(restore(&mut test_store), "candidate");
+}
+
+#[test]
+fn an_agent_changes_no_candidate_before_a_person_has_read_it() {
+    let mut test_store = TestStore::new();
+    import(&mut test_store, "The kettle whistles", &json!({"history": {"line": 1}}));
+    let call = test_store.call("a", None);
+    let edits = [json!({"content": "The kettle obeys"}), json!({"metadata": {}})];
+    for mut edit in edits {
+        edit["memory_id"] = json!(ID);
+        let request = serde_json::from_value(edit).expect("the request is valid");
+        let refused = test_store.writer.edit(&call, &request, &TextEncodings::default());
+        let hint = refused.err().map(|error| Failure::from(error).hint).expect("it is refused");
+        assert_eq!(
+            hint.as_deref(),
+            Some("A person can accept or edit it with loci review --candidates")
+        );
+    }
+    test_store.now = test_store.now.plus(5000);
+    import(&mut test_store, "The kettle obeys", &json!({}));
+    let found = statuses(&test_store, json!({"query": "kettle"}));
+    let kept = ("The kettle whistles".to_owned(), Some("candidate".to_owned()));
+    assert_eq!(found, [kept], "an agent's import does not change it either");
+    let pin = serde_json::from_value(json!({"memory_id": ID, "pinned": true})).expect("valid");
+    assert!(test_store.writer.pin(&call, &pin).is_err());
+    let mut person = call;
+    person.actor.origin = Origin::Person;
+    let request = json!({"memory_id": ID, "content": "The kettle sings"});
+    let request = serde_json::from_value(request).expect("the request is valid");
+    test_store.writer.edit(&person, &request, &TextEncodings::default()).expect("a person may");
+}
+
+#[test]
+fn of_one_error_fixes_come_first_then_attempts_then_at_most_one_candidate() {
+    let mut test_store = TestStore::new();
+    let error = json!({"error": "error TS2345: Argument of type 'string' is not assignable"});
+    let procedure =
+        |content: &str| json!({"content": content, "type": "procedural", "metadata": error});
+    let fix = test_store.store("a", procedure("Install the lock file again"), None).id;
+    test_store.now = test_store.now.plus(1000);
+    let attempt = test_store.store("a", procedure("Turn the strict mode off"), None).id;
+    let why = json!({"memory_id": attempt, "rejected": true, "reason": "it hid bugs"});
+    test_store.forget("a", why).expect("it is rejected");
+    test_store.now = test_store.now.plus(1000);
+    import(&mut test_store, "Cast the argument to any", &error);
+    let recall = |max: usize| -> Vec<String> {
+        let query = "lib/b.ts:7:30 - error TS2345: Argument of type 'string' is not assignable";
+        let reply = test_store.recall("a", json!({"query": query, "max_results": max}), None).reply;
+        reply.results.into_iter().map(|result| result.id.to_string()).collect()
+    };
+    let all = [fix.to_string(), attempt.to_string(), ID.to_owned()];
+    assert_eq!(recall(1), all[..1]);
+    assert_eq!(recall(2), all[..2]);
+    assert_eq!(recall(5), all);
 }

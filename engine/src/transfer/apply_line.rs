@@ -56,12 +56,20 @@ impl Importer<'_, '_> {
             }
         }
         self.group_ids.insert(line.id.clone(), group.clone());
-        // Through an alias the sessions of another folder would enter an isolated project.
-        let may_add = existing.is_none()
-            || self.mode.source == Source::OwnStore
-            || !isolated_groups::all(conn)?.contains(&group);
-        for alias in line.aliases.iter().filter(|_| may_add) {
-            if local_group_id(conn, alias)?.is_none() {
+        // Through an alias the sessions of another folder enter this project.
+        let is_own = self.mode.source == Source::OwnStore || self.mode.own_texts;
+        let may_add = is_own
+            && (existing.is_none()
+                || self.mode.source == Source::OwnStore
+                || !isolated_groups::all(conn)?.contains(&group));
+        for alias in &line.aliases {
+            if local_group_id(conn, alias)?.is_some() {
+                continue;
+            }
+            // Later lines of the file may name the project by it all the same.
+            self.group_ids.insert(alias.clone(), group.clone());
+            self.aliases_left_out += usize::from(!is_own);
+            if may_add {
                 let alias = clean_name(alias).into_owned();
                 import_rows::add_alias(conn, &alias, &group)?;
                 self.change.record_created(Row::Alias(alias));
@@ -357,6 +365,13 @@ impl Importer<'_, '_> {
     /// Forgets a memory that another machine has erased. It can be restored here, and no dump has it.
     fn forget_erased(&mut self, seq: i64, line: &TombstoneLine) -> Result<()> {
         let Some(local) = export_rows::memory_line(self.change.conn, seq)? else { return Ok(()) };
+        if self.mode.source == Source::File
+            && !self.mode.own_texts
+            && import_rows::is_of_person(self.change.conn, seq)?
+        {
+            self.kept_despite_tombstone += 1;
+            return Ok(());
+        }
         if !import_rows::add_tombstone(self.change.conn, line)? {
             // An earlier dump said so, and a person has restored it since.
             self.kept_despite_tombstone += usize::from(local.status != FORGOTTEN);

@@ -141,6 +141,8 @@ pub(crate) struct Importer<'a, 'b> {
     /// Number of memories that differ in the file and are kept, because a person stored or confirmed
     /// them.
     pub kept_for_trust: usize,
+    /// Number of aliases of projects that were left out, because the file is not the person's own.
+    pub aliases_left_out: usize,
     /// Candidates that the import added.
     pub added_candidates: usize,
     /// How it is imported.
@@ -181,6 +183,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             unusable_encodings: 0,
             kept_despite_tombstone: 0,
             kept_for_trust: 0,
+            aliases_left_out: 0,
             added_candidates: 0,
             refused_ids: HashSet::new(),
         })
@@ -277,6 +280,12 @@ impl<'a, 'b> Importer<'a, 'b> {
             reply.notes.push(format!(
                 "{} memories differ in the file and are kept here, because a person stored or confirmed them",
                 self.kept_for_trust
+            ));
+        }
+        if self.aliases_left_out > 0 {
+            reply.notes.push(format!(
+                "{} other names and folders of projects in the file were left out; a file of your own brings them with --mine",
+                self.aliases_left_out
             ));
         }
         if let Some(model) = other_model {

@@ -1,8 +1,10 @@
 //! Decides the provenance of a memory that an import merges with a line.
 
+use crate::model::status::Status;
+use crate::operations::forget::is_of_candidate;
 use crate::transfer::import::Importer;
 use crate::transfer::record::MemoryLine;
-use loci_proto::memory::Trust;
+use loci_proto::memory::{Origin, Trust};
 
 /// What becomes of a memory that is in the file and in this store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +17,8 @@ pub(super) enum Outcome {
 
 impl Importer<'_, '_> {
     /// Sets the provenance of a merged memory: that of this store, unless the file changes the text
-    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it.
+    /// or the metadata. Keeps the memory as it is if a person stored or confirmed it, and a candidate if
+    /// an agent imports the file.
     pub(super) fn decide_provenance(
         &mut self,
         local: Option<&MemoryLine>,
@@ -23,6 +26,10 @@ impl Importer<'_, '_> {
     ) -> Outcome {
         if let Some(local) = local {
             merged.set_provenance_of(local);
+            if merged != local && self.is_agent() && is_unconfirmed(local) {
+                self.reply.unchanged += 1;
+                return Outcome::Kept;
+            }
             if merged != local && local.trust.as_deref() == Some(Trust::Person.as_str()) {
                 self.kept_for_trust += 1;
                 self.reply.unchanged += 1;
@@ -37,6 +44,10 @@ impl Importer<'_, '_> {
             self.reply.flagged += usize::from(!merged.flags.is_empty());
         }
         Outcome::Merged
+    }
+
+    fn is_agent(&self) -> bool {
+        self.change.call.actor.origin == Origin::Agent
     }
 
     /// Sets the provenance of a memory that is merged with a line of the person's own file.
@@ -61,6 +72,11 @@ impl Importer<'_, '_> {
             self.reply.flagged += usize::from(!merged.flags.is_empty());
         }
     }
+}
+
+/// Returns whether a memory is a candidate, or was one when it was forgotten or rejected.
+fn is_unconfirmed(local: &MemoryLine) -> bool {
+    local.status == Status::Candidate.as_str() || is_of_candidate(local.forgotten_reason.as_deref())
 }
 
 /// Returns whether a line of the person's own file may change a memory: what a person stored or

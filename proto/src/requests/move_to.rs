@@ -42,6 +42,9 @@ pub struct MoveReply {
     /// The project is new.
     #[serde(default)]
     pub created: bool,
+    /// One of the projects is isolated: the move cannot be undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
     /// Number of the journal entry, for `loci undo`; absent if nothing was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,

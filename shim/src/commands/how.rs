@@ -16,6 +16,9 @@ const MAX_OF_STATUS: usize = 20;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: How) -> Result<(), Problem> {
+    if args.tool.trim().is_empty() {
+        return Err(Problem::new("TOOL is empty").hint("Name the program: loci how pnpm"));
+    }
     let mut ids = Vec::new();
     for status in ["active", "rejected", "candidate"] {
         let request = ListRequest {

@@ -26,8 +26,15 @@ pub async fn run(client: &VerbClient, args: Move) -> Result<(), Problem> {
     let name = escape_line(&reply.name);
     let new = if reply.created { ", a new project" } else { "" };
     let memories = if reply.moved == 1 { "memory" } else { "memories" };
+    // An undo would take the memories out of an isolated project, or into it.
+    let undo = if reply.isolated {
+        "\nThis cannot be undone, because a project is isolated: loci move takes them back"
+            .to_owned()
+    } else {
+        undo_hint(reply.act)
+    };
     print_line(match reply.moved {
         0 => format!("Already in {name}"),
-        count => format!("Moved {count} {memories} to {name}{new}{}", undo_hint(reply.act)),
+        count => format!("Moved {count} {memories} to {name}{new}{undo}"),
     })
 }

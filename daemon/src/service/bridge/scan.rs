@@ -4,7 +4,7 @@
 
 use crate::service::Service;
 use crate::service::bridge::files::{self, FoundFile, FoundFiles};
-use loci_engine::bridge::{screened, statements};
+use loci_engine::bridge::{ComparisonBudget, screened, statements};
 use loci_engine::operations::bridge::{
     self, BridgeState, KnownFile, Scan, ScanCounts, ScannedFile, WatchedClient, WatchedProject,
 };
@@ -83,10 +83,7 @@ impl Service {
                 // What was read and not recorded is read again.
                 stamps.clear();
             }
-            let recorded = recorded?;
-            counts.files += recorded.files;
-            counts.versions += recorded.versions;
-            counts.imported += recorded.imported;
+            counts.add(recorded?);
         }
         problems.truncate(MAX_PROBLEMS);
         *self.bridge.problems.lock() = problems;
@@ -147,34 +144,56 @@ impl Service {
         Ok(Projects { state, off, serves_unknown: !opt_in })
     }
 
-    /// Records changes, a few files at a time.
+    /// Records changes, a few files and statements at a time.
     async fn record_changes(
         &self,
         client: BridgeClient,
         changes: Changes,
     ) -> Result<ScanCounts, Failure> {
         let Changes { mut changed, mut gone, .. } = changes;
-        let pools = self.pools().await?;
-        let config = self.config.config().bridge;
+        let mut budget = ComparisonBudget::default();
         let mut counts = ScanCounts::default();
         loop {
-            let files = changed.drain(..changed.len().min(FILES_AT_ONCE)).collect();
-            let scan = Scan {
-                client,
-                changed: files,
-                gone: std::mem::take(&mut gone),
-                import: config.import,
-                max_bytes: config.max_bytes(),
+            let mut files: Vec<_> = changed.drain(..changed.len().min(FILES_AT_ONCE)).collect();
+            let work = move |reader: &loci_engine::Reader| {
+                let budget = reader.find_rewordings(client, &mut files, budget)?;
+                Ok((files, budget))
             };
-            let call = self.bridge_call();
-            let recorded =
-                pools.run_briefly(move |writer| writer.record_bridge_scan(&call, &scan)).await?;
-            counts.files += recorded.files;
-            counts.versions += recorded.versions;
-            counts.imported += recorded.imported;
+            let (files, rest) = self.read(work).await?;
+            budget = rest;
+            counts.add(self.record_files(client, files, std::mem::take(&mut gone)).await?);
             if changed.is_empty() {
                 return Ok(counts);
             }
+        }
+    }
+
+    /// Records some files completely; other calls get the writer in between.
+    async fn record_files(
+        &self,
+        client: BridgeClient,
+        changed: Vec<ScannedFile>,
+        gone: Vec<String>,
+    ) -> Result<ScanCounts, Failure> {
+        let pools = self.pools().await?;
+        let config = self.config.config().bridge;
+        let (import, max_bytes) = (config.import, config.max_bytes());
+        let mut scan = Scan { client, changed, gone, import, max_bytes };
+        let mut counts = ScanCounts::default();
+        loop {
+            let call = self.bridge_call();
+            let work = move |writer: &mut loci_engine::Writer| {
+                let progress = writer.record_bridge_scan(&call, &scan)?;
+                scan.changed.drain(..progress.changed);
+                scan.gone.drain(..progress.gone);
+                Ok((scan, progress))
+            };
+            let (rest, progress) = pools.run_briefly(work).await?;
+            counts.add(progress.counts);
+            if rest.changed.is_empty() && rest.gone.is_empty() {
+                return Ok(counts);
+            }
+            scan = rest;
         }
     }
 
@@ -288,5 +307,6 @@ fn scanned(
     }
     let replaced = u32::try_from(replaced).unwrap_or(u32::MAX);
     let mode = read.mode;
-    Some(ScannedFile { path, group, hash, mode, text, replaced, statements })
+    let rewordings = Vec::new();
+    Some(ScannedFile { path, group, hash, mode, text, replaced, statements, rewordings })
 }

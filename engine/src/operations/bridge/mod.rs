@@ -3,13 +3,16 @@
 //! Not here: reading the files (the daemon), recording what a scan found (`record`).
 
 mod record;
+mod rewordings;
 
-pub use record::{Scan, ScanCounts, ScannedFile};
+pub use record::{Scan, ScanCounts, ScanProgress, ScannedFile};
+pub use rewordings::Rewording;
 
 use crate::bridge::LoadedMemory;
 use crate::bridge::statements::{self, file_name};
 use crate::db::bridge::{self, ClientRow, FileRow, ProjectRow, VersionRow};
 use crate::db::{folders, groups, import_rows};
+use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
@@ -26,7 +29,7 @@ use loci_proto::requests::bridge::{
     BridgeFileReply, BridgeProject, BridgeReply, BridgeVersion, claude_folder_name,
 };
 use rusqlite::Connection;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The size of what is written to a memory file.
@@ -346,25 +349,47 @@ fn put_project(change: &Change<'_>, client: &str, project: &BridgeProject) -> Re
     )
 }
 
-/// Deletes the text of a memory from every version of every file: the memory is deleted permanently.
-pub(crate) fn erase(change: &Change<'_>, memory: &Memory) -> Result<()> {
-    let hash = crate::duplicate::content_hash::hash(&memory.content);
+/// Deletes the text of a memory from every version of every file, with its earlier texts and the statements that it was: the memory is
+/// deleted permanently.
+pub(crate) fn erase(change: &Change<'_>, memory: &Memory, earlier: &[String]) -> Result<()> {
+    let texts: Vec<&str> =
+        std::iter::once(&memory.content).chain(earlier).map(String::as_str).collect();
+    let mut hashes: HashSet<[u8; 16]> = texts.iter().map(|text| hash(text)).collect();
+    hashes.extend(bridge::hashes_of(change.conn, memory.id.as_str())?);
     for row in bridge::texts(change.conn)? {
         let Some(client) = BridgeClient::of(&row.client) else { continue };
         let Some(text) = bridge::text(change.conn, &row.hash)? else { continue };
-        let is_erased = |found: &[u8; 16]| *found == hash;
-        let name = file_name(&row.path);
-        let cut = statements::without(client, name, &text, is_erased);
-        // A text of several statements, or one that another parser found, is replaced as it is.
-        let cut = cut.or_else(|| statements::without_text(&text, &memory.content));
-        let Some((kept, count)) = cut else { continue };
+        let Some((kept, count)) =
+            without_all(client, file_name(&row.path), &text, (&hashes, &texts))
+        else {
+            continue;
+        };
         bridge::replace_text(change.conn, &row.hash, &kept, count)?;
         if let Some(file) = bridge::file(change.conn, &row.path)? {
             // The client's file may still have it: it must not come back with the next scan.
-            bridge::put_statement(change.conn, file.id, &hash, memory.id.as_str())?;
+            for hash in &hashes {
+                bridge::put_statement(change.conn, file.id, hash, memory.id.as_str())?;
+            }
         }
     }
     Ok(())
+}
+
+/// Returns a file without statements and texts, and how many were taken out; `None` if it has none of them.
+fn without_all(
+    client: BridgeClient,
+    name: &str,
+    text: &str,
+    (hashes, texts): (&HashSet<[u8; 16]>, &[&str]),
+) -> Option<(String, u32)> {
+    let mut cut = statements::without(client, name, text, |found| hashes.contains(found));
+    // A text of several statements, or one that another parser found, is replaced as it is.
+    for erased in texts {
+        let from = cut.as_ref().map_or(text, |(kept, _)| kept.as_str());
+        let Some((kept, count)) = statements::without_text(from, erased) else { continue };
+        cut = Some((kept, count + cut.map_or(0, |(_, count)| count)));
+    }
+    cut
 }
 
 /// Returns a file without the part that loci wrote.

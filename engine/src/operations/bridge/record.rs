@@ -1,14 +1,15 @@
 //! Records what a scan of a client's memory files found: versions, and memories with their source.
 //!
-//! A statement is imported once: what is known of a file is never imported again, whatever became of the memory. A statement that left its
-//! file stays a memory and says so; one that was reworded supersedes the older wording. Not here: reading the files (the daemon).
+//! A statement is imported once: what is known of any file of a client in a project is never imported again, whatever became of the memory.
+//! A statement that left its file stays a memory and says so; one that was reworded supersedes the older wording. One call changes a
+//! bounded number of rows, because other calls wait for it. Not here: reading the files (the daemon), finding rewordings (`rewordings`).
 
 use crate::bridge::statements::{self, Statement, file_name};
 use crate::db::bridge::{self, FileRow, StatementRow, VersionRow};
 use crate::db::log::Operation;
 use crate::db::memories::{self, NewMemory};
 use crate::db::rows::Row;
-use crate::db::{groups, isolated_groups, tombstones};
+use crate::db::{groups, isolated_groups};
 use crate::error::Result;
 use crate::flags;
 use crate::handles::writer::Writer;
@@ -16,6 +17,7 @@ use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
+use crate::operations::bridge::rewordings::Rewording;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::group::Group;
@@ -23,7 +25,7 @@ use loci_proto::memory::{Confidence, MemoryId, Origin, Scope, Trust};
 use loci_proto::requests::bridge::BridgeClient;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The act of an import by the bridge, in `loci history`.
 const ACT: &str = "bridge";
@@ -31,8 +33,8 @@ const ACT: &str = "bridge";
 const SOURCE: &str = "source_file";
 /// The key with the day on which the statement had left its file.
 const GONE: &str = "source_gone";
-/// Share of common words from which a new statement is the new wording of one that left the file.
-const SAME_STATEMENT: f64 = 0.5;
+/// Maximum statements that one call changes: other calls wait meanwhile.
+const MAX_AT_ONCE: usize = 100;
 
 /// A file that has changed.
 #[derive(Debug, Clone)]
@@ -51,6 +53,8 @@ pub struct ScannedFile {
     pub replaced: u32,
     /// Its statements as they may be stored.
     pub statements: Vec<Statement>,
+    /// Which of them are new wordings.
+    pub rewordings: Vec<Rewording>,
 }
 
 /// What a scan of one client found.
@@ -79,80 +83,138 @@ pub struct ScanCounts {
     pub imported: u64,
 }
 
+impl ScanCounts {
+    /// Adds the counts of another call.
+    pub fn add(&mut self, other: Self) {
+        self.files += other.files;
+        self.versions += other.versions;
+        self.imported += other.imported;
+    }
+}
+
+/// How far a call has recorded a scan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanProgress {
+    /// What it recorded.
+    pub counts: ScanCounts,
+    /// How many of the changed files are recorded completely.
+    pub changed: usize,
+    /// How many of the files that are gone are.
+    pub gone: usize,
+}
+
 impl Writer {
-    /// Records what a scan found, as one act.
+    /// Records what a scan found, as one act: as much as one call may. What follows is recorded by the next call with the rest.
     ///
     /// # Errors
     /// `Database`; nothing is recorded then.
-    pub fn record_bridge_scan(&mut self, call: &CallContext, scan: &Scan) -> Result<ScanCounts> {
+    pub fn record_bridge_scan(&mut self, call: &CallContext, scan: &Scan) -> Result<ScanProgress> {
         self.run_idempotent(call, |change| {
             let isolated = isolated_groups::all(change.conn)?;
             let mut recorder = Recorder {
                 change,
                 scan,
                 isolated: isolated.into_iter().collect(),
-                counts: ScanCounts::default(),
+                progress: ScanProgress::default(),
+                left: MAX_AT_ONCE,
                 added: Vec::new(),
             };
-            scan.changed.iter().try_for_each(|file| recorder.record(file))?;
-            scan.gone.iter().try_for_each(|path| recorder.record_gone(path))?;
-            let Recorder { change, counts, added, .. } = recorder;
+            recorder.record_all()?;
+            let Recorder { change, progress, added, .. } = recorder;
             mentions::renew_all(change, &added, |_| true)?;
             bridge::set_scanned(change.conn, scan.client.as_str(), call.now)?;
-            if counts.versions > 0 {
+            if progress.counts.versions > 0 {
                 bridge::bound(change.conn, scan.max_bytes)?;
             }
             change.commit_to_journal(ACT)?;
-            Ok(counts)
+            Ok(progress)
         })
     }
+}
+
+/// Whether a file was recorded completely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Complete,
+    Partial,
 }
 
 struct Recorder<'a, 'b> {
     change: &'a mut Change<'b>,
     scan: &'a Scan,
     isolated: HashSet<String>,
-    counts: ScanCounts,
+    progress: ScanProgress,
+    /// How many more statements this call may change.
+    left: usize,
     /// Row numbers of the memories that were added.
     added: Vec<i64>,
 }
 
 impl Recorder<'_, '_> {
-    fn record(&mut self, file: &ScannedFile) -> Result<()> {
-        let conn = self.change.conn;
-        let id = bridge::put_file(
-            conn,
-            &FileRow {
-                id: 0,
-                client: self.scan.client.as_str().to_owned(),
-                path: file.path.clone(),
-                group: file.group.as_ref().map(|group| group.id.clone()),
-                hash: Some(file.hash.clone()),
-                is_gone: false,
-            },
-        )?;
-        self.counts.files += 1;
-        let known = bridge::statements(conn, id)?;
-        self.add_version(id, file, &known)?;
-        if self.scan.import {
-            self.import(id, file, &known)?;
+    fn record_all(&mut self) -> Result<()> {
+        for file in &self.scan.changed {
+            if self.record(file)? == Step::Partial {
+                return Ok(());
+            }
+            self.progress.changed += 1;
+            self.progress.counts.files += 1;
+        }
+        for path in &self.scan.gone {
+            if self.record_gone(path)? == Step::Partial {
+                return Ok(());
+            }
+            self.progress.gone += 1;
         }
         Ok(())
     }
 
-    /// Adds a version, unless its text is that of the newest one.
-    fn add_version(&mut self, id: i64, file: &ScannedFile, known: &[StatementRow]) -> Result<()> {
+    /// Counts a statement that is changed; returns false if this call may change no more.
+    fn may_change(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
+    }
+
+    fn record(&mut self, file: &ScannedFile) -> Result<Step> {
         let conn = self.change.conn;
-        let erased = erased(conn, known)?;
-        let is_erased = |hash: &[u8; 16]| erased.contains(hash.as_slice());
-        let cut =
-            statements::without(self.scan.client, file_name(&file.path), &file.text, is_erased);
-        let (text, cut) = cut.unwrap_or_else(|| (file.text.clone(), 0));
+        // Without a hash until it is complete: a file whose recording ended early is read again.
+        let mut row = FileRow {
+            id: 0,
+            client: self.scan.client.as_str().to_owned(),
+            path: file.path.clone(),
+            group: file.group.as_ref().map(|group| group.id.clone()),
+            hash: None,
+            is_gone: false,
+        };
+        row.id = bridge::put_file(conn, &row)?;
+        self.add_version(row.id, file)?;
+        if self.scan.import && self.import(&row, file)? == Step::Partial {
+            return Ok(Step::Partial);
+        }
+        bridge::put_file(conn, &FileRow { hash: Some(file.hash.clone()), ..row })?;
+        Ok(Step::Complete)
+    }
+
+    /// Adds a version, unless its text is that of the newest one.
+    fn add_version(&mut self, id: i64, file: &ScannedFile) -> Result<()> {
+        let conn = self.change.conn;
+        let erased = bridge::erased_hashes(conn)?;
+        let (client, name) = (self.scan.client, file_name(&file.path));
+        let is_erased = |hash: &[u8; 16]| erased.contains(hash);
+        let cut = match erased.is_empty() {
+            true => None,
+            false => statements::without(client, name, &file.text, is_erased),
+        };
+        let (text, cut) = match &cut {
+            Some((text, cut)) => (text.as_str(), *cut),
+            None => (file.text.as_str(), 0),
+        };
         let newest = bridge::versions(conn, id)?.into_iter().next();
-        let hash = bridge::put_text(conn, &text)?;
-        if newest.is_some_and(|newest| newest.text.as_ref() == Some(&hash)) {
+        // Compared first: to compress a large text for each call would take longer than the rest.
+        if newest.is_some_and(|newest| newest.text == Some(bridge::hash(text))) {
             return Ok(());
         }
+        let hash = bridge::put_text(conn, text)?;
         let version = VersionRow {
             number: 0,
             at: self.change.call.now,
@@ -161,50 +223,72 @@ impl Recorder<'_, '_> {
             mode: file.mode,
             replaced: u64::from(file.replaced) + u64::from(cut),
         };
-        self.counts.versions += 1;
+        self.progress.counts.versions += 1;
         bridge::add_version(conn, id, &version)
     }
 
-    fn record_gone(&mut self, path: &str) -> Result<()> {
+    fn record_gone(&mut self, path: &str) -> Result<Step> {
         let conn = self.change.conn;
         let Some(file) = bridge::file(conn, path)?.filter(|file| !file.is_gone) else {
-            return Ok(());
+            return Ok(Step::Complete);
         };
+        for row in bridge::statements(conn, file.id)?.iter().filter(|row| !row.is_gone) {
+            if !self.may_change() {
+                return Ok(Step::Partial);
+            }
+            self.mark_gone(file.id, row)?;
+        }
         bridge::set_gone(conn, file.id, self.change.call.now)?;
         let mode = bridge::versions(conn, file.id)?.first().map_or(0o600, |newest| newest.mode);
         let at = self.change.call.now;
         let version = VersionRow { number: 0, at, text: None, bytes: 0, mode, replaced: 0 };
         bridge::add_version(conn, file.id, &version)?;
-        self.counts.files += 1;
-        self.counts.versions += 1;
-        for row in bridge::statements(conn, file.id)?.iter().filter(|row| !row.is_gone) {
-            self.mark_gone(file.id, row)?;
-        }
-        Ok(())
+        self.progress.counts.files += 1;
+        self.progress.counts.versions += 1;
+        Ok(Step::Complete)
     }
 
-    fn import(&mut self, file_id: i64, file: &ScannedFile, known: &[StatementRow]) -> Result<()> {
-        let stated: HashMap<[u8; 16], &Statement> =
-            file.statements.iter().map(|statement| (statement.hash(), statement)).collect();
-        let is_stated = |row: &StatementRow| {
-            <[u8; 16]>::try_from(row.hash.as_slice()).is_ok_and(|hash| stated.contains_key(&hash))
-        };
-        for row in known.iter().filter(|row| row.is_gone && is_stated(row)) {
-            self.mark_present(file_id, row)?;
+    /// Imports the new statements of a file, and marks the memories of those that left it.
+    fn import(&mut self, row: &FileRow, file: &ScannedFile) -> Result<Step> {
+        let conn = self.change.conn;
+        let stated: HashSet<[u8; 16]> = file.statements.iter().map(Statement::hash).collect();
+        let mut known = HashSet::new();
+        for statement in bridge::statements(conn, row.id)? {
+            let is_stated = statement.is_in(&stated);
+            if statement.is_gone == is_stated && !self.may_change() {
+                return Ok(Step::Partial);
+            }
+            match (statement.is_gone, is_stated) {
+                (true, true) => self.mark_present(row.id, &statement)?,
+                (false, false) => self.mark_gone(row.id, &statement)?,
+                _ => {}
+            }
+            known.insert(statement.hash);
         }
-        let mut left = Vec::new();
-        for row in known.iter().filter(|row| !row.is_gone && !is_stated(row)) {
-            self.mark_gone(file_id, row)?;
-            left.extend(memories::by_id_text(self.change.conn, &row.memory)?);
-        }
-        let is_known = |hash: &[u8; 16]| known.iter().any(|row| row.hash == hash.as_slice());
-        for statement in file.statements.iter().filter(|one| !is_known(&one.hash())) {
+        for statement in &file.statements {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
+            let hash = statement.hash();
+            if !known.insert(hash.to_vec()) {
+                continue;
+            }
+            if !self.may_change() {
+                return Ok(Step::Partial);
+            }
+            if let Some(memory) = self.memory_of(row, &hash)? {
+                bridge::put_statement(conn, row.id, &hash, &memory)?;
+                self.set_gone_mark(&memory, None)?;
+                continue;
+            }
             let id = self.store(file, group, statement)?;
-            bridge::put_statement(self.change.conn, file_id, &statement.hash(), id.as_str())?;
-            self.supersede_older(&mut left, &id, statement)?;
+            bridge::put_statement(conn, row.id, &hash, id.as_str())?;
+            self.supersede_older(file, &id, &hash)?;
         }
-        Ok(())
+        Ok(Step::Complete)
+    }
+
+    /// Returns the memory that a statement became when another file of the project had it.
+    fn memory_of(&self, row: &FileRow, hash: &[u8]) -> Result<Option<String>> {
+        bridge::memory_of(self.change.conn, &row.client, row.group.as_deref(), hash)
     }
 
     /// Stores a statement, unless its project has a memory with this text; returns the memory.
@@ -251,24 +335,23 @@ impl Recorder<'_, '_> {
         let seq = self.change.insert(&new, &TextEncodings::default())?;
         self.change.log(Operation::Import, &id, &json!({"bridge": self.scan.client.as_str()}))?;
         self.added.push(seq);
-        self.counts.imported += 1;
+        self.progress.counts.imported += 1;
         Ok(id)
     }
 
-    /// Supersedes the memory of a statement that left the file, if the new one is another wording of it.
+    /// Supersedes the memory of the older wording of a statement, if there is one and it is the bridge's to change.
     fn supersede_older(
         &mut self,
-        left: &mut Vec<Memory>,
+        file: &ScannedFile,
         by: &MemoryId,
-        statement: &Statement,
+        hash: &[u8; 16],
     ) -> Result<()> {
-        let near = |memory: &Memory| common_words(&memory.content, &statement.text);
-        let best = left.iter().enumerate().map(|(at, memory)| (at, near(memory)));
-        let best = best.max_by(|one, other| one.1.total_cmp(&other.1));
-        let Some((at, _)) = best.filter(|(_, share)| *share >= SAME_STATEMENT) else {
+        let Some(found) = file.rewordings.iter().find(|one| one.statement == *hash) else {
             return Ok(());
         };
-        let old = left.swap_remove(at);
+        let Some(old) = memories::by_id_text(self.change.conn, &found.older)? else {
+            return Ok(());
+        };
         if old.provenance.trust != Trust::Import || old.status != Status::Active || old.id == *by {
             return Ok(());
         }
@@ -286,20 +369,22 @@ impl Recorder<'_, '_> {
         if bridge::is_stated(self.change.conn, &row.memory)? {
             return Ok(());
         }
-        self.set_gone_mark(row, Some(Value::from(now.date())))
+        self.set_gone_mark(&row.memory, Some(Value::from(now.date())))
     }
 
     fn mark_present(&mut self, file: i64, row: &StatementRow) -> Result<()> {
         bridge::set_statement_gone(self.change.conn, file, &row.hash, None)?;
-        self.set_gone_mark(row, None)
+        self.set_gone_mark(&row.memory, None)
     }
 
     /// Changes the mark in the metadata of an imported memory. Other memories are not the bridge's to change.
-    fn set_gone_mark(&mut self, row: &StatementRow, mark: Option<Value>) -> Result<()> {
-        let Some(mut memory) = memories::by_id_text(self.change.conn, &row.memory)? else {
+    fn set_gone_mark(&mut self, memory: &str, mark: Option<Value>) -> Result<()> {
+        let Some(mut memory) = memories::by_id_text(self.change.conn, memory)? else {
             return Ok(());
         };
-        if memory.provenance.trust != Trust::Import || !memory.metadata.contains_key(SOURCE) {
+        let is_same = memory.metadata.get(GONE) == mark.as_ref();
+        let is_imported = memory.provenance.trust == Trust::Import;
+        if is_same || !is_imported || !memory.metadata.contains_key(SOURCE) {
             return Ok(());
         }
         self.change.record_before(Row::Memory(memory.seq))?;
@@ -313,19 +398,6 @@ impl Recorder<'_, '_> {
     }
 }
 
-/// Returns the hashes of the statements whose memories were deleted permanently.
-fn erased(conn: &rusqlite::Connection, known: &[StatementRow]) -> Result<HashSet<Vec<u8>>> {
-    let mut erased = HashSet::new();
-    for row in known {
-        if let Ok(id) = row.memory.parse::<MemoryId>()
-            && tombstones::has(conn, &id)?
-        {
-            erased.insert(row.hash.clone());
-        }
-    }
-    Ok(erased)
-}
-
 fn metadata(file: &ScannedFile, statement: &Statement) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
@@ -333,15 +405,4 @@ fn metadata(file: &ScannedFile, statement: &Statement) -> Map<String, Value> {
         metadata.insert("section".to_owned(), Value::from(statement.section.clone()));
     }
     metadata
-}
-
-/// Returns the share of words that two texts have in common.
-fn common_words(one: &str, other: &str) -> f64 {
-    let words = |text: &str| -> HashSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    let (one, other) = (words(one), words(other));
-    let common = one.intersection(&other).count() as f64;
-    common / (one.union(&other).count() as f64).max(1.0)
 }

@@ -12,33 +12,46 @@ use crate::operations::recall::search::Scope;
 use loci_proto::error_text;
 use loci_proto::memory::QueryKind;
 
-/// Memories of one error that are put first.
+/// Confirmed memories of one error, and attempts that were given up, that are put first.
 const MAX_MATCHES: usize = 3;
 
 impl Reader {
-    /// Puts the memories that mend the error of the query first, the newest before the others;
-    /// candidates come last. Returns whether there are any.
+    /// Puts the memories that mend the error of the query first, the newest before the others: confirmed ones, then attempts that were
+    /// given up. Returns whether there are any of this error, candidates included.
     pub(super) fn put_error_matches_first(
         &self,
         scope: Scope<'_>,
         limit: usize,
         hits: &mut Vec<Hit>,
     ) -> Result<bool> {
-        let confirmed = self.with_error(scope, Statuses::Recall);
+        let confirmed = self.with_error(scope, Statuses::Confirmed);
+        let rejected = self.with_error(scope, Statuses::Rejected);
         let candidates = self.with_error(scope, Statuses::Candidate);
-        for seq in confirmed.iter().rev() {
-            if let Some(hit) = self.take_hit(hits, *seq)? {
+        let of_error = [&confirmed, &rejected, &candidates];
+        let is_known = of_error.iter().any(|found| !found.is_empty());
+        let first = |found: Vec<i64>| found.into_iter().take(MAX_MATCHES).rev();
+        for seq in first(rejected).chain(first(confirmed)) {
+            if let Some(hit) = self.take_hit(hits, seq)? {
                 hits.insert(0, hit);
             }
         }
         hits.truncate(limit);
-        for seq in &candidates {
-            if let Some(hit) = self.take_hit(hits, *seq)? {
-                hits.truncate(limit.saturating_sub(1));
-                hits.push(hit);
-            }
-        }
-        Ok(!confirmed.is_empty() || !candidates.is_empty())
+        Ok(is_known)
+    }
+
+    /// Adds the newest candidate that mends the error of the query, if there is room for it, in place of other candidates.
+    pub(super) fn append_error_candidate(
+        &self,
+        scope: Scope<'_>,
+        limit: usize,
+        hits: &mut Vec<Hit>,
+    ) -> Result<()> {
+        let candidates = self.with_error(scope, Statuses::Candidate);
+        let Some(newest) = candidates.first() else { return Ok(()) };
+        let hit = self.take_hit(hits, *newest)?;
+        hits.retain(|hit| !candidates.contains(&hit.memory.seq));
+        hits.extend(hit.filter(|_| hits.len() < limit));
+        Ok(())
     }
 
     /// Returns the memories that mend the error of the query, newest first.
@@ -56,7 +69,7 @@ impl Reader {
         }
         let mask = index.mask(&self.filter(Scope { statuses, ..scope }));
         let is_admitted = |seq: &&i64| index.slot(**seq).is_some_and(|slot| mask.admits(slot));
-        memories.iter().rev().filter(is_admitted).take(MAX_MATCHES).copied().collect()
+        memories.iter().rev().filter(is_admitted).copied().collect()
     }
 
     /// Takes a memory out of the results, or reads it.

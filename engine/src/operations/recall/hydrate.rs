@@ -16,6 +16,7 @@ use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
+use crate::operations::forget::given_reason;
 use crate::operations::inspect::group_name;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
@@ -236,7 +237,10 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         created_at: None,
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
-        rejected: memory.forgotten_reason.filter(|_| memory.status == Status::Rejected),
+        rejected: memory
+            .forgotten_reason
+            .filter(|_| memory.status == Status::Rejected)
+            .map(given_reason),
         tried: Vec::new(),
         matched: None,
         stale: None,

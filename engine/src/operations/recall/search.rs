@@ -105,6 +105,7 @@ impl Reader {
                 hits.retain(|hit| hit.mends_error);
                 found.is_weak = false;
             }
+            self.append_error_candidate(scope, limit, &mut hits)?;
             self.add_tried(scope, &mut hits)?;
         }
         let reply = RecallReply {

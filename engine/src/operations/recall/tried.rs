@@ -5,6 +5,7 @@ use crate::db::memories;
 use crate::error::Result;
 use crate::index::{Filter, Statuses};
 use crate::model::status::Status;
+use crate::operations::forget::given_reason;
 use crate::operations::recall::hydrate::Hit;
 use crate::operations::recall::search::Scope;
 use crate::search::{budget, nearest};
@@ -28,7 +29,7 @@ impl Reader {
                 let Some(attempt) = memories::by_seq(&self.conn, seq)? else { continue };
                 hit.tried.push(Tried {
                     preview: budget::preview(&attempt.content),
-                    why: attempt.forgotten_reason.unwrap_or_default(),
+                    why: attempt.forgotten_reason.map(given_reason).unwrap_or_default(),
                     id: attempt.id,
                 });
             }

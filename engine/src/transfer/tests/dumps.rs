@@ -165,3 +165,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_dump_of_another_forgets_nothing_that_a_person_stored() {
+    let mut here = TestStore::new();
+    here.origin = Origin::Person;
+    let mine = json!({"content": "The alder grows beside the mill", "type": "semantic"});
+    let mine = here.store("shop", mine, None).id;
+    here.origin = Origin::Agent;
+    let other = json!({"content": "The birch grows behind the barn", "type": "semantic"});
+    let other = here.store("shop", other, None).id;
+    let tombstone =
+        |id: &str| format!("{{\"kind\":\"tombstone\",\"id\":\"{id}\",\"created_at\":1}}\n");
+    let lines = format!("{}{}", tombstone(mine.as_str()), tombstone(other.as_str()));
+    let file = format!("{{\"loci\":\"dump\",\"version\":1}}\n{lines}{{\"kind\":\"end\"}}\n");
+    let reply = import(&mut here, &file);
+    assert_eq!(reply.changed, 1, "{reply:?}");
+    assert!(reply.notes.iter().any(|note| note.starts_with("1 memories were hard-deleted")));
+    let kept = dump(&here);
+    assert!(lines_of(&kept, "memory").contains_key(mine.as_str()));
+    assert!(!lines_of(&kept, "tombstone").contains_key(mine.as_str()), "it does not travel on");
+    assert_eq!(import_own(&mut here, &file).changed, 1, "a file of the person's own does");
+}
+
+#[test]
+fn a_dump_of_another_leads_no_folder_to_its_projects() {
+    let group = json!({"kind": "group", "id": "evil", "name": "evil", "created_at": 1, "aliases": ["g_0123456789abcdef"]});
+    let file = format!("{{\"loci\":\"dump\",\"version\":1}}\n{group}\n{{\"kind\":\"end\"}}\n");
+    let mut here = TestStore::new();
+    let aliases = |here: &TestStore| lines_of(&dump(here), "group")["evil"]["aliases"].clone();
+    let reply = import(&mut here, &file);
+    assert!(reply.notes.iter().any(|note| note.contains("--mine")), "{reply:?}");
+    assert!(aliases(&here).as_array().is_none_or(Vec::is_empty));
+    import_own(&mut here, &file);
+    assert_eq!(aliases(&here), json!(["g_0123456789abcdef"]));
+}

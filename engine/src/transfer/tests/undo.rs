@@ -3,6 +3,7 @@
 use crate::db::lexical;
 use crate::tests::fixture::{TestStore, axis, parse};
 use crate::transfer::tests::{export, import, lines_without_log, small_store};
+use loci_proto::error::{Code, Failure};
 use loci_proto::requests::doctor::Verdict;
 use serde_json::json;
 
@@ -61,4 +62,23 @@ fn undoing_a_large_import_keeps_the_keyword_index_of_the_other_memories() {
     assert!(test_store.findings().iter().all(|finding| finding.verdict == Verdict::Ok));
     test_store.store("a", json!({"content": "Another crate came", "type": "episodic"}), None);
     assert_eq!(count(&test_store, "crate"), 1, "the keyword index is updated again");
+}
+
+#[test]
+fn a_redo_whose_memories_an_import_brought_again_is_a_conflict() {
+    let mut test_store = small_store();
+    let text = export(&small_store(), true);
+    import(&mut test_store, &text);
+    test_store.undo_last().expect("the import is undone");
+    import(&mut test_store, &text);
+    let before = export(&test_store, true);
+    let call = test_store.call("shop", None);
+    for preview in [true, false] {
+        let request = parse(json!({"preview": preview}));
+        let refused = test_store.writer.redo(&call, &request).expect_err("it is refused");
+        let failure = Failure::from(refused);
+        assert_eq!(failure.code, Code::Conflict, "{failure}");
+        assert!(failure.message.ends_with("bring back is there again"), "{failure}");
+    }
+    assert_eq!(export(&test_store, true), before);
 }

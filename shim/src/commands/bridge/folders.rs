@@ -3,6 +3,7 @@
 //! Claude Code names the folder of a project by its path with a hyphen in place of every other character, so a name may stand for several
 //! paths: only one that is the only existing folder of that name counts. Not here: reading the memory files (the daemon).
 
+use crate::commands::bridge::regular_file;
 use crate::project::{self, Environment as ProjectEnvironment};
 use crate::setup::edit::{self, Format};
 use crate::setup::environment::Environment;
@@ -27,7 +28,8 @@ pub fn of(client: BridgeClient, environment: &Environment) -> PathBuf {
 
 /// Returns the folder of the setting `autoMemoryDirectory` of Claude Code.
 pub fn auto_memory(folder: &Path, home: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(folder.join("settings.json")).ok()?;
+    let bytes = regular_file::read(&folder.join("settings.json")).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
     let settings = edit::parse(&text, Format::Json).ok()?;
     let value = settings["autoMemoryDirectory"].as_str()?;
     let path = match value.strip_prefix("~/") {

@@ -3,6 +3,7 @@
 use crate::cli::bridge::Restore;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::look::scan;
+use crate::commands::bridge::require_person;
 use crate::commands::bridge::show::in_full;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, escape_line, print_line, print_note};
@@ -10,6 +11,9 @@ use loci_proto::requests::bridge::{BridgeFileReply, BridgeFileRequest};
 use serde_json::json;
 
 pub async fn run(client: &VerbClient, args: &Restore) -> Result<(), Problem> {
+    if !args.dry_run {
+        require_person()?;
+    }
     let state = scan(client, args.file.is_none()).await?;
     let files = match &args.file {
         Some(file) => vec![in_full(file)],

@@ -3,10 +3,11 @@
 //!
 //! Not here: what is written.
 
+use crate::commands::bridge::regular_file;
 use crate::output::{Problem, escape_line};
 use loci_proto::requests::bridge::file_hash;
 use similar::TextDiff;
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ impl Target {
     }
 
     fn read(&self) -> Result<Option<String>, Problem> {
-        match fs::read(&self.path) {
+        match regular_file::read(&self.path) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Some(text)),
                 Err(_) => Err(refused(&self.path, "it is not UTF-8, so it could not be kept")),
@@ -116,6 +117,7 @@ fn refused(path: &Path, reason: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]

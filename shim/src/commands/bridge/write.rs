@@ -6,6 +6,7 @@ use crate::cli::bridge::Write;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::folders;
 use crate::commands::bridge::look::scan;
+use crate::commands::bridge::require_person;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, escape_line, print_line};
 use crate::setup::environment::Environment;
@@ -22,9 +23,12 @@ const HEADING: &str = "## From loci (notes, not instructions)";
 const MAX_MEMORIES: usize = 40;
 
 pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
+    if !args.dry_run {
+        require_person()?;
+    }
     scan(client, false).await?;
-    let request =
-        BridgeBlockRequest { client: BridgeClient::Claude, max_lines: Some(MAX_MEMORIES) };
+    let max_lines = Some(if args.remove { 0 } else { MAX_MEMORIES });
+    let request = BridgeBlockRequest { client: BridgeClient::Claude, max_lines };
     let reply: BridgeBlockReply = client.call("bridge_block", &request).await?;
     let Some(folder) = &reply.folder else {
         return Err(Problem::new("The memory of claude is not watched")

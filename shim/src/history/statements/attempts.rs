@@ -85,7 +85,7 @@ const UNNAMED: [&str; 14] = [
     "your",
 ];
 /// Words of a reason.
-const MIN_REASON: usize = 3;
+const MIN_REASON: usize = 2;
 
 /// Returns why an attempt was given up, if the sentence tells what was tried, that it was given up, and why.
 pub(super) fn reason(sentence: &str) -> Option<String> {

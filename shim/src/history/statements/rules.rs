@@ -43,8 +43,8 @@ const PREFERENCES: [&str; 10] = [
     "prefer ",
     "remember: ",
 ];
-/// Beginnings of a preference only before a noun without article: "i like short answers".
-const LIKINGS: [&str; 1] = ["i like "];
+/// Beginning of a preference only before a noun without article: "i like short answers".
+const LIKING: &str = "i like ";
 /// Beginnings of a preference only in a sentence that names an alternative.
 const CHOICES: [&str; 5] = ["use ", "don't use ", "do not use ", "we use ", "avoid "];
 /// What introduces the alternative.
@@ -196,7 +196,7 @@ fn is_preference(lower: &str) -> bool {
     if let Some(order) = general_order(lower) {
         return names_action(order);
     }
-    if let Some(rest) = LIKINGS.iter().find_map(|start| lower.strip_prefix(start)) {
+    if let Some(rest) = lower.strip_prefix(LIKING) {
         let first = words(rest).next().unwrap_or_default();
         return !["the", "your", "how", "a", "an", "to", "what", "where", "my"].contains(&first);
     }
@@ -233,9 +233,12 @@ fn names_action(order: &str) -> bool {
 fn names_alternative(lower: &str) -> bool {
     let is_at_hand = |text: &str| text.trim_start().starts_with("the ");
     let object = CHOICES.iter().find_map(|start| lower.strip_prefix(start)).unwrap_or_default();
-    ALTERNATIVES.iter().any(|mark| {
-        lower.split_once(mark).is_some_and(|(_, rest)| !is_at_hand(rest) && !is_at_hand(object))
-    })
+    let mut alternatives =
+        ALTERNATIVES.iter().filter_map(|mark| lower.split_once(mark)).map(|(_, rest)| rest);
+    let names_thing =
+        |rest: &str| !is_at_hand(rest.strip_prefix(" of").unwrap_or(rest)) && !is_at_hand(object);
+    let first = alternatives.next();
+    first.is_some_and(names_thing) && alternatives.all(names_thing)
 }
 
 fn is_decision(lower: &str, sentence: &str, speaker: Speaker) -> bool {

@@ -156,7 +156,7 @@ impl CommandLine {
 /// Returns the program and its arguments without options, numbers and variables.
 fn purpose<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let is_number =
-        |word: &str| word.bytes().all(|byte| byte.is_ascii_digit() || b":.,".contains(&byte));
+        |word: &str| word.bytes().all(|byte| byte.is_ascii_digit() || b":.,-".contains(&byte));
     let (first, arguments) =
         words.split_first().map_or(("", words), |(first, rest)| (*first, rest));
     let named = arguments

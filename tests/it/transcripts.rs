@@ -134,3 +134,178 @@ fn candidates_answer_below_memories_are_never_injected_and_can_be_reviewed() {
     let export = String::from_utf8_lossy(&export.stdout).into_owned();
     assert_eq!(export.matches("\"status\":\"candidate\"").count(), 5);
 }
+
+/// Writes a transcript of Claude Code into a home: lines of who said or did what, in a folder.
+struct Transcript {
+    lines: Vec<Value>,
+    folder: String,
+    calls: usize,
+}
+
+impl Transcript {
+    fn of(folder: &Path) -> Self {
+        let folder = folder.canonicalize().expect("the folder exists");
+        Self { lines: Vec::new(), folder: folder.display().to_string(), calls: 0 }
+    }
+
+    fn add(&mut self, kind: &str, content: Value, more: &Value) {
+        let at =
+            format!("2026-10-05T09:{:02}:{:02}.000Z", self.lines.len() / 60, self.lines.len() % 60);
+        let mut line = serde_json::json!({
+            "type": kind, "isSidechain": false, "cwd": self.folder, "sessionId": "s1", "timestamp": at,
+            "uuid": format!("u{}", self.lines.len()), "message": {"role": kind, "content": content},
+        });
+        if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object()) {
+            line.extend(more.clone());
+        }
+        self.lines.push(line);
+    }
+
+    fn says(&mut self, text: &str) {
+        self.add("user", text.into(), &Value::Null);
+    }
+
+    fn tool(&mut self, name: &str, input: Value, output: &str, failed: bool) {
+        self.calls += 1;
+        let id = format!("toolu_{}", self.calls);
+        let call =
+            serde_json::json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        self.add("assistant", call, &Value::Null);
+        let output = if failed { format!("Exit code 1\n{output}") } else { output.to_owned() };
+        let result = serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]);
+        self.add("user", result, &Value::Null);
+    }
+
+    fn runs(&mut self, command: &str, output: &str, failed: bool) {
+        self.tool("Bash", serde_json::json!({"command": command}), output, failed);
+    }
+
+    fn write(&self, home: &TestHome, name: &str) {
+        let folder = home.path(".claude/projects/p");
+        fs::create_dir_all(&folder).expect("the folder is created");
+        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(folder.join(name), text).expect("the file is written");
+    }
+}
+
+/// Creates a git repository as far as loci looks at it.
+fn repository(home: &TestHome, name: &str) -> PathBuf {
+    let folder = home.path(name);
+    fs::create_dir_all(folder.join(".git")).expect("the folder is created");
+    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").expect("the file is written");
+    folder
+}
+
+const PREVIEW: [&str; 5] = ["import", "--from", "history", "--dry-run", "--json"];
+
+#[test]
+fn a_summary_of_the_client_is_left_out_and_a_fix_names_what_lay_between() {
+    let home = TestHome::without_model();
+    let mut session = Transcript::of(&home.path("project"));
+    let summary = "This session is being continued from a previous conversation.\nWe decided to rewrite everything in Rust.";
+    session.add("user", summary.into(), &serde_json::json!({"isCompactSummary": true}));
+    session.says(summary);
+    let denied = "dial unix /var/run/docker.sock: connect: permission denied";
+    session.runs("go test ./... --day 2026-11-02", denied, true);
+    session.runs("sudo usermod -aG docker $USER", "", false);
+    session.runs("git commit -m wip", "", false);
+    session.runs("sg docker -c 'go test ./...'", "ok", false);
+    for _ in 0..3 {
+        session.runs("./scripts/ship.sh staging", "ok", false);
+        session.runs("git status", "clean", false);
+    }
+    session.write(&home, "a.jsonl");
+    let found = texts(&json(&home, &PREVIEW)["found"]);
+    let expected = [
+        ("command", "`./scripts/ship.sh staging` works in this project".to_owned()),
+        (
+            "fix",
+            format!(
+                "`go test ./... --day 2026-11-02` failed with: {denied}\nMended by running `sudo usermod -aG docker $USER` and running `sg docker -c 'go test ./...'`."
+            ),
+        ),
+    ];
+    assert_eq!(found, expected.map(|(kind, text)| (kind.to_owned(), text)));
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let list = json(&home, &["list", "--status", "candidate", "--json"]);
+    assert!(!list.to_string().contains("event_date_derived"), "{list}");
+}
+
+#[test]
+fn an_accepted_attempt_is_a_rejected_one_with_its_reason() {
+    let home = TestHome::without_model();
+    let mut session = Transcript::of(&home.path("project"));
+    session.says("We tried DuckDB for the readings and reverted it: it takes a lock.");
+    session.write(&home, "a.jsonl");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let (_, screen) = home.at_terminal(&["review", "--candidates"], "Enter skips:", "a");
+    assert!(screen.contains("1 of 1") && screen.contains("given up: it takes a lock"), "{screen}");
+    assert!(screen.contains("1 accepted, 0 rejected, 0 left"), "{screen}");
+    let list = json(&home, &["list", "--status", "rejected", "--json"]);
+    assert_eq!(list["memories"][0]["rejected"], "it takes a lock");
+    let list = home.loci(&["list", "--status", "rejected"]);
+    assert!(String::from_utf8_lossy(&list.stdout).contains("rejected: it takes a lock"));
+    assert!(home.loci(&["undo", "--last", "--yes"]).status.success());
+    assert_eq!(json(&home, &["list", "--status", "candidate", "--json"])["total"], 1);
+}
+
+#[test]
+fn what_is_left_out_is_counted_and_what_is_known_is_not_new() {
+    let home = TestHome::without_model();
+    let mut session = Transcript::of(&home.path("project"));
+    for number in 0..33 {
+        session.runs(&format!("make target-{number}x"), "ok", false);
+        session.runs(&format!("make target-{number}x"), "ok", false);
+    }
+    session.write(&home, "a.jsonl");
+    let preview = json(&home, &PREVIEW);
+    assert_eq!(texts(&preview["found"]).len(), 30);
+    assert_eq!((&preview["over_limit"], &preview["left_out"][0]["count"]), (&3.into(), &3.into()));
+    let text =
+        |arguments: &[&str]| String::from_utf8_lossy(&home.loci(arguments).stdout).into_owned();
+    let shown = text(&["import", "--from", "history", "--dry-run"]);
+    assert!(shown.contains("3 left out because there are too many (3 commands in"), "{shown}");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let again = text(&["import", "--from", "history"]);
+    assert!(again.contains("0 new statements"), "{again}");
+    assert!(again.contains("30 imported before (30 candidate)"), "{again}");
+}
+
+#[test]
+fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projects() {
+    let home = TestHome::without_model();
+    let (tide, kiln) = (repository(&home, "tide"), repository(&home, "kiln"));
+    fs::write(kiln.join("store.go"), "package store\n").expect("the file is written");
+    let mut session = Transcript::of(&tide);
+    session.says("We decided to use Zig for the gateway.");
+    let folder = std::mem::replace(&mut session.folder, kiln.display().to_string());
+    session.says("We agreed that logs go to stderr.");
+    session.runs("make lint", "store.go:1: error: unused", true);
+    let file = kiln.join("store.go").display().to_string();
+    session.tool("Edit", serde_json::json!({"file_path": file}), "updated", false);
+    session.runs("make lint", "ok", false);
+    session.folder = folder;
+    session.write(&home, "a.jsonl");
+    let preview = json(&home, &PREVIEW);
+    let groups = |kind: &str| -> Vec<&Value> {
+        let found = preview["found"].as_array().into_iter().flatten();
+        found.filter(|found| found["kind"] == kind).map(|found| &found["group"]).collect()
+    };
+    assert_eq!(groups("decision"), ["tide", "tide"], "{preview}");
+    assert_eq!(groups("fix"), ["kiln"], "{preview}");
+    let fix =
+        preview["found"].as_array().into_iter().flatten().find(|found| found["kind"] == "fix");
+    let files = fix.map(|fix| &fix["metadata"]["files"]);
+    assert!(files.is_some_and(|files| files["store.go"].is_string()), "{preview}");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let review = home.loci(&["review", "--candidates", "--list"]);
+    let review = String::from_utf8_lossy(&review.stdout).into_owned();
+    assert!(review.contains("3 candidates in other projects (kiln 1, tide 2)"), "{review}");
+    let review = home.loci(&["review", "--candidates", "--all-groups", "--list"]);
+    assert!(String::from_utf8_lossy(&review.stdout).contains("3 of 3 candidates"));
+    let stats = home.loci(&["stats"]);
+    assert!(
+        String::from_utf8_lossy(&stats.stdout)
+            .contains("3 (loci review --candidates --all-groups)")
+    );
+}

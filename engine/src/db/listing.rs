@@ -4,7 +4,8 @@ use crate::db::damage;
 use crate::db::memory_row::{COLUMNS, SOURCE, intact_memories, read_memory};
 use crate::error::Result;
 use crate::model::memory::Memory;
-use rusqlite::Connection;
+use crate::model::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _};
 
 /// Passes every memory to `each`, newest first.
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
@@ -16,12 +17,25 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
     })
 }
 
-/// Returns at most `limit` memories that were stored before the one with the number `before`, newest first.
-pub(crate) fn newest_before(conn: &Connection, before: i64, limit: usize) -> Result<Vec<Memory>> {
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
+/// A place in the order of the list: time of storing, then number.
+pub(crate) type Place = (Timestamp, i64);
+
+/// Returns at most `limit` memories after `place` in the order of their times of storing, newest first.
+pub(crate) fn newest_before(conn: &Connection, place: Place, limit: usize) -> Result<Vec<Memory>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE (created_at, seq) < (?1, ?2) ORDER BY created_at DESC, seq DESC LIMIT ?3"
+    );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut statement = conn.prepare_cached(&sql)?;
-    intact_memories(conn, &mut statement, (before, limit))
+    intact_memories(conn, &mut statement, (place.0.0, place.1, limit))
+}
+
+/// Returns the place of a memory in that order, or of the nearest one that was stored before it if it is gone.
+pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<Place>> {
+    let sql = "SELECT created_at FROM memories WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1";
+    let created: Option<i64> =
+        conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?;
+    Ok(created.map(|created| (Timestamp(created), seq)))
 }
 
 /// Returns the active memories of a group: the pinned ones, and the newest `limit` of all.

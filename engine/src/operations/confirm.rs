@@ -1,5 +1,5 @@
 //! `confirm`: a person confirms memories. Their trust becomes that of a person, and their flags are
-//! cleared; a candidate becomes active.
+//! cleared; a candidate becomes active, or rejected if it is an attempt that was given up.
 
 use crate::db::log::Operation;
 use crate::db::memories;
@@ -16,6 +16,7 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Origin, Trust};
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget};
+use loci_proto::sanitize;
 use serde_json::{Value, json};
 
 impl Writer {
@@ -85,9 +86,22 @@ fn confirm(change: &mut Change<'_>, memory: &Memory) -> Result<()> {
     ]);
     rows::update(change.conn, &row, &columns)?;
     if memory.status == Status::Candidate {
-        memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, change.call.now)?;
+        let reason = given_up_because(memory);
+        let status = match &reason {
+            Some(_) => {
+                StatusChange { status: Status::Rejected, by: None, reason: reason.as_deref() }
+            }
+            None => StatusChange::ACTIVE,
+        };
+        memories::set_status(change.conn, memory.seq, status, change.call.now)?;
     }
     change.touch(memory.seq);
     let details = json!({"confirmed": true, "trust": memory.provenance.trust, "flags": memory.provenance.flags.names()});
     change.log(Operation::Update, &memory.id, &details)
+}
+
+/// Returns why an attempt was given up, if the candidate is one: `rejected` of its metadata.
+fn given_up_because(candidate: &Memory) -> Option<String> {
+    let reason = candidate.metadata.get("rejected")?.as_str().map(sanitize::text)?;
+    Some(reason.into_owned()).filter(|reason| !reason.trim().is_empty())
 }

@@ -96,16 +96,20 @@ impl Reader {
         let mut found: Vec<Position> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
             if admits(&memory) {
-                found.push(Position { key: self.key(&memory, request.sort, now), seq: memory.seq });
+                found.push(self.position(&memory, request.sort, now));
             }
         })?;
         found.sort_unstable_by(Position::compare);
         let total = found.len();
         let start = match request.before {
             None => 0,
-            // The order of storing is known even if that memory is gone.
+            // The time of storing is nearly known even if that memory is gone.
             Some(before) if request.sort == ListOrder::Newest => {
-                found.partition_point(|position| position.seq >= before)
+                let place = listing::place(&self.conn, before)?.map(Position::of_place);
+                let is_before = |position: &Position| {
+                    place.as_ref().is_none_or(|place| position.compare(place).is_le())
+                };
+                found.partition_point(is_before)
             }
             Some(before) => found
                 .iter()
@@ -133,19 +137,27 @@ impl Reader {
         admits: impl Fn(&Memory) -> bool,
         now: Timestamp,
     ) -> Result<ListReply> {
-        let (mut found, mut before) = (Vec::new(), before.unwrap_or(i64::MAX));
+        let mut found = Vec::new();
+        let mut place = match before {
+            None => Some((Timestamp(i64::MAX), i64::MAX)),
+            Some(before) => listing::place(&self.conn, before)?,
+        };
         loop {
-            let batch = listing::newest_before(&self.conn, before, UNCOUNTED_BATCH)?;
+            let batch = match place {
+                Some(place) => listing::newest_before(&self.conn, place, UNCOUNTED_BATCH)?,
+                None => Vec::new(),
+            };
             let is_last = batch.is_empty();
             for memory in batch {
-                let seq = memory.seq;
+                let passed = (memory.created_at, memory.seq);
                 if admits(&memory) {
                     if found.len() == limit {
-                        return Ok(ListReply { total: limit, memories: found, next: Some(before) });
+                        let next = place.map(|(_, seq)| seq);
+                        return Ok(ListReply { total: limit, memories: found, next });
                     }
                     found.push(self.excerpted(memory, excerpt, now)?);
                 }
-                before = seq;
+                place = Some(passed);
             }
             if is_last {
                 return Ok(ListReply { total: found.len(), memories: found, next: None });
@@ -174,14 +186,16 @@ impl Reader {
     }
 
     /// Returns by what a memory is sorted; the highest comes first.
-    fn key(&self, memory: &Memory, order: ListOrder, now: Timestamp) -> f64 {
-        match order {
-            ListOrder::Newest => memory.seq as f64,
-            ListOrder::Oldest => -(memory.seq as f64),
+    fn position(&self, memory: &Memory, order: ListOrder, now: Timestamp) -> Position {
+        let stored = memory.created_at.0 as f64;
+        let key = match order {
+            ListOrder::Newest => stored,
+            ListOrder::Oldest => -stored,
             ListOrder::Day => f64::from(day(memory)),
             ListOrder::Used => memory.access_count as f64,
             ListOrder::Confidence => self.confidence(memory, now).get(),
-        }
+        };
+        Position { key, seq: memory.seq, is_ascending: order == ListOrder::Oldest }
     }
 
     /// Returns the memories of every project and status whose id begins or ends with the part.
@@ -247,6 +261,7 @@ impl Reader {
             kind: memory.kind,
             scope: memory.scope,
             status: memory.status.as_str().to_owned(),
+            rejected: memory.forgotten_reason.filter(|_| memory.status == Status::Rejected),
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),
             created_at: memory.created_at.iso(),
@@ -273,12 +288,20 @@ fn is_by(memory: &Memory, client: &str) -> bool {
 struct Position {
     key: f64,
     seq: i64,
+    /// Of equal keys the memory stored first comes first.
+    is_ascending: bool,
 }
 
 impl Position {
+    fn of_place((created, seq): listing::Place) -> Self {
+        Self { key: created.0 as f64, seq, is_ascending: false }
+    }
+
     /// The highest key first; of equal keys the one stored last.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        other.key.total_cmp(&self.key).then(other.seq.cmp(&self.seq))
+        let by_seq =
+            if self.is_ascending { self.seq.cmp(&other.seq) } else { other.seq.cmp(&self.seq) };
+        other.key.total_cmp(&self.key).then(by_seq)
     }
 }
 
@@ -310,173 +333,4 @@ fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
             return Err(Failure::invalid("status", message).into());
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::time::DAY;
-    use crate::tests::fixture::{TestStore, named, parse};
-    use crate::transaction::access::{Accesses, Boosting};
-    use serde_json::{Value, json};
-
-    fn ids(test_store: &TestStore, request: Value) -> Vec<String> {
-        let reply = test_store
-            .reader
-            .list(&parse(request), &named("a"), test_store.now)
-            .expect("the memories are listed");
-        reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
-    }
-
-    fn found(test_store: &TestStore, part: &str) -> Vec<(String, bool)> {
-        let reply = test_store
-            .reader
-            .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
-            .expect("the search succeeds");
-        reply
-            .memories
-            .into_iter()
-            .map(|found| (found.memory.id.to_string(), found.visible))
-            .collect()
-    }
-
-    #[test]
-    fn a_partial_id_finds_memories_of_every_project_by_its_beginning_or_end() {
-        let mut test_store = TestStore::new();
-        let ours = test_store
-            .store("a", json!({"content": "Ours", "type": "episodic"}), None)
-            .id
-            .to_string();
-        let theirs = test_store
-            .store("b", json!({"content": "Theirs", "type": "episodic"}), None)
-            .id
-            .to_string();
-        assert_eq!(found(&test_store, &ours), [(ours.clone(), true)]);
-        assert_eq!(found(&test_store, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
-        assert_eq!(found(&test_store, &theirs[26..]), [(theirs.clone(), false)]);
-        assert_eq!(found(&test_store, &ours[..4]), [(theirs, false), (ours, true)]);
-        assert!(found(&test_store, "ffffffff").is_empty());
-        for part in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
-            assert!(
-                test_store
-                    .reader
-                    .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
-                    .is_err(),
-                "{part}"
-            );
-        }
-    }
-
-    #[test]
-    fn age_confidence_and_project_filter_the_list() {
-        let mut test_store = TestStore::new();
-        let sure = test_store
-            .store("a", json!({"content": "Sure", "type": "semantic"}), None)
-            .id
-            .to_string();
-        let vague = test_store
-            .store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None)
-            .id
-            .to_string();
-        test_store.now = test_store.now.plus(10 * DAY);
-        let new = test_store
-            .store("a", json!({"content": "New", "type": "semantic"}), None)
-            .id
-            .to_string();
-        let none: [&str; 0] = [];
-        assert_eq!(ids(&test_store, json!({})), [new.as_str(), &vague, &sure]);
-        assert_eq!(
-            ids(&test_store, json!({"older_than_seconds": 864_000})),
-            [vague.as_str(), &sure]
-        );
-        assert_eq!(ids(&test_store, json!({"older_than_seconds": 864_001})), none);
-        assert_eq!(ids(&test_store, json!({"confidence_below": 0.5})), [vague.as_str()]);
-        assert_eq!(
-            ids(&test_store, json!({"group": "b"})),
-            [new.as_str(), &vague, &sure],
-            "global memories are visible in every project"
-        );
-        assert_eq!(ids(&test_store, json!({"group": "b", "from_group": true})), [vague.as_str()]);
-    }
-
-    fn texts(test_store: &TestStore, request: Value) -> Vec<String> {
-        let reply = test_store
-            .reader
-            .list(&parse(request), &named("a"), test_store.now)
-            .expect("the memories are listed");
-        reply.memories.into_iter().map(|memory| memory.preview).collect()
-    }
-
-    /// Stores three memories; the first is used twice, the second is the least sure.
-    fn dated() -> TestStore {
-        let mut test_store = TestStore::new();
-        let date = json!({"event_date": "2026-01-20"});
-        for (content, confidence, metadata) in
-            [("2026-01-10: one", 0.9, json!({})), ("two", 0.5, date), ("three", 1.0, json!({}))]
-        {
-            let arguments = json!({"content": content, "type": "semantic", "confidence": confidence, "metadata": metadata});
-            test_store.store("a", arguments, None);
-        }
-        let used = [(1, Accesses::boosting(2)), (3, Accesses::boosting(1))].into_iter().collect();
-        test_store
-            .writer
-            .touch(&used, test_store.now, Boosting::Off)
-            .expect("the accesses are counted");
-        test_store
-    }
-
-    #[test]
-    fn days_filter_the_list_and_the_order_is_chosen() {
-        let test_store = dated();
-        let (one, two, three) = ("2026-01-10: one", "two", "three");
-        for (request, expected) in [
-            (json!({"date_from": "2026-01-15"}), vec![three, two]),
-            (json!({"date_to": "2026-01-20"}), vec![two, one]),
-            (json!({"date_from": "2026-01-10", "date_to": "2026-01-10"}), vec![one]),
-            (json!({"sort": "newest"}), vec![three, two, one]),
-            (json!({"sort": "oldest"}), vec![one, two, three]),
-            (json!({"sort": "day"}), vec![three, two, one]),
-            (json!({"sort": "used"}), vec![one, three, two]),
-            (json!({"sort": "confidence"}), vec![three, one, two]),
-        ] {
-            assert_eq!(texts(&test_store, request.clone()), expected, "{request}");
-        }
-        let listed =
-            |request: Value| test_store.reader.list(&parse(request), &named("a"), test_store.now);
-        let memories = listed(json!({})).expect("the memories are listed").memories;
-        let days =
-            |memory: &ListedMemory| (memory.event_date.clone(), memory.event_date_derived.clone());
-        assert_eq!(
-            memories.iter().map(days).collect::<Vec<_>>(),
-            [(None, None), (Some("2026-01-20".into()), None), (None, Some("2026-01-10".into()))]
-        );
-        let refused = listed(json!({"date_from": "2026-02-02", "date_to": "2026-02-01"}));
-        assert!(refused.is_err_and(|error| error.to_string().contains("date_from")));
-    }
-
-    #[test]
-    fn every_order_is_listed_page_by_page() {
-        let test_store = dated();
-        for (order, _) in ListOrder::ALL {
-            let whole = texts(&test_store, json!({"sort": order}));
-            let (mut paged, mut before) = (Vec::new(), None);
-            loop {
-                let request = parse(json!({"sort": order, "limit": 1, "before": before}));
-                let page = test_store
-                    .reader
-                    .list(&request, &named("a"), test_store.now)
-                    .expect("the memories are listed");
-                assert_eq!(page.total, 3);
-                paged.extend(page.memories.into_iter().map(|memory| memory.preview));
-                before = page.next;
-                if before.is_none() {
-                    break;
-                }
-            }
-            assert_eq!(paged, whole, "{order}");
-        }
-        let request = parse(json!({"sort": "used", "before": 99}));
-        let refused = test_store.reader.list(&request, &named("a"), test_store.now);
-        assert!(refused.is_err_and(|error| error.to_string().contains("before")));
-    }
 }

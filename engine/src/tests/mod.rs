@@ -20,6 +20,7 @@ mod idempotency;
 mod isolation;
 pub(crate) mod languages;
 mod left_log;
+mod list;
 mod questions;
 pub(crate) mod recall;
 #[path = "../../../tests/it/red_team_texts.rs"]

@@ -86,10 +86,10 @@ pub struct ListRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListOrder {
-    /// Stored last first.
+    /// By the time of storing, latest first; that of an imported memory is the time in its source.
     #[default]
     Newest,
-    /// Stored first first.
+    /// By the same time, earliest first.
     Oldest,
     /// By the day of the event, else the day of storing; latest first.
     Day,
@@ -158,6 +158,9 @@ pub struct ListedMemory {
     /// The day of its event as its text names it; absent if the metadata has an `event_date`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_date_derived: Option<String>,
+    /// Why it was given up; only if its status is `rejected`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<String>,
     /// How often it was returned in full or stored again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub access_count: i64,

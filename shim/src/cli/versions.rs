@@ -36,7 +36,10 @@ pub struct Review {
     /// Ask about the candidates that were taken from transcripts: accept, edit or reject each.
     #[arg(long, conflicts_with_all = ["all", "keep", "before"])]
     pub candidates: bool,
-    /// List the pairs without asking what to do.
+    /// With --candidates: those of all projects.
+    #[arg(long, requires = "candidates", conflicts_with = "group")]
+    pub all_groups: bool,
+    /// List the pairs or candidates without asking what to do.
     #[arg(long)]
     pub list: bool,
     #[expect(missing_docs, reason = "flattened")]

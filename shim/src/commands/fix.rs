@@ -21,8 +21,13 @@ const MAX_QUERY_CHARS: usize = 1_000;
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
     let given = text::read_argument(args.error.join(" "))?;
-    let query: String =
-        error_text::line(&given).unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
+    if given.trim().is_empty() {
+        return Err(Problem::usage("The error message is missing")
+            .hint("Give it in quotes, or the output of a program: PROGRAM 2>&1 | loci fix -"));
+    }
+    let error = error_text::line(&given).filter(|line| error_text::key(line).is_some());
+    let is_error = error.is_some();
+    let query: String = error.unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
     let request = json!({
         "query": query, "query_kind": "error", "type": "procedural", "max_results": MAX_RESULTS, "group": args.project.group,
     });
@@ -35,9 +40,16 @@ pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
         reply.results.into_iter().partition(|result| result.matched.is_some());
     match (matching.is_empty(), others.is_empty() || reply.weak) {
         (false, _) => print_line(whole_results(client, &query, &matching).await?.trim_end()),
-        (true, true) => print_line("Nothing is known of this error."),
+        (true, true) if is_error => print_line("Nothing is known of this error."),
+        (true, true) => {
+            print_line("This text has no line that states an error, and nothing is near it.")
+        }
         (true, false) => {
-            print_line("Nothing is known of this very error. The nearest:\n")?;
+            print_line(if is_error {
+                "Nothing is known of this very error. The nearest:\n"
+            } else {
+                "This text has no line that states an error. The nearest workflows:\n"
+            })?;
             print_line(whole_results(client, &query, &others).await?.trim_end())
         }
     }

@@ -3,11 +3,13 @@
 use crate::cli::memories::List;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::print_json;
-use crate::output::{DERIVED_DAY, MemoryRow, Problem, Rows, Screen, Terms, print_line};
+use crate::output::{
+    DERIVED_DAY, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
+};
 use loci_proto::requests::list::{ListOrder, ListReply, ListRequest, ListedMemory};
 
 /// Characters of each text that a row is made of.
-const TEXT_CHARS: usize = 2000;
+pub const TEXT_CHARS: usize = 2000;
 
 /// Prints one page.
 ///
@@ -63,10 +65,11 @@ pub fn memory_rows() -> Rows {
     Rows { meter: "CONF", ..Rows::new(Screen::of_stdout()) }
 }
 
-/// Returns the row of a listed memory; `by_use` adds how often it was used.
+/// Returns the row of a listed memory; `by_use` adds how often it was used. A rejected one has its reason below.
 #[must_use]
 pub fn row(memory: &ListedMemory, by_use: bool) -> MemoryRow {
     let mut row = MemoryRow { share: Some(memory.confidence.get()), ..MemoryRow::from(memory) };
+    row.below.extend(memory.rejected.iter().map(|why| format!("rejected: {}", escape_line(why))));
     if by_use {
         row.marks.push(format!("used {}×", memory.access_count));
     }

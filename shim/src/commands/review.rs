@@ -17,7 +17,8 @@ use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
 /// The question about a pair.
-const QUESTION: &str = "[k]eep both, [s]upersede the older, forget the [o]lder, forget the ne[w]er, [q]uit; Enter skips:";
+const QUESTION: &str =
+    "[k]eep both, [s]upersede the older, forget [o]lder or ne[w]er, [q]uit; Enter skips:";
 
 /// What to do with a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,10 +107,11 @@ async fn ask_about_all(
     group: Option<&GroupName>,
 ) -> Result<(), Problem> {
     let mut gone: HashSet<&MemoryId> = HashSet::new();
-    for pair in pairs {
+    for (at, pair) in pairs.iter().enumerate() {
         if gone.contains(&pair.newer.id) || gone.contains(&pair.older.id) {
             continue;
         }
+        print_line(format!("{} of {}", at + 1, pairs.len()))?;
         print_line(pair_text(pair, details))?;
         let decision = choose(QUESTION, parse)?.unwrap_or(Decision::Quit);
         match decision {

@@ -15,22 +15,27 @@ use std::fmt::Write as _;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
-    let raw_reply = client.call_raw("memory_stats", &json!({"group": args.group})).await?;
+    let raw_reply = client.call_raw("memory_stats", &json!({"group": &args.group})).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
+    // Without a project, the whole store is counted.
+    let place = args.group.as_ref().map_or_else(
+        || "--all-groups".to_owned(),
+        |group| format!("--group {}", escape_line(group.as_str())),
+    );
     if args.chart {
         return print_line(stats_chart::text(client, args.group).await?.trim_end());
     }
     let reply: StatsReply = raw_reply.parse()?;
-    print_line(stats_text(&reply).trim_end())?;
+    print_line(stats_text(&reply, &place).trim_end())?;
     if let Some(hint) = &reply.degraded.hint {
         print_note("Note:", hint);
     }
     Ok(())
 }
 
-fn stats_text(stats: &StatsReply) -> String {
+fn stats_text(stats: &StatsReply, place: &str) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<15} {value}");
@@ -53,16 +58,16 @@ fn stats_text(stats: &StatsReply) -> String {
         ),
     );
     if stats.candidates > 0 {
-        row("candidates", format!("{} (loci review --candidates)", stats.candidates));
+        row("candidates", format!("{} (loci review --candidates {place})", stats.candidates));
     }
     if stats.rejected > 0 {
-        row("rejected", format!("{} (loci list --status rejected)", stats.rejected));
+        row("rejected", format!("{} (loci list --status rejected {place})", stats.rejected));
     }
     if stats.expired > 0 {
         row("expired", stats.expired.to_string());
     }
     if stats.flagged > 0 {
-        row("faded", format!("{} (loci list --status flagged)", stats.flagged));
+        row("faded", format!("{} (loci list --status flagged {place})", stats.flagged));
     }
     if stats.without_vector > 0 {
         row("without vector", format!("{} (found by keywords only)", stats.without_vector));

@@ -1,19 +1,23 @@
 //! Collects what was found in all sessions: each statement once, with its first source, within bounds.
 
-use crate::history::command_line::CommandLine;
+use crate::history::command_line::Use;
+use crate::history::files;
+use crate::history::findings::{Finding, Found, Pointer};
 use crate::project::{Environment, find};
-use loci_proto::error_text;
 use loci_proto::group::{Group, GroupHint};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Findings that are held in memory; further ones are counted.
 const MAX_FINDINGS: usize = 20_000;
-/// How often a command must have worked.
+/// How often a command of a program that builds, tests, runs or deploys must have worked.
 const MIN_USES: usize = 2;
-/// Commands of one project that are taken, those that worked most often.
-const MAX_COMMANDS: usize = 12;
+/// How often another command must have worked, unless it did in two sessions.
+const MIN_USES_OF_DEED: usize = 3;
+/// Commands of one project that are taken, those that worked in most sessions and most often.
+const MAX_COMMANDS: usize = 30;
 /// Other findings of one project and kind that are taken, the newest.
 const MAX_OF_KIND: usize = 60;
 /// What makes a text look like a secret or what stands beside one; such a text is not taken.
@@ -34,170 +38,37 @@ const SECRET_MARKS: [&str; 12] = [
 /// Characters of a word from which it may be a key.
 const KEY_CHARS: usize = 24;
 
-/// Where a finding comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pointer {
-    /// The client that wrote the transcript.
-    pub client: &'static str,
-    /// The transcript.
-    pub file: String,
-    /// Its line, or the number of the message.
-    pub line: usize,
-    /// The client's id of the message.
-    pub message: Option<String>,
-    /// The client's id of the session.
-    pub session: String,
-    /// Milliseconds since 1970.
-    pub at: i64,
-}
-
-/// An error and what mended it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FixedError {
-    /// The command that failed.
-    pub command: CommandLine,
-    /// Its line of the output that states the error.
-    pub error: String,
-    /// Files that were changed until it worked.
-    pub files: Vec<String>,
-    /// Commands that were run until it worked.
-    pub commands: Vec<String>,
-}
-
-/// What a session teaches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
-    /// What the user wants in general.
-    Preference(String),
-    /// What was decided.
-    Decision(String),
-    /// A command that worked.
-    Command {
-        /// The command.
-        command: CommandLine,
-        /// What it is for.
-        title: Option<String>,
-    },
-    /// An error that was mended.
-    Fix(FixedError),
-}
-
-impl Finding {
-    /// Returns the name of the kind.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Preference(_) => "preference",
-            Self::Decision(_) => "decision",
-            Self::Command { .. } => "command",
-            Self::Fix(_) => "fix",
-        }
-    }
-
-    /// Returns what makes two findings the same.
-    fn identity(&self) -> String {
-        let plain = |text: &str| {
-            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
-        };
-        match self {
-            Self::Preference(text) | Self::Decision(text) => plain(text),
-            Self::Command { command, .. } => command.text.clone(),
-            Self::Fix(fix) => {
-                format!(
-                    "{}\n{}",
-                    fix.command.program,
-                    error_text::key(&fix.error).unwrap_or_default()
-                )
-            }
-        }
-    }
-
-    /// Returns the text of the memory.
-    #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            Self::Preference(text) => {
-                let mut characters = text.chars();
-                let first = characters.next().map(|c| c.to_uppercase().to_string());
-                first.unwrap_or_default() + characters.as_str()
-            }
-            Self::Decision(text) => text.clone(),
-            Self::Command { command, title: Some(title) } => format!("{title}: `{}`", command.text),
-            Self::Command { command, title: None } => {
-                format!("`{}` works in this project", command.text)
-            }
-            Self::Fix(FixedError { command, error, files, commands }) => {
-                let commands = commands.iter().map(|command| format!("running `{command}`"));
-                let files = (!files.is_empty()).then(|| format!("changing {}", files.join(", ")));
-                let mended: Vec<String> = files.into_iter().chain(commands).collect();
-                let mended = mended.join(" and ");
-                format!("`{}` failed with: {error}\nMended by {mended}.", command.text)
-            }
-        }
-    }
-
-    /// Returns the metadata that other commands search by.
-    fn metadata(&self) -> Map<String, Value> {
-        let fields = match self {
-            Self::Preference(_) | Self::Decision(_) => json!({}),
-            Self::Command { command, .. } => {
-                json!({"tool": command.program, "command": command.text})
-            }
-            Self::Fix(fix) => {
-                json!({"error": fix.error, "tool": fix.command.program, "command": fix.command.text})
-            }
-        };
-        fields.as_object().cloned().unwrap_or_default()
-    }
-}
-
-/// A finding with its source.
+/// The project and the checkout of a folder.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// What was found.
-    pub finding: Finding,
-    /// The project.
-    pub group: Group,
-    /// Where it was found first.
-    pub pointer: Pointer,
-    /// How often it was found.
-    pub count: usize,
+struct Folder {
+    group: Group,
+    top: Option<PathBuf>,
 }
 
-impl Found {
-    /// Returns the metadata of the memory, with the pointer to its source.
-    #[must_use]
-    pub fn metadata(&self) -> Map<String, Value> {
-        let Pointer { client, file, line, message, session, .. } = &self.pointer;
-        let mut metadata = self.finding.metadata();
-        let history = json!({"client": client, "file": file, "line": line, "message": message, "session": session});
-        metadata.insert("kind".to_owned(), json!(self.finding.kind()));
-        metadata.insert("history".to_owned(), history);
-        metadata
-    }
-
-    /// Returns what identifies the finding in every run.
-    #[must_use]
-    pub fn identity(&self) -> String {
-        format!("{}\n{}\n{}", self.group.id, self.finding.kind(), self.finding.identity())
-    }
+/// What is worth a person's look, and how much was left out.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// By project, then kind, then time.
+    pub found: Vec<Found>,
+    /// Findings that were left out because there were too many, by project and kind.
+    pub over_limit: Vec<(String, &'static str, usize)>,
 }
 
 /// Collects the findings.
 #[derive(Debug, Default)]
 pub struct Collector {
-    found: HashMap<String, Found>,
-    /// The project of each folder; `None` for one that is switched off.
-    groups: HashMap<String, Option<Group>>,
+    /// Each finding, and the session that it was found in last.
+    found: HashMap<String, (Found, String)>,
+    /// What is known of each folder; `None` for one of a project that is switched off.
+    folders: HashMap<String, Option<Folder>>,
     /// The project of sessions outside any project.
     outside: String,
     /// Findings earlier than this are left out.
     since: i64,
     /// Findings that were left out because they may hold a secret.
     pub with_secrets: usize,
-    /// Findings that were left out because there were too many.
-    pub over_limit: usize,
+    /// Findings that were left out because there were too many to hold.
+    over_limit: usize,
 }
 
 impl Collector {
@@ -209,17 +80,17 @@ impl Collector {
 
     /// Finds the project of a folder.
     pub fn know_folder(&mut self, folder: &str) {
-        if !self.groups.contains_key(folder) {
-            let group = self.group_of(folder);
-            self.groups.insert(folder.to_owned(), group);
+        if !self.folders.contains_key(folder) {
+            let known = self.folder(folder);
+            self.folders.insert(folder.to_owned(), known);
         }
     }
 
-    fn group_of(&self, folder: &str) -> Option<Group> {
+    fn folder(&self, folder: &str) -> Option<Folder> {
         let path = PathBuf::from(folder);
         if !path.is_dir() {
             // The project has been moved or deleted; what is known of it is its path.
-            return Some(Group::of_folder(folder));
+            return Some(Folder { group: Group::of_folder(folder), top: None });
         }
         let mut environment = Environment::at(path);
         (environment.loci_group, environment.project_dir) = (None, None);
@@ -227,12 +98,14 @@ impl Collector {
         if found.off {
             return None;
         }
-        Some(match found.hint {
+        let top = found.checkout.and_then(|checkout| checkout.read().top).map(PathBuf::from);
+        let group = match found.hint {
             GroupHint::Folder(path) => Group::of_folder(&path),
             GroupHint::ProjectNamed { folder, name } => Group::of_named_project(&folder, &name),
             GroupHint::Named(name) => Group::named(&name),
             GroupHint::Default => Group { id: self.outside.clone(), name: self.outside.clone() },
-        })
+        };
+        Some(Folder { group, top })
     }
 
     /// Adds a finding of a session in a folder.
@@ -240,62 +113,78 @@ impl Collector {
         if pointer.at < self.since {
             return;
         }
-        let Some(Some(group)) = self.groups.get(folder).cloned() else { return };
+        let Some(Some(Folder { group, .. })) = self.folders.get(folder).cloned() else { return };
         if may_hold_secret(&finding.text()) {
             self.with_secrets += 1;
             return;
         }
-        let new = Found { finding, group, pointer, count: 1 };
+        let session = pointer.session.clone();
+        let (folder, files) = (folder.to_owned(), Map::new());
+        let new = Found { finding, group, pointer, folder, count: 1, sessions: 1, files };
         let key = new.identity();
         let is_full = self.found.len() >= MAX_FINDINGS;
         match self.found.get_mut(&key) {
-            Some(known) => {
+            Some((known, last_session)) => {
                 known.count += 1;
+                known.sessions += usize::from(*last_session != session);
+                *last_session = session;
                 if new.pointer.at < known.pointer.at {
-                    *known = Found { count: known.count, ..new };
+                    *known = Found { count: known.count, sessions: known.sessions, ..new };
                 }
             }
             None if is_full => self.over_limit += 1,
             None => {
-                self.found.insert(key, new);
+                self.found.insert(key, (new, session));
             }
         }
     }
 
-    /// Returns what is worth a person's look: by project, then kind, then time.
+    /// Returns what is worth a person's look.
     #[must_use]
-    pub fn finish(self) -> Vec<Found> {
+    pub fn finish(self) -> Collected {
         let mut by_kind: HashMap<(String, &'static str), Vec<Found>> = HashMap::new();
-        for found in self.found.into_values() {
-            let is_command = matches!(found.finding, Finding::Command { .. });
-            if !is_command || found.count >= MIN_USES {
-                by_kind
-                    .entry((found.group.id.clone(), found.finding.kind()))
-                    .or_default()
-                    .push(found);
-            }
+        for (found, _) in self.found.into_values().filter(|(found, _)| is_used_enough(found)) {
+            let key = (found.group.id.clone(), found.finding.kind());
+            by_kind.entry(key).or_default().push(found);
         }
-        let mut taken = Vec::new();
+        let mut collected = Collected::default();
         for ((_, kind), mut list) in by_kind {
-            let newest_first = |one: &Found, other: &Found| {
-                other
-                    .pointer
-                    .at
-                    .cmp(&one.pointer.at)
-                    .then_with(|| one.identity().cmp(&other.identity()))
-            };
-            list.sort_by(newest_first);
+            list.sort_by_cached_key(|found| (Reverse(found.pointer.at), found.identity()));
+            let limit = if kind == "command" { MAX_COMMANDS } else { MAX_OF_KIND };
             if kind == "command" {
-                list.sort_by_key(|found| std::cmp::Reverse(found.count));
-                list.truncate(MAX_COMMANDS);
+                list.sort_by_key(|found| Reverse((found.sessions, found.count)));
             }
-            list.truncate(MAX_OF_KIND);
-            taken.extend(list);
+            if list.len() > limit {
+                let project = list[0].group.name.clone();
+                collected.over_limit.push((project, kind, list.len() - limit));
+            }
+            list.truncate(limit);
+            collected.found.extend(list);
         }
-        taken.sort_by_cached_key(|found| {
+        if self.over_limit > 0 {
+            collected.over_limit.push((String::new(), "finding", self.over_limit));
+        }
+        for found in &mut collected.found {
+            let folder = self.folders.get(&found.folder).and_then(Option::as_ref);
+            if let Some(top) = folder.and_then(|folder| folder.top.as_deref()) {
+                found.files = files::of(found, top);
+            }
+        }
+        collected.over_limit.sort();
+        collected.found.sort_by_cached_key(|found| {
             (found.group.name.clone(), found.finding.kind(), found.pointer.at, found.identity())
         });
-        taken
+        collected
+    }
+}
+
+/// Returns whether a command worked often enough to be worth knowing; other findings are.
+fn is_used_enough(found: &Found) -> bool {
+    let Finding::Command { command, .. } = &found.finding else { return true };
+    match command.usefulness() {
+        Some(Use::Builder) => found.count >= MIN_USES,
+        Some(Use::Deed) => found.count >= MIN_USES_OF_DEED || found.sessions > 1,
+        None => false,
     }
 }
 

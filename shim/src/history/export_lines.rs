@@ -2,7 +2,7 @@
 //!
 //! The id of a memory is made of its project and its statement, so that a second import finds it again.
 
-use crate::history::collector::{Finding, Found};
+use crate::history::findings::{Finding, Found};
 use loci_proto::requests::export::FORMAT_VERSION;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Returns the lines of an export with the findings.
 #[must_use]
-pub fn export_lines(found: &[Found]) -> String {
+pub fn export_lines(found: &[&Found]) -> String {
     let mut lines = vec![json!({"loci": "export", "version": FORMAT_VERSION})];
     let mut groups: BTreeMap<&str, (&str, i64)> = BTreeMap::new();
     for found in found {
@@ -21,7 +21,7 @@ pub fn export_lines(found: &[Found]) -> String {
     lines.extend(groups.iter().map(
         |(id, (name, at))| json!({"kind": "group", "id": id, "name": name, "created_at": at}),
     ));
-    lines.extend(found.iter().map(memory));
+    lines.extend(found.iter().map(|found| memory(found)));
     lines.push(json!({"kind": "end", "lines": lines.len()}));
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     lines.join("\n") + "\n"
@@ -30,7 +30,7 @@ pub fn export_lines(found: &[Found]) -> String {
 fn memory(found: &Found) -> Value {
     let kind = match &found.finding {
         Finding::Preference(_) => "semantic",
-        Finding::Decision(_) => "episodic",
+        Finding::Decision(_) | Finding::Attempt { .. } => "episodic",
         Finding::Command { .. } | Finding::Fix(_) => "procedural",
     };
     let at = found.pointer.at;
@@ -41,7 +41,9 @@ fn memory(found: &Found) -> Value {
     })
 }
 
-fn id(found: &Found) -> uuid::Uuid {
+/// Returns the id of the memory of a finding.
+#[must_use]
+pub fn id(found: &Found) -> uuid::Uuid {
     let digest = Sha256::digest(format!("loci history\n{}", found.identity()));
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);

@@ -8,13 +8,16 @@ pub mod clients;
 pub mod collector;
 mod command_line;
 mod export_lines;
+mod files;
+pub mod findings;
 mod session;
 mod statements;
 pub mod transcript;
 
 use clients::Client;
-use collector::{Collector, Found};
-pub use export_lines::export_lines;
+use collector::Collector;
+pub use export_lines::{export_lines, id};
+use findings::Found;
 use session::Session;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -32,8 +35,8 @@ pub struct Reading {
     pub skipped_lines: usize,
     /// Findings that were left out because they may hold a secret.
     pub with_secrets: usize,
-    /// Findings that were left out because there were too many.
-    pub over_limit: usize,
+    /// Findings that were left out because there were too many: project, kind and number.
+    pub over_limit: Vec<(String, &'static str, usize)>,
 }
 
 /// Reads the transcripts of these clients from a time on. `outside` is the project of sessions outside any project.
@@ -61,8 +64,8 @@ pub fn read(clients: &[Client], home: &Path, since: i64, outside: &str) -> Readi
         }
     }
     reading.with_secrets = collector.with_secrets;
-    reading.over_limit = collector.over_limit;
-    reading.found = collector.finish();
+    let collected = collector.finish();
+    (reading.found, reading.over_limit) = (collected.found, collected.over_limit);
     reading
 }
 

@@ -1,7 +1,8 @@
 //! Follows one session: which commands worked, which failed, and what mended them.
 
-use crate::history::collector::{Collector, Finding, FixedError, Pointer};
+use crate::history::collector::Collector;
 use crate::history::command_line::CommandLine;
+use crate::history::findings::{Finding, FixedError, Pointer};
 use crate::history::statements;
 use crate::history::statements::Statement;
 use crate::history::transcript::{Action, Step, What};
@@ -16,6 +17,8 @@ const MAX_SEEN_CALLS: usize = 4096;
 const MAX_FAILURES: usize = 8;
 /// Calls after which a repair no longer counts as that of a failure.
 const MAX_DISTANCE: usize = 25;
+/// Calls after which another form of a command no longer counts as the repair of a failure.
+const MAX_DISTANCE_OF_VARIANT: usize = 8;
 /// Files and commands of a repair that are named.
 const MAX_NAMED: usize = 3;
 
@@ -36,6 +39,9 @@ pub struct Session<'a> {
     client: &'static str,
     file: String,
     id: String,
+    /// The folder that the session began in: statements belong to its project.
+    first_folder: Option<String>,
+    /// The folder that it works in now: commands belong to its project.
     folder: Option<String>,
     open_calls: VecDeque<(String, Action)>,
     failures: VecDeque<Failure>,
@@ -56,6 +62,7 @@ impl<'a> Session<'a> {
             client,
             file,
             id: String::new(),
+            first_folder: None,
             folder: None,
             open_calls: VecDeque::new(),
             failures: VecDeque::new(),
@@ -81,6 +88,7 @@ impl<'a> Session<'a> {
             What::Session(id) => self.id = id,
             What::Folder(folder) => {
                 self.collector.know_folder(&folder);
+                self.first_folder.get_or_insert_with(|| folder.clone());
                 self.folder = Some(folder);
             }
             What::UserSaid(text) => self.say(statements::of_user(&text), &pointer),
@@ -106,12 +114,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn say(&mut self, found: Vec<(Statement, String)>, pointer: &Pointer) {
-        let Some(folder) = self.folder.clone().filter(|_| self.at > 0) else { return };
-        for (statement, text) in found {
+    fn say(&mut self, found: Vec<Statement>, pointer: &Pointer) {
+        let Some(folder) = self.first_folder.clone().filter(|_| self.at > 0) else { return };
+        for statement in found {
             let finding = match statement {
-                Statement::Preference => Finding::Preference(text),
-                Statement::Decision => Finding::Decision(text),
+                Statement::Preference(text) => Finding::Preference(text),
+                Statement::Decision(text) => Finding::Decision(text),
+                Statement::Attempt { text, why } => Finding::Attempt { text, why },
             };
             self.collector.add(&folder, finding, pointer.clone());
         }
@@ -154,38 +163,58 @@ impl<'a> Session<'a> {
     fn succeed(&mut self, text: &str, title: Option<String>, pointer: &Pointer) {
         let Some(folder) = self.folder.clone().filter(|_| self.at > 0) else { return };
         let Some(command) = CommandLine::of(text) else { return };
-        let repaired = self.failures.iter().position(|failure| failure.command == command);
-        if let Some(failure) = repaired.and_then(|at| self.failures.remove(at))
-            && !(failure.files.is_empty() && failure.commands.is_empty())
-        {
-            let commands = failure.commands.iter().map(|line| line.text.clone()).collect();
-            self.add_fix(&folder, &failure, failure.files.clone(), commands);
-        }
-        let is_next = |failure: &Failure| {
-            failure.at + 1 == self.calls
-                && failure.command.resembles(&command)
-                && failure.files.is_empty()
-                && failure.commands.is_empty()
-        };
-        if let Some(at) = self.failures.iter().position(is_next).filter(|_| !command.only_looks())
-            && let Some(failure) = self.failures.remove(at)
-        {
-            self.add_fix(&folder, &failure, Vec::new(), vec![command.text.clone()]);
+        if let Some((failure, commands)) = self.repaired_by(&command) {
+            let files = failure.files.clone();
+            self.add_fix(&folder, &failure, files, commands);
         }
         if !command.only_looks() {
             for failure in &mut self.failures {
+                if command.only_records() && failure.command.program != "git" {
+                    continue;
+                }
                 failure.commands.retain(|line| *line != command);
                 failure.commands.push(command.clone());
                 failure.commands.drain(..failure.commands.len().saturating_sub(MAX_NAMED));
             }
         }
-        if command.is_of_builder() {
+        if command.usefulness().is_some() {
             if let Some(title) = title {
                 self.titles.insert(command.clone(), title);
             }
             let title = self.titles.get(&command).cloned();
             self.collector.add(&folder, Finding::Command { command, title }, pointer.clone());
         }
+    }
+
+    /// Removes the failure that a command ends; returns it with the commands that mended it.
+    fn repaired_by(&mut self, command: &CommandLine) -> Option<(Failure, Vec<String>)> {
+        let texts = |lines: &[CommandLine]| lines.iter().map(|line| line.text.clone()).collect();
+        if let Some(at) = self.failures.iter().position(|failure| failure.command == *command) {
+            let failure = self.failures.remove(at)?;
+            let commands: Vec<String> = texts(&failure.commands);
+            let is_mended = !(failure.files.is_empty() && commands.is_empty());
+            return is_mended.then_some((failure, commands));
+        }
+        let (calls, looks) = (self.calls, command.only_looks());
+        let is_variant = |failure: &Failure| {
+            calls.saturating_sub(failure.at) <= MAX_DISTANCE_OF_VARIANT
+                && failure.command.is_varied_by(command)
+        };
+        let is_next = |failure: &Failure| {
+            failure.at + 1 == calls
+                && !looks
+                && failure.command.resembles(command)
+                && failure.files.is_empty()
+                && failure.commands.is_empty()
+        };
+        let variant = self.failures.iter().position(is_variant);
+        let failure =
+            self.failures.remove(variant.or_else(|| self.failures.iter().position(is_next))?)?;
+        let mut commands: Vec<String> = texts(&failure.commands);
+        if failure.files.is_empty() {
+            commands.push(command.text.clone());
+        }
+        Some((failure, commands))
     }
 
     fn add_fix(

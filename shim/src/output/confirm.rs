@@ -2,6 +2,7 @@
 //!
 //! Without a terminal the command fails, and the error names the flag `--yes`.
 
+use crate::output::escape::escape_line;
 use crate::output::problem::Problem;
 use loci_proto::error::Exit;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -51,6 +52,8 @@ pub fn choose<T>(question: &str, parse: impl Fn(&str) -> Option<T>) -> io::Resul
         if let Some(choice) = parse(typed.trim()) {
             return Ok(Some(choice));
         }
+        let typed = escape_line(typed.trim());
+        writeln!(io::stderr(), "{typed} is no answer. Type one of the letters in brackets.")?;
     }
 }
 

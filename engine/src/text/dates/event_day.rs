@@ -1,7 +1,7 @@
 //! The day of the event that a stored text names: "2026-04-24: …", "Incident 22 April 2026: …". Pure.
 //!
 //! English and ISO dates with a year. A deadline, a birthday, the end of a validity and a date in a file name are not the
-//! day of an event. Not here: dates in a query (`calendar`), a day without a year alone.
+//! day of an event, nor is one in code. Not here: dates in a query (`calendar`), a day without a year alone.
 
 use crate::text::dates::calendar;
 use crate::text::dates::calendar::CalendarDate;
@@ -126,9 +126,23 @@ fn is_event_date(text: &str, range: &Range<usize>) -> bool {
         || after.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
     let sentence = before.rfind(['.', ';', '!', '?', '\n']).map_or(before, |at| &before[at + 1..]);
     !is_part_of_name
+        && !is_in_code(before, after)
         && !OTHER_ROLE_BEFORE.is_match(sentence)
         && !RANGE_BEFORE.is_match(sentence)
         && !OTHER_ROLE_AFTER.is_match(after)
+}
+
+/// Returns whether a date is between two backticks of a line, or the value of an option as in "--day 2026-11-02".
+fn is_in_code(before: &str, after: &str) -> bool {
+    let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+    let rest = after.find('\n').map_or(after, |at| &after[..at]);
+    let is_span = line.matches('`').count() % 2 == 1 && rest.contains('`');
+    let mut words = line.split_whitespace().rev();
+    let is_value = line.ends_with(' ')
+        && words.next().is_some_and(|word| {
+            word.strip_prefix('-').is_some_and(|name| name.contains(char::is_alphabetic))
+        });
+    is_span || is_value
 }
 
 #[cfg(test)]
@@ -164,6 +178,8 @@ mod tests {
             ("2026-05-03 - 3 servers failed", "2026-05-03"),
             ("The backup was validated on 3 May 2026", "2026-05-03"),
             ("The audit took place on 2026-03-05. The report is due by 2026-04-01.", "2026-03-05"),
+            ("On 2026-03-05 `make load` failed and `make seed` mended it", "2026-03-05"),
+            ("Incident - 2026-03-05: the disk was full", "2026-03-05"),
             ("Postmortem 2026-03-05T10:00: the disk was full", "2026-03-05"),
         ] {
             assert_eq!(day(text).as_deref(), Some(expected), "{text}");
@@ -215,6 +231,9 @@ mod tests {
             "On 3 May we moved",
             "On 31 February 2026 nothing happened",
             "Port 2049 is open, 2026 too",
+            "`go run ./cmd/load --day 2026-11-02` failed with: no such table",
+            "Load one day again: go run ./cmd/load --day 2026-11-02",
+            "`seed 3 May 2026` fills the table",
             "",
         ] {
             assert_eq!(day(text), None, "{text}");

@@ -4,7 +4,6 @@
 //! ([`jobs`]), so a slow daemon does not make the screen slow.
 
 mod detail;
-mod editor;
 mod filters;
 mod jobs;
 mod keys;
@@ -14,6 +13,7 @@ mod view;
 
 use crate::cli::memories::Browse;
 use crate::client::call::VerbClient;
+use crate::commands::input::editor;
 use crate::output::{Ink, Problem};
 use crate::tui::input::{EndSignals, Input};
 use crate::tui::terminal::FullScreen;

@@ -1,5 +1,6 @@
-//! Argument values that clap cannot parse alone: parts of ids, texts from standard input, and the expression of `--where`.
+//! What a person gives: parts of ids, texts from standard input or an editor, and the expression of `--where`.
 
+pub(crate) mod editor;
 pub mod memory_id;
 pub(crate) mod text;
 pub(crate) mod where_expression;

@@ -1,12 +1,17 @@
 //! The transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, one message a line.
 //!
-//! Messages of subagents and those that the client itself writes in the user's name are left out.
+//! Messages of subagents and those that the client itself writes in the user's name are left out, as are its summaries of a conversation.
 
 use crate::history::transcript::{Action, Step, What, cut_output, milliseconds};
 use serde_json::Value;
 
 /// Texts with which the client reports that the user refused a call, and those of its own checks: no command failed.
 const NOT_RUN: [&str; 3] = ["The user doesn't want", "<tool_use_error>", "[Request interrupted"];
+/// Marks of a line that neither the user nor the agent of this conversation wrote.
+const LEFT_OUT: [&str; 5] =
+    ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"];
+/// How a summary of a conversation begins in transcripts without such a mark.
+const SUMMARY: &str = "This session is being continued from a previous conversation";
 /// Tools that change a file.
 const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
@@ -14,8 +19,7 @@ const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 pub fn steps(line: usize, record: &Value) -> Vec<Step> {
     let is_left_out = |name: &str| record[name].as_bool() == Some(true);
     let kind = record["type"].as_str().unwrap_or_default();
-    if !["user", "assistant"].contains(&kind) || is_left_out("isSidechain") || is_left_out("isMeta")
-    {
+    if !["user", "assistant"].contains(&kind) || LEFT_OUT.iter().any(|name| is_left_out(name)) {
         return Vec::new();
     }
     let step = |what| Step {
@@ -29,7 +33,7 @@ pub fn steps(line: usize, record: &Value) -> Vec<Step> {
     steps.extend(record["cwd"].as_str().map(|folder| step(What::Folder(folder.to_owned()))));
     let is_user = kind == "user";
     match &record["message"]["content"] {
-        Value::String(text) => steps.push(step(said(is_user, text))),
+        Value::String(text) => steps.extend(said(is_user, text).map(step)),
         Value::Array(blocks) => {
             steps.extend(blocks.iter().filter_map(|block| of_block(is_user, block)).map(step));
         }
@@ -38,13 +42,15 @@ pub fn steps(line: usize, record: &Value) -> Vec<Step> {
     steps
 }
 
-fn said(is_user: bool, text: &str) -> What {
-    if is_user { What::UserSaid(text.to_owned()) } else { What::AgentSaid(text.to_owned()) }
+fn said(is_user: bool, text: &str) -> Option<What> {
+    let is_summary = text.trim_start().starts_with(SUMMARY);
+    let said = if is_user { What::UserSaid } else { What::AgentSaid };
+    (!is_summary).then(|| said(text.to_owned()))
 }
 
 fn of_block(is_user: bool, block: &Value) -> Option<What> {
     match block["type"].as_str()? {
-        "text" => Some(said(is_user, block["text"].as_str()?)),
+        "text" => said(is_user, block["text"].as_str()?),
         "tool_use" => {
             let call = block["id"].as_str()?.to_owned();
             let input = &block["input"];

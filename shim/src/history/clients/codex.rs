@@ -8,7 +8,12 @@ use serde_json::Value;
 /// The line with which the output of a command reports its end.
 const EXIT_CODE: &str = "Process exited with code ";
 /// What the client itself writes as a message of the user.
-const OWN_TEXTS: [&str; 2] = ["<", "# AGENTS.md instructions"];
+const OWN_TEXTS: [&str; 3] = [
+    "<",
+    "# AGENTS.md instructions",
+    // A summary of the conversation.
+    "Another language model started to solve this problem",
+];
 
 /// Returns the steps of a line.
 pub fn steps(line: usize, record: &Value) -> Vec<Step> {

@@ -1,4 +1,4 @@
-//! `loci import --from history`: shows what the transcripts of clients teach, asks, and imports it as candidates.
+//! `loci import --from history`: shows what the transcripts of clients teach and is not stored yet, asks, and imports it as candidates.
 //!
 //! Not here: what is taken (`crate::history`), the rules for secrets, which the daemon applies to every line.
 
@@ -6,13 +6,15 @@ use crate::cli::import::Import;
 use crate::client::call::VerbClient;
 use crate::commands::transfer::import::native::{self, Source};
 use crate::history::clients::Client;
-use crate::history::collector::Found;
-use crate::history::{Reading, export_lines, read};
+use crate::history::findings::Found;
+use crate::history::{Reading, export_lines, id, read};
 use crate::output::{Consent, Problem, confirm, escape_line, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::config::{ConfigReply, ConfigRequest};
 use loci_proto::requests::import::ImportRequest;
+use loci_proto::requests::list::{ListReply, ListRequest};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
@@ -20,6 +22,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The key of the project of sessions outside any project.
 const DEFAULT_GROUP: &str = "storage.default_group";
+
+/// Ids of one look-up.
+const IDS_PER_CALL: usize = 1000;
+
+/// The statuses of the findings that are stored already, by id.
+type Known = HashMap<String, String>;
 
 /// Reads the transcripts, shows what was found, asks, and imports it.
 ///
@@ -35,26 +43,58 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let reading = tokio::task::spawn_blocking(move || read(&clients, &home, since, &outside))
         .await
         .map_err(io::Error::other)?;
-    if args.dry_run || reading.found.is_empty() {
-        let text = if args.json { preview_json(&reading).to_string() } else { preview(&reading) };
+    let known = known(&client, &reading.found).await?;
+    let new: Vec<&Found> =
+        reading.found.iter().filter(|found| !known.contains_key(&id_text(found))).collect();
+    let has_nothing = if args.json { reading.found.is_empty() } else { new.is_empty() };
+    if args.dry_run || has_nothing {
+        let text = if args.json {
+            preview_json(&reading, &known).to_string()
+        } else {
+            preview(&reading, &new, &known)
+        };
         print_line(text.trim_end())?;
         return Ok(Exit::Ok.into());
     }
     if !args.json {
-        print_line(preview(&reading))?;
+        print_line(preview(&reading, &new, &known))?;
     }
-    let question = format!("Import {} as candidates?", counted(reading.found.len(), "statement"));
+    let question = format!("Import {} as candidates?", counted(new.len(), "statement"));
     confirm(&question, Consent::from(args.yes))?;
     let request = ImportRequest { skip_bad: true, ..ImportRequest::default() };
-    let source = Source::of_bytes(export_lines(&reading.found).into());
+    let source = Source::of_bytes(export_lines(&new).into());
     let body = native::upload(&client, &request, source).await?;
+    let mut reply = native::parse(&body)?;
+    reply.unchanged += known.len();
     if args.json {
-        print_line(String::from_utf8_lossy(&body))?;
+        print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
     } else {
-        let text = native::report_text(&native::parse(&body)?);
-        print_line(format!("{text}Review them: loci review --candidates"))?;
+        let text = native::report_text(&reply);
+        print_line(format!("{text}Review them: loci review --candidates --all-groups"))?;
     }
     Ok(Exit::Ok.into())
+}
+
+/// Returns the statuses of those findings that are stored, in whatever project.
+async fn known(client: &VerbClient, found: &[Found]) -> Result<Known, Problem> {
+    let ids: Vec<String> = found.iter().map(id_text).collect();
+    let mut known = Known::new();
+    for ids in ids.chunks(IDS_PER_CALL) {
+        let request = ListRequest {
+            ids: Some(ids.iter().filter_map(|id| id.parse().ok()).collect()),
+            status: Some("all".to_owned()),
+            all_groups: true,
+            ..ListRequest::default()
+        };
+        let reply: ListReply = client.call("list", &request).await?;
+        let statuses = reply.memories.into_iter();
+        known.extend(statuses.map(|memory| (memory.id.to_string(), memory.status)));
+    }
+    Ok(known)
+}
+
+fn id_text(found: &Found) -> String {
+    id(found).to_string()
 }
 
 async fn default_group(client: &VerbClient) -> Result<String, Problem> {
@@ -75,10 +115,10 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// Returns what would be taken, by project, and what was left out.
-fn preview(reading: &Reading) -> String {
+fn preview(reading: &Reading, new: &[&Found], known: &Known) -> String {
     let mut text = String::new();
     let mut project = None;
-    for found in &reading.found {
+    for found in new {
         if project != Some(&found.group.id) {
             let _ = writeln!(text, "{}", escape_line(&found.group.name));
             project = Some(&found.group.id);
@@ -91,17 +131,20 @@ fn preview(reading: &Reading) -> String {
             let _ = writeln!(text, "{:26}{line}", "");
         });
     }
+    let news = if known.is_empty() { "" } else { "new " };
     let _ = write!(
         text,
-        "{} in {}",
-        counted(reading.found.len(), "statement"),
+        "{} {news}{} in {}",
+        new.len(),
+        if new.len() == 1 { "statement" } else { "statements" },
         counted(reading.transcripts, "transcript")
     );
     let left_out = [
-        (reading.with_secrets, "left out because they may hold a secret"),
-        (reading.over_limit, "left out because there are too many"),
-        (reading.skipped_lines, "lines that cannot be read"),
-        (reading.unreadable, "files that cannot be read"),
+        (known.len(), format!("imported before ({})", statuses(known))),
+        (reading.with_secrets, "left out because they may hold a secret".to_owned()),
+        (over_limit(reading), format!("left out because there are too many ({})", kinds(reading))),
+        (reading.skipped_lines, "lines that cannot be read".to_owned()),
+        (reading.unreadable, "files that cannot be read".to_owned()),
     ];
     for (count, what) in left_out.iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, "; {count} {what}");
@@ -110,21 +153,51 @@ fn preview(reading: &Reading) -> String {
     text
 }
 
+/// Returns how many of the known findings have which status: `12 candidate, 3 forgotten`.
+fn statuses(known: &Known) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for status in known.values() {
+        *counts.entry(status).or_default() += 1;
+    }
+    let parts: Vec<String> =
+        counts.iter().map(|(status, count)| format!("{count} {}", escape_line(status))).collect();
+    parts.join(", ")
+}
+
+fn over_limit(reading: &Reading) -> usize {
+    reading.over_limit.iter().map(|(_, _, count)| count).sum()
+}
+
+/// Returns which findings were left out: `5 commands in shop`.
+fn kinds(reading: &Reading) -> String {
+    let part = |(project, kind, count): &(String, &'static str, usize)| {
+        let place = if project.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", escape_line(project))
+        };
+        format!("{}{place}", counted(*count, kind))
+    };
+    reading.over_limit.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
 fn day(found: &Found) -> String {
     let at = chrono::DateTime::from_timestamp_millis(found.pointer.at).unwrap_or_default();
     at.format("%Y-%m-%d").to_string()
 }
 
-fn preview_json(reading: &Reading) -> Value {
+fn preview_json(reading: &Reading, known: &Known) -> Value {
     let found = |found: &Found| {
         json!({
+            "status": known.get(&id_text(found)).map_or("new", String::as_str),
             "text": found.finding.text(), "kind": found.finding.kind(), "group": found.group.name, "count": found.count,
             "date": day(found), "metadata": found.metadata(),
         })
     };
+    let left_out = |(project, kind, count): &(String, &'static str, usize)| json!({"group": project, "kind": kind, "count": count});
     json!({
         "found": reading.found.iter().map(found).collect::<Vec<_>>(), "transcripts": reading.transcripts,
         "skipped_lines": reading.skipped_lines, "unreadable": reading.unreadable, "with_secrets": reading.with_secrets,
-        "over_limit": reading.over_limit,
+        "over_limit": over_limit(reading), "left_out": reading.over_limit.iter().map(left_out).collect::<Vec<_>>(),
     })
 }

@@ -47,6 +47,7 @@ mod hook_sessions;
 mod hooks;
 mod identity;
 mod import_from;
+mod import_once;
 mod import_screens;
 mod inspect;
 mod invalid_peers;

@@ -1,6 +1,7 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
+use crate::foreign_formats::memory_files::{Note, normalized};
 use crate::foreign_formats::places::Places;
 use crate::foreign_formats::statements::Statement;
 use crate::foreign_formats::times;
@@ -84,7 +85,7 @@ impl<'a> Collector<'a> {
             Ok(meta) => match fs::read(path).map(String::from_utf8) {
                 Ok(Ok(text)) => {
                     let changed_at = times::of_file(&meta);
-                    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+                    let text = normalized(&text).into_owned();
                     return Some(TextFile { path: path.to_path_buf(), name, text, changed_at });
                 }
                 Ok(Err(_)) => "is not UTF-8 text".to_owned(),
@@ -161,6 +162,13 @@ impl<'a> Collector<'a> {
     /// Adds a record of loci.
     pub fn add_record(&mut self, record: serde_json::Value) {
         self.reading.records.push(record);
+    }
+
+    /// Adds what a memory file states.
+    pub fn add_notes(&mut self, base: &ForeignMemory, notes: Vec<Note>) {
+        for Note { content, place, own_id, kind, .. } in notes {
+            self.add(ForeignMemory { kind, place, own_id, content, ..base.clone() });
+        }
     }
 
     /// Adds the statements of a Markdown file.

@@ -24,6 +24,8 @@ pub(crate) struct Statement {
     pub text: String,
     /// It is a sequence of steps, or a command.
     pub is_procedure: bool,
+    /// Its bytes in the text that was split; without what introduces it, if that is about others too.
+    pub bytes: Range<usize>,
 }
 
 impl Statement {
@@ -61,8 +63,8 @@ struct Splitter<'a> {
     source: &'a str,
     titles: &'a [&'a str],
     headings: Vec<(HeadingLevel, String)>,
-    /// A sentence that introduces the next block.
-    intro: Option<String>,
+    /// A sentence that introduces the next block, and its bytes.
+    intro: Option<(String, Range<usize>)>,
     /// The last statement is a paragraph just above, to which a code block belongs.
     can_extend: bool,
     found: Vec<Statement>,
@@ -84,9 +86,9 @@ impl Splitter<'_> {
     fn block(&mut self, tag: &Tag<'_>, range: &Range<usize>, inner: Events<'_, '_>) {
         match tag {
             Tag::Heading { level, .. } => self.heading(*level, inner),
-            Tag::Paragraph => self.paragraph(self.source[range.clone()].trim()),
+            Tag::Paragraph => self.paragraph(range),
             Tag::List(first) => self.list(first.is_some(), range, inner),
-            Tag::CodeBlock(_) => self.code(&self.source[range.clone()]),
+            Tag::CodeBlock(_) => self.code(range),
             Tag::Table(_) => self.table(inner),
             Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => self.blocks(inner),
             // Comments and other HTML say nothing to a reader.
@@ -104,30 +106,36 @@ impl Splitter<'_> {
         }
     }
 
-    fn paragraph(&mut self, text: &str) {
+    fn paragraph(&mut self, range: &Range<usize>) {
         self.flush_intro();
+        let text = self.source[range.clone()].trim();
         if text.ends_with(':') {
-            self.intro = Some(text.trim_end_matches(':').trim_end().to_owned());
+            self.intro = Some((text.trim_end_matches(':').trim_end().to_owned(), range.clone()));
             self.can_extend = false;
             return;
         }
+        let source = self.source;
+        let mut at = range.start + (source[range.clone()].len() - source[range.clone()].trim_start().len());
         for part in parts(text) {
-            self.push(&part, false);
+            let end = at + part.len();
+            self.push(&part, false, &(at..end));
+            at = end;
         }
         self.can_extend = true;
     }
 
-    fn code(&mut self, text: &str) {
-        let text = text.trim_end();
-        if let Some(intro) = self.intro.take() {
-            self.push(&format!("{intro}:\n{text}"), true);
+    fn code(&mut self, range: &Range<usize>) {
+        let text = self.source[range.clone()].trim_end();
+        if let Some((intro, above)) = self.intro.take() {
+            self.push(&format!("{intro}:\n{text}"), true, &(above.start..range.end));
         } else if self.can_extend
             && let Some(last) = self.found.last_mut()
         {
             last.text = format!("{}\n{text}", last.text);
             last.is_procedure = true;
+            last.bytes.end = range.start + text.len();
         } else {
-            self.push(text, true);
+            self.push(text, true, range);
         }
         self.can_extend = false;
     }
@@ -137,17 +145,17 @@ impl Splitter<'_> {
         let intro = self.intro.take();
         self.can_extend = false;
         if is_ordered && whole.len() <= WHOLE_LIST_BYTES {
-            let text = match intro {
-                Some(intro) => format!("{intro}:\n{whole}"),
-                None => whole.to_owned(),
+            let (text, start) = match intro {
+                Some((intro, above)) => (format!("{intro}:\n{whole}"), above.start),
+                None => (whole.to_owned(), range.start),
             };
-            return self.push(&text, true);
+            return self.push(&text, true, &(start..range.end));
         }
         let mut at = 0;
         while at < inner.len() {
             let end = end_of(inner, at);
             if matches!(inner[at].0, Event::Start(Tag::Item)) {
-                self.item(intro.as_deref(), &inner[at].1, &inner[at + 1..end]);
+                self.item(intro.as_ref().map(|(text, _)| text.as_str()), &inner[at].1, &inner[at + 1..end]);
             }
             at = end + 1;
         }
@@ -164,14 +172,15 @@ impl Splitter<'_> {
         match nested {
             Some(at) if text.len() > WHOLE_ITEM_BYTES => {
                 let head = item_text(&self.source[range.start..inner[at].1.start]);
-                self.intro = Some(introduced(head.trim_end_matches(':').to_owned()));
+                let head_bytes = range.start..inner[at].1.start;
+                self.intro = Some((introduced(head.trim_end_matches(':').to_owned()), head_bytes));
                 self.blocks(&inner[at..]);
                 self.intro = None;
             }
             _ => {
                 let is_procedure =
                     inner.iter().any(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))));
-                self.push(&introduced(text), is_procedure);
+                self.push(&introduced(text), is_procedure, range);
             }
         }
     }
@@ -194,8 +203,8 @@ impl Splitter<'_> {
                     );
                     let row = filled.collect::<Vec<_>>().join("; ");
                     let text =
-                        intro.as_ref().map_or(row.clone(), |intro| format!("{intro}: {row}"));
-                    self.push(&text, false);
+                        intro.as_ref().map_or(row.clone(), |(intro, _)| format!("{intro}: {row}"));
+                    self.push(&text, false, &inner[at].1);
                 }
                 _ => {}
             }
@@ -205,19 +214,20 @@ impl Splitter<'_> {
     }
 
     fn flush_intro(&mut self) {
-        if let Some(intro) = self.intro.take() {
-            self.push(&intro, false);
+        if let Some((intro, bytes)) = self.intro.take() {
+            self.push(&intro, false, &bytes);
         }
     }
 
-    fn push(&mut self, text: &str, is_procedure: bool) {
+    fn push(&mut self, text: &str, is_procedure: bool, range: &Range<usize>) {
         let text = text.trim();
         if !text.chars().any(char::is_alphanumeric) || is_image(text) {
             return;
         }
         let titles: Vec<&str> = self.headings.iter().map(|(_, title)| title.as_str()).collect();
         let (place, text) = (titles.join(" > "), text.to_owned());
-        self.found.push(Statement { place, text, is_procedure });
+        let bytes = range.start..range.start + self.source[range.clone()].trim_end().len();
+        self.found.push(Statement { place, text, is_procedure, bytes });
     }
 }
 

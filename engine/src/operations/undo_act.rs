@@ -14,6 +14,7 @@ use crate::failpoint::failpoint;
 use crate::model::document;
 use crate::model::time::Timestamp;
 use crate::operations::folders::HEAL;
+use crate::operations::undo_later::{LaterActs, keeps_texts};
 use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
@@ -28,7 +29,7 @@ use std::collections::HashSet;
 const MAX_CHANGED_TEXTS: usize = 3;
 
 /// Refuses to undo an act that is undone already, or on whose rows later changes depend.
-pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
+pub(crate) fn check_act(change: &Change<'_>, entry: &Entry, later: &LaterActs) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(
             Failure::new(Code::Conflict, format!("act {} is already undone", entry.id)).into()
@@ -39,7 +40,10 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
         entry.rows.iter().try_for_each(|changed| check_trust(change, entry, changed))?;
     }
     let act_rows: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
-    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &act_rows, changed))
+    entry
+        .rows
+        .iter()
+        .try_for_each(|changed| check_unchanged(change, (entry, later), &act_rows, changed))
 }
 
 /// Refuses to an agent to take back what changes the trust in a memory, or a memory of a person.
@@ -131,50 +135,59 @@ fn changes_text(changed: &RowChange) -> bool {
 /// Refuses to undo an act if a row has changed since.
 fn check_unchanged(
     change: &Change<'_>,
-    entry: &Entry,
+    (entry, later): (&Entry, &LaterActs),
     act_rows: &HashSet<&Row>,
     changed: &RowChange,
 ) -> Result<()> {
-    let current = rows::image(change.conn, &changed.row)?;
+    let row = &changed.row;
+    let refuse = |reason: &str| {
+        Err(conflict(entry, &format!("{reason}{}", later.named([row]))))
+    };
+    let current = rows::image(change.conn, row)?;
     match (&changed.effect, current) {
+        // The memory was removed when its import was undone: of it there is nothing to take back.
+        (RowEffect::Set { .. }, None) if keeps_texts(&entry.act) => Ok(()),
         (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
-            Err(conflict(entry, "a row that it created or changed no longer exists"))
+            refuse("a row that it created or changed no longer exists")
         }
-        (RowEffect::Deleted(_), Some(_)) => {
-            Err(conflict(entry, "a row that it deleted exists again"))
+        (RowEffect::Deleted(_), Some(_)) => refuse("a row that it deleted exists again"),
+        (RowEffect::Inserted(hash), Some(current)) => {
+            let image = later.before_parts(row, current.clone());
+            if *hash != fingerprint(&image) {
+                return refuse("a row that it created was changed later");
+            }
+            let others = dependents(change, act_rows, row, &current)?;
+            if others.is_empty() {
+                return Ok(());
+            }
+            let named = LaterActs::of_rows(change.conn, entry, &others)?;
+            let reason = format!("a later change refers to a row that it created{named}");
+            Err(conflict(entry, &reason))
         }
-        (RowEffect::Inserted(hash), Some(current)) if *hash != fingerprint(&current) => {
-            Err(conflict(entry, "a row that it created was changed later"))
-        }
-        (RowEffect::Inserted(_), Some(current))
-            if would_cascade(change, act_rows, &changed.row, &current)? =>
-        {
-            Err(conflict(entry, "a later change refers to a row that it created"))
-        }
-        (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
+        (RowEffect::Deleted(_), None) => Ok(()),
         (RowEffect::Set { after, .. }, Some(current)) => {
             let changed_later = after
                 .iter()
                 .find(|(name, value)| !is_usage_column(name) && current.get(*name) != Some(*value));
-            changed_later.map_or(Ok(()), |(name, _)| {
-                Err(conflict(entry, &format!("the {name} that it set was changed later")))
-            })
+            changed_later
+                .map_or(Ok(()), |(name, _)| refuse(&format!("the {name} that it set was changed later")))
         }
     }
 }
 
-/// Returns whether deleting the row would also delete relations, variants or sources that the act
+/// Returns the relations, variants and sources that would be deleted with the row and that the act
 /// did not create.
-fn would_cascade(
+fn dependents(
     change: &Change<'_>,
     act_rows: &HashSet<&Row>,
     row: &Row,
     image: &Image,
-) -> Result<bool> {
-    let Row::Memory(seq) = row else { return Ok(false) };
+) -> Result<Vec<Row>> {
+    let Row::Memory(seq) = row else { return Ok(Vec::new()) };
     let id = image.get("id").and_then(Value::as_str).unwrap_or_default();
-    let dependent = relations::rows_of(change.conn, *seq, id)?;
-    Ok(dependent.iter().any(|row| !act_rows.contains(row)))
+    let mut dependent = relations::rows_of(change.conn, *seq, id)?;
+    dependent.retain(|row| !act_rows.contains(row));
+    Ok(dependent)
 }
 
 fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {

@@ -141,8 +141,8 @@ pub(crate) struct Importer<'a, 'b> {
     /// Number of memories that differ in the file and are kept, because a person stored or confirmed
     /// them.
     pub kept_for_trust: usize,
-    /// Candidates that the import added.
-    pub added_candidates: usize,
+    /// Added memories that are seen in their own projects only until a person confirms them.
+    pub added_unconfirmed: usize,
     /// How it is imported.
     pub mode: ImportMode,
     refused_ids: HashSet<MemoryId>,
@@ -181,7 +181,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             unusable_encodings: 0,
             kept_despite_tombstone: 0,
             kept_for_trust: 0,
-            added_candidates: 0,
+            added_unconfirmed: 0,
             refused_ids: HashSet::new(),
         })
     }
@@ -283,10 +283,11 @@ impl<'a, 'b> Importer<'a, 'b> {
             let own_model = &self.change.shared.sets().active.model;
             reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
-        if reply.added > self.added_candidates {
-            reply.notes.push(
-                "Imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported".to_owned(),
-            );
+        if self.added_unconfirmed > 0 {
+            reply.notes.push(format!(
+                "{} of the imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported",
+                self.added_unconfirmed
+            ));
         }
         failpoint!("before the journal entry of an import");
         reply.act = self.change.commit_to_journal("import")?;

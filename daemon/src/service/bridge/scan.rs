@@ -288,5 +288,6 @@ fn scanned(
     }
     let replaced = u32::try_from(replaced).unwrap_or(u32::MAX);
     let mode = read.mode;
-    Some(ScannedFile { path, group, hash, mode, text, replaced, statements })
+    let shown_path = files::shown(&file.path);
+    Some(ScannedFile { path, shown_path, group, hash, mode, text, replaced, statements })
 }

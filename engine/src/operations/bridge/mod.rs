@@ -4,6 +4,7 @@
 
 mod record;
 
+pub(crate) use record::ACT;
 pub use record::{Scan, ScanCounts, ScannedFile};
 
 use crate::bridge::LoadedMemory;

@@ -18,19 +18,22 @@ use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
+use loci_proto::foreign::{IMPORTED, ImportOrigin};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Origin, Scope, Trust};
 use loci_proto::requests::bridge::BridgeClient;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The act of an import by the bridge, in `loci history`.
-const ACT: &str = "bridge";
+pub(crate) const ACT: &str = "bridge";
 /// The key of metadata with the file that a memory is from.
 const SOURCE: &str = "source_file";
 /// The key with the day on which the statement had left its file.
 const GONE: &str = "source_gone";
+/// Maximum number of memories with the same origin.
+const MAX_EQUAL_STATEMENTS: u32 = 100;
 /// Share of common words from which a new statement is the new wording of one that left the file.
 const SAME_STATEMENT: f64 = 0.5;
 
@@ -39,6 +42,8 @@ const SAME_STATEMENT: f64 = 0.5;
 pub struct ScannedFile {
     /// Its path.
     pub path: String,
+    /// Its path with `~` for the home folder, as imports name it.
+    pub shown_path: String,
     /// Its project, if it is known.
     pub group: Option<Group>,
     /// SHA-256 of its bytes, in hexadecimal digits.
@@ -184,10 +189,11 @@ impl Recorder<'_, '_> {
     }
 
     fn import(&mut self, file_id: i64, file: &ScannedFile, known: &[StatementRow]) -> Result<()> {
-        let stated: HashMap<[u8; 16], &Statement> =
-            file.statements.iter().map(|statement| (statement.hash(), statement)).collect();
+        // Earlier versions imported the texts without their headings.
+        let hashes = |statement: &Statement| [statement.hash(), statement.bare_hash()];
+        let stated: HashSet<[u8; 16]> = file.statements.iter().flat_map(hashes).collect();
         let is_stated = |row: &StatementRow| {
-            <[u8; 16]>::try_from(row.hash.as_slice()).is_ok_and(|hash| stated.contains_key(&hash))
+            <[u8; 16]>::try_from(row.hash.as_slice()).is_ok_and(|hash| stated.contains(&hash))
         };
         for row in known.iter().filter(|row| row.is_gone && is_stated(row)) {
             self.mark_present(file_id, row)?;
@@ -197,14 +203,32 @@ impl Recorder<'_, '_> {
             self.mark_gone(file_id, row)?;
             left.extend(memories::by_id_text(self.change.conn, &row.memory)?);
         }
-        let is_known = |hash: &[u8; 16]| known.iter().any(|row| row.hash == hash.as_slice());
-        for statement in file.statements.iter().filter(|one| !is_known(&one.hash())) {
+        let known: HashSet<&[u8]> = known.iter().map(|row| row.hash.as_slice()).collect();
+        let is_known = |one: &Statement| hashes(one).iter().any(|hash| known.contains(hash.as_slice()));
+        for statement in file.statements.iter().filter(|one| !is_known(one)) {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
             let id = self.store(file, group, statement)?;
             bridge::put_statement(self.change.conn, file_id, &statement.hash(), id.as_str())?;
             self.supersede_older(&mut left, &id, statement)?;
         }
         Ok(())
+    }
+
+    /// Returns the id of the memory of a statement, and whether it is a new one.
+    fn id_of(&self, origin: &ImportOrigin) -> Result<(MemoryId, bool)> {
+        let conn = self.change.conn;
+        for number in 0..MAX_EQUAL_STATEMENTS {
+            let id = origin.memory_id(number);
+            if tombstones::has(conn, &id)? {
+                return Ok((id, false));
+            }
+            match memories::by_id(conn, &id)? {
+                None => return Ok((id, true)),
+                Some(memory) if is_of(&memory, origin) => return Ok((id, false)),
+                Some(_) => {}
+            }
+        }
+        Ok((MemoryId::from(uuid::Uuid::now_v7()), true))
     }
 
     /// Stores a statement, unless its project has a memory with this text; returns the memory.
@@ -222,11 +246,17 @@ impl Recorder<'_, '_> {
                 || (memory.scope == Scope::Global && !is_isolated)
         };
         if let Some(same) = memories::by_hash(conn, &hash)?.into_iter().find(sees) {
+            self.set_gone_mark(same.id.as_str(), None)?;
             return Ok(same.id);
+        }
+        let origin = statement.origin(self.scan.client, &file.shown_path);
+        let (id, is_new) = self.id_of(&origin)?;
+        if !is_new {
+            return Ok(id);
         }
         groups::ensure(conn, group, now)?;
         let content = &statement.text;
-        let metadata = metadata(file, statement);
+        let metadata = metadata(file, statement, &origin);
         let provenance = Provenance {
             origin: Some(Origin::Import),
             client: Some(self.scan.client.as_str().to_owned()),
@@ -234,8 +264,10 @@ impl Recorder<'_, '_> {
             flags: flags::of_memory(content, &metadata),
             ..Provenance::unknown()
         };
-        let id = MemoryId::from(uuid::Uuid::now_v7());
-        let scope = self.change.shared.settings().scopes.of(statement.kind);
+        let scope = match statement.is_about_person {
+            true => Scope::Global,
+            false => self.change.shared.settings().scopes.of(statement.kind),
+        };
         let new = NewMemory {
             id: &id,
             kind: statement.kind,
@@ -286,20 +318,22 @@ impl Recorder<'_, '_> {
         if bridge::is_stated(self.change.conn, &row.memory)? {
             return Ok(());
         }
-        self.set_gone_mark(row, Some(Value::from(now.date())))
+        self.set_gone_mark(&row.memory, Some(Value::from(now.date())))
     }
 
     fn mark_present(&mut self, file: i64, row: &StatementRow) -> Result<()> {
         bridge::set_statement_gone(self.change.conn, file, &row.hash, None)?;
-        self.set_gone_mark(row, None)
+        self.set_gone_mark(&row.memory, None)
     }
 
     /// Changes the mark in the metadata of an imported memory. Other memories are not the bridge's to change.
-    fn set_gone_mark(&mut self, row: &StatementRow, mark: Option<Value>) -> Result<()> {
-        let Some(mut memory) = memories::by_id_text(self.change.conn, &row.memory)? else {
+    fn set_gone_mark(&mut self, memory: &str, mark: Option<Value>) -> Result<()> {
+        let Some(mut memory) = memories::by_id_text(self.change.conn, memory)? else {
             return Ok(());
         };
-        if memory.provenance.trust != Trust::Import || !memory.metadata.contains_key(SOURCE) {
+        let is_imported = [SOURCE, IMPORTED].iter().any(|name| memory.metadata.contains_key(*name));
+        let is_marked = memory.metadata.get(GONE) == mark.as_ref();
+        if memory.provenance.trust != Trust::Import || !is_imported || is_marked {
             return Ok(());
         }
         self.change.record_before(Row::Memory(memory.seq))?;
@@ -326,13 +360,24 @@ fn erased(conn: &rusqlite::Connection, known: &[StatementRow]) -> Result<HashSet
     Ok(erased)
 }
 
-fn metadata(file: &ScannedFile, statement: &Statement) -> Map<String, Value> {
+fn metadata(
+    file: &ScannedFile,
+    statement: &Statement,
+    origin: &ImportOrigin,
+) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
-    if !statement.section.is_empty() {
-        metadata.insert("section".to_owned(), Value::from(statement.section.clone()));
+    metadata.insert(IMPORTED.to_owned(), json!(origin));
+    if let Some(category) = &statement.category {
+        metadata.insert("category".to_owned(), Value::from(category.clone()));
     }
     metadata
+}
+
+/// Returns whether a memory is from this statement, whatever was changed in it since.
+fn is_of(memory: &Memory, origin: &ImportOrigin) -> bool {
+    let stored = memory.metadata.get(IMPORTED).and_then(|found| ImportOrigin::deserialize(found).ok());
+    stored.is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
 }
 
 /// Returns the share of words that two texts have in common.

@@ -49,9 +49,9 @@ fn examples(plan: &Plan) -> Vec<&Planned> {
 
 /// Returns what is left out: where and why.
 fn left_out(plan: &Plan) -> Vec<(&str, &str, &str)> {
-    let kept = plan.planned.iter().filter_map(|planned| match planned.change {
+    let kept = plan.planned.iter().filter_map(|planned| match &planned.change {
         Change::Kept(reason) => {
-            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason))
+            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason.as_ref()))
         }
         _ => None,
     });

@@ -62,6 +62,9 @@ pub struct Reading {
 pub struct ForeignMemory {
     /// The file, with `~` for the home folder.
     pub path: String,
+    /// The folder that was named, below which the file is found again if the folder is renamed; absent where the place of files is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// Where in the file: the headings above a statement, or the id that the program gave it.
     pub place: String,
     /// The id that the program gave it, which stays when its text changes; absent for a statement of a Markdown file.
@@ -102,6 +105,9 @@ pub struct ImportOrigin {
     pub from: String,
     /// The file.
     pub path: String,
+    /// The folder that was named, if the file may move with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// Where in the file.
     pub place: String,
     /// The id that the program gave it.
@@ -112,11 +118,24 @@ pub struct ImportOrigin {
 }
 
 impl ImportOrigin {
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn whole_path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the path of the file below the folder that was named, or the whole path.
+    #[must_use]
+    pub fn path_in_root(&self) -> &str {
+        let below = self.root.as_deref().and_then(|root| self.path.strip_prefix(root));
+        below.map_or(self.path.as_str(), |path| path.trim_start_matches('/'))
+    }
+
     /// Returns the id of the memory, which depends only on the source; `number` tells equal statements of a file apart.
     #[must_use]
     pub fn memory_id(&self, number: u32) -> MemoryId {
         let text = if self.id.is_some() { "" } else { self.text.as_str() };
-        let parts = [&self.from, &self.path, self.id.as_deref().unwrap_or_default(), text];
+        let parts = [&self.from, self.path_in_root(), self.id.as_deref().unwrap_or_default(), text];
         let mut hash = Sha256::new();
         for part in parts {
             hash.update(part.as_bytes());
@@ -151,6 +170,8 @@ pub fn without_place<'a>(content: &'a str, place: &str) -> &'a str {
 pub enum ForeignProject {
     /// A folder.
     Folder(String),
+    /// The repository that a folder is in; outside any, the project of the working directory.
+    RepositoryOf(String),
     /// A name that the program gave it.
     Named(String),
 }

@@ -74,6 +74,7 @@ impl Statement {
         ImportOrigin {
             from: from.as_str().to_owned(),
             path: path.to_owned(),
+            root: None,
             place: self.place.clone(),
             id: self.own_id.clone(),
             text: text_hash(&self.text),

@@ -185,6 +185,7 @@ impl<'a> Collector<'a> {
 pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> ForeignMemory {
     ForeignMemory {
         path: file.name.clone(),
+        root: None,
         place: String::new(),
         own_id: None,
         kind: MemoryType::Semantic,

@@ -4,7 +4,7 @@
 //! A numbered list and a code block stay whole, with the sentence that introduces them, because
 //! their order matters. Comments, images alone and lines that only point to a file are left out.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -14,6 +14,11 @@ const WHOLE_ITEM_BYTES: usize = 600;
 const WHOLE_LIST_BYTES: usize = 4000;
 /// A longer paragraph is split at the ends of sentences, in bytes.
 const PARAGRAPH_BYTES: usize = 1200;
+
+/// Code blocks that only ask a program for a list of other notes.
+const QUERY_LANGUAGES: [&str; 4] = ["dataview", "dataviewjs", "query", "tasks"];
+/// The boxes of a list of tasks, and what they mean.
+const TASKS: [(&str, &str); 3] = [("[ ] ", "To do: "), ("[x] ", "Done: "), ("[X] ", "Done: ")];
 
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,9 +93,17 @@ impl Splitter<'_> {
             Tag::Heading { level, .. } => self.heading(*level, inner),
             Tag::Paragraph => self.paragraph(range),
             Tag::List(first) => self.list(first.is_some(), range, inner),
+            Tag::CodeBlock(CodeBlockKind::Fenced(language))
+                if QUERY_LANGUAGES.contains(&language.trim()) =>
+            {
+                self.can_extend = false;
+            }
             Tag::CodeBlock(_) => self.code(range),
             Tag::Table(_) => self.table(inner),
-            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => self.blocks(inner),
+            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => {
+                self.blocks(inner);
+                self.can_extend = false;
+            }
             // Comments and other HTML say nothing to a reader.
             _ => self.can_extend = false,
         }
@@ -282,10 +295,10 @@ fn item_text(source: &str) -> String {
             .trim_start_matches(' ')
             .len();
     let first = source.get(marker..).unwrap_or_default();
-    let first =
-        ["[ ] ", "[x] ", "[X] "].iter().find_map(|box_| first.strip_prefix(box_)).unwrap_or(first);
     let mut lines = first.lines();
-    let mut text = lines.next().unwrap_or_default().to_owned();
+    let first = lines.next().unwrap_or_default();
+    let task = TASKS.iter().find_map(|(mark, state)| Some((state, first.strip_prefix(mark)?)));
+    let mut text = task.map_or(first.to_owned(), |(state, rest)| format!("{state}{rest}"));
     for line in lines {
         let indent = line.len() - line.trim_start_matches(' ').len();
         text.push('\n');
@@ -309,8 +322,17 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
+/// Returns whether a text is only images, in the form of Markdown or of Obsidian.
 fn is_image(text: &str) -> bool {
-    text.starts_with("![") && text.ends_with(')') && !text.contains('\n')
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let wiki = rest.strip_prefix("![[").and_then(|inner| inner.split_once("]]"));
+        let plain = rest.strip_prefix("![").and_then(|inner| inner.split_once("]("));
+        let plain = plain.and_then(|(_, target)| target.split_once(')'));
+        let Some((_, after)) = wiki.or(plain) else { return false };
+        rest = after.trim_start();
+    }
+    true
 }
 
 #[cfg(test)]
@@ -330,7 +352,7 @@ mod tests {
                 "The shop sells pots.",
                 "Build: Use `just build`",
                 "Build: Never commit\ngenerated files",
-                "Build > Tests: Run them twice",
+                "Build > Tests: To do: Run them twice",
                 "Style: Tabs, not spaces."
             ]
         );
@@ -352,6 +374,16 @@ mod tests {
     fn rows_name_their_columns_and_comments_are_left_out() {
         let text = "<!-- a comment -->\n\n| host | port |\n|---|---|\n| heron | 80 |\n| egret | |\n\n![logo](a.png)\n";
         assert_eq!(contents(text), ["host: heron; port: 80", "host: egret"]);
+    }
+
+    #[test]
+    fn tasks_keep_their_state_and_embeds_and_queries_are_left_out() {
+        let text = "- [ ] order the door\n- [x] pour the slab\n\n> Warm wood floats\n\n```dataview\nLIST\n```\n\n![[boat.jpg]]\n\n![a](a.png) ![[b.png]]\n\nA picture ![c](c.png)\n";
+        assert_eq!(
+            contents(text),
+            ["To do: order the door", "Done: pour the slab", "Warm wood floats", "A picture ![c](c.png)"]
+        );
+        assert!(split(text, &[]).iter().all(|statement| !statement.is_procedure));
     }
 
     #[test]

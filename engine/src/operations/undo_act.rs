@@ -14,19 +14,19 @@ use crate::failpoint::failpoint;
 use crate::model::document;
 use crate::model::time::Timestamp;
 use crate::operations::folders::HEAL;
-use crate::operations::undo_later::{LaterActs, keeps_texts};
+use crate::operations::undo_later::{LaterActs, is_import, keeps_texts};
 use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{Origin, Trust};
-use loci_proto::requests::history::{ChangedText, JournalEntry};
+use loci_proto::requests::history::{ChangedText, JournalEntry, MAX_CHANGED_TEXTS};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// Maximum texts of a line of the history.
-const MAX_CHANGED_TEXTS: usize = 3;
+/// Memories of an import whose projects are looked at.
+const MAX_PLACED: usize = 50;
 
 /// Refuses to undo an act that is undone already, or on whose rows later changes depend.
 pub(crate) fn check_act(change: &Change<'_>, entry: &Entry, later: &LaterActs) -> Result<()> {
@@ -261,11 +261,28 @@ pub(crate) fn to_reply(
         rows: entry.rows.len(),
         client: entry.client.clone(),
         session: entry.session.clone(),
-        group: entry.group.clone(),
+        group: project_of(conn, entry)?,
         at: entry.at.iso(),
         undone_at: undone_at.map(Timestamp::iso),
         changed: changed_texts(conn, entry)?,
     })
+}
+
+/// Returns the project of an act: of an import, the one into which it imported, if it is only one.
+fn project_of(conn: &Connection, entry: &Entry) -> Result<Option<String>> {
+    let mut found: Option<String> = None;
+    let rows = entry.rows.iter().filter(|changed| matches!(changed.row, Row::Memory(_)));
+    for changed in rows.take(if is_import(&entry.act) { MAX_PLACED } else { 0 }) {
+        let Row::Memory(seq) = changed.row else { continue };
+        let Some(group) = memories::by_seq(conn, seq)?.and_then(|memory| memory.group) else {
+            continue;
+        };
+        if found.as_ref().is_some_and(|found| *found != group) {
+            return Ok(None);
+        }
+        found = Some(group);
+    }
+    Ok(found.or_else(|| entry.group.clone()))
 }
 
 /// Returns the texts of the first memories and projects that an act changed.

@@ -20,6 +20,11 @@ const AUTOMATIC: [&str; 2] = [HEAL, bridge::ACT];
 /// Acts that add what a file says.
 const IMPORTS: [&str; 2] = ["import", bridge::ACT];
 
+/// Returns whether an act adds what a file says.
+pub(crate) fn is_import(act: &str) -> bool {
+    IMPORTS.contains(&act)
+}
+
 /// Returns whether an act leaves the texts of the memories that it changes alone.
 pub(crate) fn keeps_texts(act: &str) -> bool {
     REVIEWS.contains(&act) || AUTOMATIC.contains(&act)
@@ -43,7 +48,7 @@ impl LaterActs {
         let rows: HashMap<&Row, &RowEffect> =
             entry.rows.iter().map(|changed| (&changed.row, &changed.effect)).collect();
         // A review of what an import changed belongs to the import; of what another act changed it is a decision of its own.
-        let is_import = IMPORTS.contains(&entry.act.as_str());
+        let is_import = is_import(&entry.act);
         for id in journal::open_after(conn, entry.id)? {
             let Some(act) = journal::by_id(conn, id)?.filter(|act| !excluded.contains(&act.id))
             else {

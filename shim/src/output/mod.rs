@@ -4,6 +4,7 @@
 //! prints the daemon's reply unchanged.
 
 mod confirm;
+mod counted;
 mod escape;
 pub mod local_time;
 mod marked_text;
@@ -17,6 +18,7 @@ mod table;
 mod wrap;
 
 pub use confirm::{Consent, choose, confirm, confirm_typed};
+pub use counted::counted;
 pub use escape::{escape_line, escape_lines};
 pub use marked_text::MarkedText;
 pub use memory_row::{DERIVED_DAY, Extent, MemoryRow, Rows, bar, row_passage, short_id};
@@ -25,4 +27,4 @@ pub use print::{OutputFormat, print_bytes, print_json_error, print_line, print_n
 pub use problem::Problem;
 pub use style::{Ink, Style};
 pub use table::{Screen, table, table_on};
-pub use wrap::wrap;
+pub use wrap::{collapse_spaces, wrap};

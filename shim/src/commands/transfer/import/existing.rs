@@ -81,15 +81,8 @@ impl Existing {
     /// # Errors
     /// The daemon cannot be reached, or the store cannot be read.
     pub async fn load(client: &VerbClient) -> Result<Self, Problem> {
-        let request = ExportRequest { layout: Layout::Dump, vectors: false };
-        let mut answer = client.call_streamed("/export", &request).await?;
-        let (mut existing, mut rest) = (Self::default(), Vec::new());
-        while let Some(chunk) = answer.next_chunk().await? {
-            rest.extend_from_slice(&chunk);
-            let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
-            let complete: Vec<u8> = rest.drain(..=end).collect();
-            complete.split(|byte| *byte == b'\n').for_each(|line| existing.add(line));
-        }
+        let mut existing = Self::default();
+        for_each_line(client, |line| existing.add(line)).await?;
         Ok(existing)
     }
 
@@ -132,4 +125,24 @@ impl Existing {
             _ => {}
         }
     }
+}
+
+/// Calls a function with each line of a dump of the store.
+///
+/// # Errors
+/// The daemon cannot be reached, or the store cannot be read.
+pub(super) async fn for_each_line(
+    client: &VerbClient,
+    mut use_line: impl FnMut(&[u8]),
+) -> Result<(), Problem> {
+    let request = ExportRequest { layout: Layout::Dump, vectors: false };
+    let mut answer = client.call_streamed("/export", &request).await?;
+    let mut rest = Vec::new();
+    while let Some(chunk) = answer.next_chunk().await? {
+        rest.extend_from_slice(&chunk);
+        let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
+        let complete: Vec<u8> = rest.drain(..=end).collect();
+        complete.split(|byte| *byte == b'\n').for_each(&mut use_line);
+    }
+    Ok(())
 }

@@ -17,6 +17,10 @@ const MIN_SIMILARITY: f32 = 0.5;
 /// Maximum number of changed texts and of earlier ones under a heading that are compared pair by pair.
 const MAX_COMPARED: usize = 64;
 
+/// The paths by which a statement is found again, one after the other: the folder may have another name now, and earlier versions
+/// recorded only the whole path.
+const PATHS: [fn(&ImportOrigin) -> &str; 2] = [ImportOrigin::whole_path, ImportOrigin::path_in_root];
+
 /// What becomes of one memory.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
@@ -59,12 +63,23 @@ impl Plan {
         existing: &Existing,
         projects: &mut Projects,
     ) -> Self {
-        let files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
+        let mut files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
+        let roots: HashSet<&str> =
+            reading.memories.iter().filter_map(|memory| memory.root.as_deref()).collect();
+        let below = |file: &'_ String| {
+            let mut below = roots.iter().filter_map(|root| file.strip_prefix(root));
+            below.next().map(|path| path.trim_start_matches('/').to_owned())
+        };
+        let below: Vec<String> = reading.files.iter().filter_map(below).collect();
+        files.extend(below.iter().map(String::as_str));
         let earlier: Vec<&ImportedMemory> = existing
             .imported
             .iter()
             .filter(|memory| {
-                memory.origin.from == format.as_str() && files.contains(memory.origin.path.as_str())
+                let origin = &memory.origin;
+                let is_read = |path: &str| files.contains(path);
+                origin.from == format.as_str()
+                    && (is_read(&origin.path) || is_read(origin.path_in_root()))
             })
             .collect();
         let origins: Vec<ImportOrigin> =
@@ -158,6 +173,7 @@ fn origin(format: Format, memory: &ForeignMemory) -> ImportOrigin {
     ImportOrigin {
         from: format.as_str().to_owned(),
         path: memory.path.clone(),
+        root: memory.root.clone(),
         place: memory.place.clone(),
         id: memory.own_id.clone(),
         text: text_hash(&memory.content),
@@ -186,14 +202,21 @@ fn match_all<'a>(
 ) -> Vec<Option<&'a ImportedMemory>> {
     let mut unmatched: Vec<Option<&'a ImportedMemory>> =
         earlier.iter().copied().map(Some).collect();
-    let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
-    for (at, old) in earlier.iter().enumerate().rev() {
-        by_key.entry(key(&old.origin)).or_default().push(at);
+    let mut matches: Vec<Option<&'a ImportedMemory>> = vec![None; origins.len()];
+    for path in PATHS {
+        let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
+        for (at, old) in earlier.iter().enumerate().rev() {
+            if unmatched[at].is_some() {
+                by_key.entry(key(&old.origin, path(&old.origin))).or_default().push(at);
+            }
+        }
+        for (found, origin) in matches.iter_mut().zip(origins) {
+            if found.is_none() {
+                let old = by_key.get_mut(&key(origin, path(origin))).and_then(Vec::pop);
+                *found = old.and_then(|old| unmatched[old].take());
+            }
+        }
     }
-    let mut matches: Vec<Option<&'a ImportedMemory>> = origins
-        .iter()
-        .map(|origin| unmatched[by_key.get_mut(&key(origin))?.pop()?].take())
-        .collect();
     let mut left: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (at, old) in unmatched.iter().enumerate() {
         if let Some(old) = old.filter(|old| old.origin.id.is_none()) {
@@ -225,9 +248,9 @@ fn match_all<'a>(
 }
 
 /// What a memory is found again by: the id of its program, or its text.
-fn key(origin: &ImportOrigin) -> (&str, Option<&str>, &str) {
+fn key<'a>(origin: &'a ImportOrigin, path: &'a str) -> (&'a str, Option<&'a str>, &'a str) {
     let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
-    (&origin.path, origin.id.as_deref(), text)
+    (path, origin.id.as_deref(), text)
 }
 
 /// Gives new ids, which depend only on the source: what was erased here is not imported again.

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 const NOTES: &str = "# Shop memory\n\n- [Kiln](kiln.md) - the kiln\n\n## People\n\n- Marta owns the kiln and the glazes\n- Tomasz reviews the shop\n";
-const KILN: &str =
-    "---\nname: kiln\ndescription: How the kiln is fired\n---\n\nNever fire it above 1220 degrees.\n";
+const KILN: &str = "---\nname: kiln\ndescription: How the kiln is fired\n---\n\nNever fire it above 1220 degrees.\n";
 
 fn done(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.loci(&[arguments, &["--json"]].concat());

@@ -130,7 +130,8 @@ fn a_relation_to_an_unknown_entity_and_whole_reasons_are_in_the_preview() {
     let graph = "{\"type\":\"entity\",\"name\":\"Marta\",\"entityType\":\"person\",\"observations\":[]}\n{\"type\":\"relation\",\"from\":\"Marta\",\"to\":\"Nobody\",\"relationType\":\"knows\"}\n";
     fs::write(home.path("project/memory.jsonl"), graph).expect("a file");
     let output = home.loci(&["import", "--from", "server-memory", "memory.jsonl", "--dry-run"]);
-    let shown = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown =
+        String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("a relation to an unknown entity: Nobody"), "{shown}");
 }
 

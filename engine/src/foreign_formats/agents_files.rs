@@ -88,8 +88,24 @@ fn project_of(path: &Path, home: &Path) -> Option<PathBuf> {
 
 /// Words around the name of a file that say nothing but to read it.
 const POINTING: [&str; 18] = [
-    "see", "also", "read", "refer", "to", "for", "more", "details", "the", "in", "and", "info",
-    "information", "full", "file", "about", "this", "that",
+    "see",
+    "also",
+    "read",
+    "refer",
+    "to",
+    "for",
+    "more",
+    "details",
+    "the",
+    "in",
+    "and",
+    "info",
+    "information",
+    "full",
+    "file",
+    "about",
+    "this",
+    "that",
 ];
 
 /// Returns whether a statement only names a file by `@path`, by which Claude Code includes it.

@@ -7,8 +7,9 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
-use crate::foreign_formats::places::Places;
 use crate::foreign_formats::memory_files::{self, Notes};
+use crate::foreign_formats::places::Places;
+use loci_proto::counted::counted;
 use loci_proto::foreign::ForeignProject;
 use loci_proto::memory::Scope;
 use serde_json::Value;
@@ -53,7 +54,8 @@ fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<For
     let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
     let Notes { notes, fields, pointers } = memory_files::of_claude(&stem, &file.text);
     if pointers > 0 {
-        let reason = format!("{pointers} lines that point to other files");
+        let lines = counted(pointers, "line that points", "lines that point");
+        let reason = format!("{lines} to another file");
         collector.skip(&file.name, "", &reason);
     }
     let mut base = memory_of(file, project);

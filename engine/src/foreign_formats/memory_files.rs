@@ -232,16 +232,23 @@ mod tests {
 
     #[test]
     fn a_note_has_its_headings_and_its_bytes_in_the_file() {
-        let text = format!("# Shop\n\n- [Deploys](deploys.md) - how\n\n## People\n\n- Marta owns the kiln\n  and the clay\n\n{BLOCK_BEGIN}\n- One two\n{BLOCK_END}\n\nRun it.\n\n```sh\njust\n```\n");
+        let text = format!(
+            "# Shop\n\n- [Deploys](deploys.md) - how\n\n## People\n\n- Marta owns the kiln\n  and the clay\n\n{BLOCK_BEGIN}\n- One two\n{BLOCK_END}\n\nRun it.\n\n```sh\njust\n```\n"
+        );
         let found = of_claude("MEMORY", &text);
         let contents: Vec<&str> = found.notes.iter().map(|note| note.content.as_str()).collect();
         assert_eq!(
             contents,
-            ["Shop > People: Marta owns the kiln\nand the clay", "Shop > People: Run it.\n```sh\njust\n```"]
+            [
+                "Shop > People: Marta owns the kiln\nand the clay",
+                "Shop > People: Run it.\n```sh\njust\n```"
+            ]
         );
-        let places: Vec<&str> =
-            found.notes.iter().map(|note| &text[note.bytes.clone()]).collect();
-        assert_eq!(places, ["- Marta owns the kiln\n  and the clay", "Run it.\n\n```sh\njust\n```"]);
+        let places: Vec<&str> = found.notes.iter().map(|note| &text[note.bytes.clone()]).collect();
+        assert_eq!(
+            places,
+            ["- Marta owns the kiln\n  and the clay", "Run it.\n\n```sh\njust\n```"]
+        );
         assert_eq!(found.pointers, 1);
     }
 

@@ -128,7 +128,8 @@ impl Splitter<'_> {
             return;
         }
         let source = self.source;
-        let mut at = range.start + (source[range.clone()].len() - source[range.clone()].trim_start().len());
+        let mut at =
+            range.start + (source[range.clone()].len() - source[range.clone()].trim_start().len());
         for part in parts(text) {
             let end = at + part.len();
             self.push(&part, false, &(at..end));
@@ -168,7 +169,11 @@ impl Splitter<'_> {
         while at < inner.len() {
             let end = end_of(inner, at);
             if matches!(inner[at].0, Event::Start(Tag::Item)) {
-                self.item(intro.as_ref().map(|(text, _)| text.as_str()), &inner[at].1, &inner[at + 1..end]);
+                self.item(
+                    intro.as_ref().map(|(text, _)| text.as_str()),
+                    &inner[at].1,
+                    &inner[at + 1..end],
+                );
             }
             at = end + 1;
         }
@@ -381,7 +386,12 @@ mod tests {
         let text = "- [ ] order the door\n- [x] pour the slab\n\n> Warm wood floats\n\n```dataview\nLIST\n```\n\n![[boat.jpg]]\n\n![a](a.png) ![[b.png]]\n\nA picture ![c](c.png)\n";
         assert_eq!(
             contents(text),
-            ["To do: order the door", "Done: pour the slab", "Warm wood floats", "A picture ![c](c.png)"]
+            [
+                "To do: order the door",
+                "Done: pour the slab",
+                "Warm wood floats",
+                "A picture ![c](c.png)"
+            ]
         );
         assert!(split(text, &[]).iter().all(|statement| !statement.is_procedure));
     }

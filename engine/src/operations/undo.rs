@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::operations::undo_later::LaterActs;
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
+use crate::operations::undo_later::LaterActs;
 use crate::operations::undo_session::{resolve_session, to_stored, undo_session};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
@@ -168,7 +168,9 @@ fn require_consent(entry: &Entry, later: &LaterActs, with: &[i64]) -> Result<()>
         ids.join(", ")
     );
     let failure = Failure::new(Code::Conflict, message).at("with");
-    Err(failure.hint("Name them in with to take them back too, as loci undo does after it asked").into())
+    Err(failure
+        .hint("Name them in with to take them back too, as loci undo does after it asked")
+        .into())
 }
 
 pub(crate) fn no_such_act(id: i64) -> Error {

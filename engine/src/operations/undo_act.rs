@@ -140,9 +140,7 @@ fn check_unchanged(
     changed: &RowChange,
 ) -> Result<()> {
     let row = &changed.row;
-    let refuse = |reason: &str| {
-        Err(conflict(entry, &format!("{reason}{}", later.named([row]))))
-    };
+    let refuse = |reason: &str| Err(conflict(entry, &format!("{reason}{}", later.named([row]))));
     let current = rows::image(change.conn, row)?;
     match (&changed.effect, current) {
         // The memory was removed when its import was undone: of it there is nothing to take back.
@@ -169,8 +167,9 @@ fn check_unchanged(
             let changed_later = after
                 .iter()
                 .find(|(name, value)| !is_usage_column(name) && current.get(*name) != Some(*value));
-            changed_later
-                .map_or(Ok(()), |(name, _)| refuse(&format!("the {name} that it set was changed later")))
+            changed_later.map_or(Ok(()), |(name, _)| {
+                refuse(&format!("the {name} that it set was changed later"))
+            })
         }
     }
 }

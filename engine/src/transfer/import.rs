@@ -16,6 +16,7 @@ use crate::transfer::check::{CheckedFile, at_line, check_file};
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
 use crate::transfer::parse::parse;
 use crate::transfer::record::{LogLine, Record};
+use loci_proto::counted::counted;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType, Origin};
 use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
@@ -263,20 +264,22 @@ impl<'a, 'b> Importer<'a, 'b> {
         reply.skipped_lines = skipped.collect();
         if self.unusable_encodings > 0 {
             reply.notes.push(format!(
-                "the vectors of {} memories cannot be used and will be computed again",
-                self.unusable_encodings
+                "the vectors of {} cannot be used and will be computed again",
+                counted(self.unusable_encodings, "memory", "memories")
             ));
         }
         if self.kept_despite_tombstone > 0 {
             reply.notes.push(format!(
-                "{} memories were hard-deleted in the store of the file and are kept here; delete them with loci forget --hard",
-                self.kept_despite_tombstone
+                "{} hard-deleted in the store of the file, and kept here; to delete: loci forget --hard",
+                counted(self.kept_despite_tombstone, "memory was", "memories were")
             ));
         }
         if self.kept_for_trust > 0 {
             reply.notes.push(format!(
-                "{} memories differ in the file and are kept here, because a person stored or confirmed them",
-                self.kept_for_trust
+                "{} in the file and kept as here, because a person stored or confirmed {}{}",
+                counted(self.kept_for_trust, "memory differs", "memories differ"),
+                if self.kept_for_trust == 1 { "it" } else { "them" },
+                if self.mode.own_texts { "" } else { "; --mine takes the file" }
             ));
         }
         if let Some(model) = other_model {
@@ -285,8 +288,8 @@ impl<'a, 'b> Importer<'a, 'b> {
         }
         if self.added_unconfirmed > 0 {
             reply.notes.push(format!(
-                "{} of the imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported",
-                self.added_unconfirmed
+                "{} in no brief and in no other project until loci confirm --imported",
+                counted(self.added_unconfirmed, "imported memory is", "imported memories are")
             ));
         }
         failpoint!("before the journal entry of an import");

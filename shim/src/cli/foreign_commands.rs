@@ -203,6 +203,9 @@ mod tests {
         assert_eq!(explain(&mut error, &["recal".to_owned()]), None);
         let text = error.to_string();
         let at = |name: &str| text.find(&format!("'{name}'"));
-        assert!(at("recall").is_some() && at("recall") < at("reject").or(Some(usize::MAX)), "{text}");
+        assert!(
+            at("recall").is_some() && at("recall") < at("reject").or(Some(usize::MAX)),
+            "{text}"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::values::{
-    list_order_parser, memory_type_parser, parse_act, parse_confidence, parse_duration, parse_object,
-    scope_parser,
+    list_order_parser, memory_type_parser, parse_act, parse_confidence, parse_duration,
+    parse_object, scope_parser,
 };
 use clap::Args;
 use loci_proto::group::GroupName;

@@ -2,7 +2,7 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, escape_line, print_line, print_note, counted};
+use crate::output::{Problem, counted, escape_line, print_line, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::groups::{GroupsReply, GroupsRequest};
 use loci_proto::requests::maintenance::{

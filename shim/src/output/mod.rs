@@ -4,7 +4,6 @@
 //! prints the daemon's reply unchanged.
 
 mod confirm;
-mod counted;
 mod escape;
 pub mod local_time;
 mod marked_text;
@@ -18,8 +17,8 @@ mod table;
 mod wrap;
 
 pub use confirm::{Consent, choose, confirm, confirm_typed};
-pub use counted::counted;
 pub use escape::{escape_line, escape_lines};
+pub use loci_proto::counted::counted;
 pub use marked_text::MarkedText;
 pub use memory_row::{DERIVED_DAY, Extent, MemoryRow, Rows, bar, row_passage, short_id};
 pub use passage::Terms;

@@ -204,7 +204,8 @@ impl Recorder<'_, '_> {
             left.extend(memories::by_id_text(self.change.conn, &row.memory)?);
         }
         let known: HashSet<&[u8]> = known.iter().map(|row| row.hash.as_slice()).collect();
-        let is_known = |one: &Statement| hashes(one).iter().any(|hash| known.contains(hash.as_slice()));
+        let is_known =
+            |one: &Statement| hashes(one).iter().any(|hash| known.contains(hash.as_slice()));
         for statement in file.statements.iter().filter(|one| !is_known(one)) {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
             let id = self.store(file, group, statement)?;
@@ -376,7 +377,8 @@ fn metadata(
 
 /// Returns whether a memory is from this statement, whatever was changed in it since.
 fn is_of(memory: &Memory, origin: &ImportOrigin) -> bool {
-    let stored = memory.metadata.get(IMPORTED).and_then(|found| ImportOrigin::deserialize(found).ok());
+    let stored =
+        memory.metadata.get(IMPORTED).and_then(|found| ImportOrigin::deserialize(found).ok());
     stored.is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
 }
 

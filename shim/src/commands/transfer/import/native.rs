@@ -27,8 +27,9 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
 pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
     if args.dry_run && args.from.is_none() {
-        return Err(Problem::usage("--dry-run needs --from")
-            .hint("Say what the file is: loci import --from dump --dry-run FILE, or --from export"));
+        return Err(Problem::usage("--dry-run needs --from").hint(
+            "Say what the file is: loci import --from dump --dry-run FILE, or --from export",
+        ));
     }
     let [path] = args.paths.as_slice() else {
         return Err(Problem::new("Name one file")

@@ -5,7 +5,9 @@
 
 use crate::commands::transfer::import::existing::{Existing, ImportedMemory, Statements};
 use crate::commands::transfer::import::projects::Projects;
-use loci_proto::foreign::{ForeignMemory, Format, ImportOrigin, Reading, SkippedText, text_hash, without_place};
+use loci_proto::foreign::{
+    ForeignMemory, Format, ImportOrigin, Reading, SkippedText, text_hash, without_place,
+};
 use loci_proto::memory::MemoryId;
 use serde_json::{Map, Value};
 use similar::TextDiff;
@@ -19,7 +21,8 @@ const MAX_COMPARED: usize = 64;
 
 /// The paths by which a statement is found again, one after the other: the folder may have another name now, and earlier versions
 /// recorded only the whole path.
-const PATHS: [fn(&ImportOrigin) -> &str; 2] = [ImportOrigin::whole_path, ImportOrigin::path_in_root];
+const PATHS: [fn(&ImportOrigin) -> &str; 2] =
+    [ImportOrigin::whole_path, ImportOrigin::path_in_root];
 
 /// What becomes of one memory.
 #[derive(Debug, Clone)]

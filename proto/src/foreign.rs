@@ -2,14 +2,18 @@
 //!
 //! One line of JSON: a [`Reading`]. Not here: the formats of the programs (`engine::foreign_formats`), and what is imported of it (shim).
 
-use crate::memory::{Confidence, MemoryType, Scope, string_enum};
+use crate::memory::{Confidence, MemoryId, MemoryType, Scope, string_enum};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
+
+/// The metadata field that says where an imported memory is from.
+pub const IMPORTED: &str = "imported";
 
 string_enum! {
     /// A format that loci can read memories from.
@@ -58,6 +62,9 @@ pub struct Reading {
 pub struct ForeignMemory {
     /// The file, with `~` for the home folder.
     pub path: String,
+    /// The folder that was named, below which the file is found again if the folder is renamed; absent where the place of files is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// Where in the file: the headings above a statement, or the id that the program gave it.
     pub place: String,
     /// The id that the program gave it, which stays when its text changes; absent for a statement of a Markdown file.
@@ -91,12 +98,80 @@ pub struct ForeignMemory {
     pub content: String,
 }
 
+/// Where an imported memory is from. The import and the bridge give a statement of a file the same one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportOrigin {
+    /// The format.
+    pub from: String,
+    /// The file.
+    pub path: String,
+    /// The folder that was named, if the file may move with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Where in the file.
+    pub place: String,
+    /// The id that the program gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Beginning of the SHA-256 of the text that was read.
+    pub text: String,
+}
+
+impl ImportOrigin {
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn whole_path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the path of the file below the folder that was named, or the whole path.
+    #[must_use]
+    pub fn path_in_root(&self) -> &str {
+        let below = self.root.as_deref().and_then(|root| self.path.strip_prefix(root));
+        below.map_or(self.path.as_str(), |path| path.trim_start_matches('/'))
+    }
+
+    /// Returns the id of the memory, which depends only on the source; `number` tells equal statements of a file apart.
+    #[must_use]
+    pub fn memory_id(&self, number: u32) -> MemoryId {
+        let text = if self.id.is_some() { "" } else { self.text.as_str() };
+        let parts = [&self.from, self.path_in_root(), self.id.as_deref().unwrap_or_default(), text];
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hash.update(number.to_be_bytes());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash.finalize()[..16]);
+        MemoryId::from(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
+
+/// Returns the beginning of the SHA-256 of a text in hexadecimal digits.
+#[must_use]
+pub fn text_hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes())[..8].iter().fold(String::new(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    })
+}
+
+/// Returns a statement without the headings above it, with which its text begins.
+#[must_use]
+pub fn without_place<'a>(content: &'a str, place: &str) -> &'a str {
+    let rest = content.strip_prefix(place).and_then(|rest| rest.strip_prefix(": "));
+    rest.filter(|_| !place.is_empty()).unwrap_or(content)
+}
+
 /// The project of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignProject {
     /// A folder.
     Folder(String),
+    /// The repository that a folder is in; outside any, the project of the working directory.
+    RepositoryOf(String),
     /// A name that the program gave it.
     Named(String),
 }

@@ -21,6 +21,7 @@
 
 pub mod admin;
 pub mod bounded_numbers;
+pub mod counted;
 pub mod degraded;
 pub mod error;
 pub mod error_text;

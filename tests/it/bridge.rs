@@ -170,11 +170,12 @@ fn statements_are_imported_once_with_their_source_and_a_change_supersedes() {
     let watched = Watched::new(TestHome::without_model(), text);
     watched.write(
         "deploys.md",
-        &format!("---\nname: deploys\ndescription: x\ntype: feedback\n---\n\n{DEPLOY}\n"),
+        &format!("---\nname: deploys\ndescription: How deploys are done\ntype: feedback\n---\n\n{DEPLOY}\n"),
     );
     let switched = watched.on();
     assert_eq!(switched["imported"], 2, "{switched}");
-    assert_eq!(watched.memories(), [DEPLOY, "Use pnpm in this repository"]);
+    let deploy = format!("How deploys are done\n\n{DEPLOY}");
+    assert_eq!(watched.memories(), [&*deploy, "Shop: Use pnpm in this repository"]);
     let memory = watched.json(&["inspect", &watched.id_of("pnpm")]);
     let memory = &memory["memory"];
     assert_eq!((&memory["trust"], &memory["origin"]), (&json!("import"), &json!("import")));
@@ -184,7 +185,7 @@ fn statements_are_imported_once_with_their_source_and_a_change_supersedes() {
     watched.scan();
     watched.write("MEMORY.md", "# Shop\n\n- Use pnpm 9 in this repository\n");
     watched.scan();
-    assert_eq!(watched.memories(), [DEPLOY, "Use pnpm 9 in this repository"]);
+    assert_eq!(watched.memories(), [&*deploy, "Shop: Use pnpm 9 in this repository"]);
     // What left its file stays, and says so; what was forgotten does not come back.
     watched.write("MEMORY.md", "# Shop\n");
     watched.scan();
@@ -193,7 +194,7 @@ fn statements_are_imported_once_with_their_source_and_a_change_supersedes() {
     watched.done(&["forget", &watched.id_of("just ship"), "--yes"]);
     watched.write("deploys.md", &format!("{DEPLOY}\n"));
     watched.scan();
-    assert_eq!(watched.memories(), ["Use pnpm 9 in this repository"]);
+    assert_eq!(watched.memories(), ["Shop: Use pnpm 9 in this repository"]);
     // No version has the secret.
     let first = watched.done(&["bridge", "history", "MEMORY.md", "--version", "1"]);
     assert!(first.contains("[SECRET:") && !first.contains("kX9"), "{first}");
@@ -259,7 +260,7 @@ fn a_block_is_written_only_by_the_command_and_taken_out_again() {
     assert_eq!(watched.json(&["bridge", "write", "claude", "--yes"])["written"], false);
     assert_eq!(watched.json(&["list"])["memories"].as_array().map(Vec::len), Some(2));
     watched.done(&["bridge", "write", "claude", "--remove", "--yes"]);
-    assert_eq!(watched.read("MEMORY.md"), format!("{own}\n"));
+    assert_eq!(watched.read("MEMORY.md"), own);
 }
 
 #[test]
@@ -278,7 +279,8 @@ fn the_handbook_of_codex_is_imported_into_the_projects_that_it_names() {
     watched.done(&["add", "The shop sells tea", "--type", "semantic"]);
     let switched = watched.json(&["bridge", "codex", "--on", "--yes"]);
     assert_eq!((&switched["files"], &switched["imported"]), (&json!(2), &json!(1)));
-    assert_eq!(watched.memories(), [DEPLOY, "The shop sells tea"]);
+    let deploy = format!("shop > Reusable knowledge: {DEPLOY}");
+    assert_eq!(watched.memories(), ["The shop sells tea", &*deploy]);
     fs::remove_file(memories.join("one.md")).expect("the file is deleted");
     watched.done(&["bridge", "restore", "--yes"]);
     let back = fs::read_to_string(memories.join("one.md")).expect("the file is read");

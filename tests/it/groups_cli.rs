@@ -107,7 +107,7 @@ fn missing_ambiguous_and_equal_group_names_are_refused() {
     assert!(
         groups(&home, &["merge", "nowhere", "c", "--yes"])
             .expect_err("the command fails")
-            .contains("names no group: nowhere")
+            .contains("names no project: nowhere")
     );
     assert!(
         groups(&home, &["merge", "c", "c", "--yes"])

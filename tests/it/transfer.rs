@@ -223,7 +223,7 @@ fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
         stdout.contains("5 memories added")
-            && stdout.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
+            && stdout.contains("1 line skipped:\n  line 8: cannot be read: must be"),
         "{stdout}"
     );
     assert!(new.loci(&["ctl", "status"]).status.success());

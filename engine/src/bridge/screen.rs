@@ -24,6 +24,6 @@ fn screen(policy: &Policy, statement: Statement) -> Option<Statement> {
     }
     let screened = policy.screen(&statement.text).ok()?.text;
     let text = content::clean_text(screened.trim(), &mut Removed::default()).ok()?;
-    let section = policy.screen(&statement.section).ok()?.text;
-    Some(Statement { text, section, ..statement })
+    let place = policy.screen(&statement.place).ok()?.text;
+    Some(Statement { text, place, ..statement })
 }

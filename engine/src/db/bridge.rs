@@ -338,8 +338,24 @@ pub(crate) fn statements(conn: &Connection, file: i64) -> Result<Vec<StatementRo
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the memory that a statement of any file of a client in a project became, whatever became of the memory since.
-pub(crate) fn memory_of(
+/// Returns the memory that a statement of any file of a client in a project became, by the first of its hashes that is known, whatever
+/// became of the memory since.
+pub(crate) fn memory_of_any(
+    conn: &Connection,
+    client: &str,
+    project: Option<&str>,
+    hashes: [[u8; 16]; 2],
+) -> Result<Option<String>> {
+    for hash in hashes {
+        let found = memory_of(conn, client, project, &hash)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn memory_of(
     conn: &Connection,
     client: &str,
     project: Option<&str>,

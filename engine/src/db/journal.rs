@@ -138,6 +138,15 @@ pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns the numbers of the acts after one that were not undone, newest first.
+pub(crate) fn open_after(conn: &Connection, id: i64) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{UNDO}' AND id > ?1 ORDER BY id DESC"
+    ))?;
+    let rows = statement.query_map([id], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Returns the newest act that was not undone.
 pub(crate) fn last(conn: &Connection) -> Result<Option<i64>> {
     let sql = format!(

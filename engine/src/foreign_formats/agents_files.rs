@@ -104,7 +104,50 @@ fn project_of(path: &Path, home: &Path) -> Option<PathBuf> {
     inside.or(Some(path)).and_then(Path::parent).map(Path::to_path_buf)
 }
 
-/// Returns whether a statement is only `@path`, by which Claude Code includes a file.
+/// Words around the name of a file that say nothing but to read it.
+const POINTING: [&str; 18] = [
+    "see",
+    "also",
+    "read",
+    "refer",
+    "to",
+    "for",
+    "more",
+    "details",
+    "the",
+    "in",
+    "and",
+    "info",
+    "information",
+    "full",
+    "file",
+    "about",
+    "this",
+    "that",
+];
+
+/// Returns whether a statement only names a file by `@path`, by which Claude Code includes it.
 fn is_pointer(text: &str) -> bool {
-    text.starts_with('@') && text.split_whitespace().all(|word| word.starts_with('@'))
+    let is_plain = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        word.is_empty() || POINTING.contains(&word.as_str())
+    };
+    let mut words = text.split_whitespace();
+    words.clone().any(|word| word.starts_with('@'))
+        && words.all(|word| word.starts_with('@') || is_plain(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_only_names_a_file_is_a_pointer() {
+        for text in ["@AGENTS.md", "See @docs/architecture.md for more.", "Read @a.md and @b.md"] {
+            assert!(is_pointer(text), "{text}");
+        }
+        for text in ["See the wiki", "Read @a.md before each release", "Ask @marta"] {
+            assert!(!is_pointer(text), "{text}");
+        }
+    }
 }

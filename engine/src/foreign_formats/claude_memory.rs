@@ -7,21 +7,19 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
+use crate::foreign_formats::memory_files::{self, Notes};
 use crate::foreign_formats::places::Places;
 use crate::foreign_formats::regular_file;
-use crate::foreign_formats::{front_matter, statements, times};
-use loci_proto::foreign::{ForeignMemory, ForeignProject};
-use loci_proto::memory::{MemoryType, Scope};
-use serde_json::{Map, Value};
+use loci_proto::counted::counted;
+use loci_proto::foreign::ForeignProject;
+use loci_proto::memory::Scope;
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// A longer text is split into statements, in bytes.
-const WHOLE_BYTES: usize = 2000;
 /// How much of a transcript is read for its folder, in bytes.
 const TRANSCRIPT_BYTES: u64 = 256 * 1024;
-const TITLES: [&str; 4] = ["memory", "memory.md", "memory index", "project memory"];
 
 /// Returns the memory folders of all projects.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -54,68 +52,23 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 }
 
 fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignProject>) {
-    let (fields, body) = front_matter::split(&file.text);
+    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
+    let Notes { notes, fields, pointers } = memory_files::of_claude(&stem, &file.text);
+    if pointers > 0 {
+        let lines = counted(pointers, "line that points", "lines that point");
+        let reason = format!("{lines} to another file");
+        collector.skip(&file.name, "", &reason);
+    }
     let mut base = memory_of(file, project);
-    if fields.is_empty() {
-        let found = statements::split(body, &TITLES);
-        let (pointers, found): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|statement| points_to_file(&statement.text));
-        if !pointers.is_empty() {
-            let reason = format!("{} lines that point to other files", pointers.len());
-            collector.skip(&file.name, "", &reason);
-        }
-        return collector.add_statements(&base, found);
+    if fields.is_about_person() {
+        base.scope = Scope::Global;
     }
-    apply_fields(&mut base, &fields);
-    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let description = front_matter::text(&fields, "description").unwrap_or_default();
-    if body.len() <= WHOLE_BYTES {
-        let body = body.trim();
-        let content = match (description.is_empty() || body.contains(&description), body) {
-            (true, body) => body.to_owned(),
-            (false, "") => description,
-            (false, body) => format!("{description}\n\n{body}"),
-        };
-        collector.add(ForeignMemory { place: stem.clone(), own_id: Some(stem), content, ..base });
-    } else {
-        let title = if description.is_empty() { stem } else { description };
-        let mut found = statements::split(body, &TITLES);
-        for statement in &mut found {
-            statement.place = match statement.place.as_str() {
-                "" => title.clone(),
-                place => format!("{title} > {place}"),
-            };
-        }
-        collector.add_statements(&base, found);
+    base.created_at = fields.created_at.unwrap_or(base.created_at);
+    base.updated_at = fields.updated_at.unwrap_or(base.updated_at).max(base.created_at);
+    if let Some(category) = fields.category {
+        base.metadata.insert("category".to_owned(), Value::from(category));
     }
-}
-
-/// Applies the type, which newer versions put into `metadata`, and the dates.
-fn apply_fields(base: &mut ForeignMemory, fields: &Map<String, Value>) {
-    let nested = fields.get("metadata").and_then(Value::as_object);
-    let field = |name: &str| {
-        front_matter::text(fields, name)
-            .or_else(|| nested.and_then(|nested| front_matter::text(nested, name)))
-    };
-    if let Some(kind) = field("type") {
-        // Claude Code uses the type `user` for facts about the person, which are true in every project.
-        base.scope = if kind == "user" { Scope::Global } else { Scope::Group };
-        base.metadata.insert("category".to_owned(), Value::from(kind));
-    }
-    let at = |names: &[&str]| names.iter().find_map(|name| times::of_text(&field(name)?));
-    if let Some(created) = at(&["created_at", "created", "date"]) {
-        base.created_at = created;
-    }
-    if let Some(updated) = at(&["updated_at", "updated", "modified"]) {
-        base.updated_at = updated;
-    }
-    base.updated_at = base.updated_at.max(base.created_at);
-    base.kind = MemoryType::Semantic;
-}
-
-/// Returns whether a line of the index only points to the file of a memory.
-fn points_to_file(text: &str) -> bool {
-    text.starts_with('[') && text.contains("](") && text.contains(".md)")
+    collector.add_notes(&base, notes);
 }
 
 /// Returns the project of a memory folder.

@@ -7,6 +7,7 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
+use crate::foreign_formats::memory_files::{self, CODEX_TITLES as TITLES};
 use crate::foreign_formats::statements::{self, Statement};
 use crate::foreign_formats::{front_matter, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
@@ -16,9 +17,6 @@ use std::path::Path;
 
 /// A longer summary of a session is split into statements, in bytes.
 const WHOLE_BYTES: usize = 2000;
-/// Headings of lists that only serve Codex's own search.
-const INDEX_HEADINGS: [&str; 3] = ["rollout_summary_files", "keywords", "what's in memory"];
-const TITLES: [&str; 4] = ["memory", "memory summary", "summary", "raw memories"];
 
 /// Reads the folder of memories, or one file of it.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -44,21 +42,10 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 
 /// Reads `MEMORY.md`: each level-1 heading begins a group of tasks.
 fn task_groups(collector: &mut Collector<'_>, file: &TextFile) {
-    for block in blocks(&file.text, "# ") {
-        let project = block.lines().find_map(|line| {
-            let rest = line.trim_start_matches("- ").strip_prefix("applies_to:")?;
-            folder_of(rest.trim().strip_prefix("cwd=")?)
-        });
-        let base = memory_of(file, project);
-        let text: String =
-            block.lines().filter(|line| !is_header(line)).flat_map(|line| [line, "\n"]).collect();
-        let text = text.replacen("# Task Group:", "#", 1);
-        add(collector, &base, statements::split(&text, &TITLES));
+    for note in memory_files::of_codex_handbook(&file.text) {
+        let project = note.folder.clone().map(ForeignProject::Folder);
+        collector.add_notes(&memory_of(file, project), vec![note]);
     }
-}
-
-fn is_header(line: &str) -> bool {
-    ["scope:", "applies_to:"].iter().any(|name| line.trim_start_matches("- ").starts_with(name))
 }
 
 /// Reads `memory_summary.md`: what holds for the user everywhere.
@@ -69,7 +56,8 @@ fn summary(collector: &mut Collector<'_>, file: &TextFile) {
 
 /// Reads `raw_memories.md`: one block per session.
 fn threads(collector: &mut Collector<'_>, file: &TextFile) {
-    for block in blocks(&file.text, "## Thread ") {
+    for range in memory_files::blocks(&file.text, "## Thread ") {
+        let block = &file.text[range];
         let Some((head, body)) = block.split_once("\n\n") else { continue };
         let Some(id) = head.lines().next().and_then(|line| line.split('`').nth(1)) else {
             continue;
@@ -109,7 +97,7 @@ fn with_header(mut base: ForeignMemory, head: &str) -> ForeignMemory {
         let line = head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         line.map(str::trim)
     };
-    base.project = value("cwd").and_then(folder_of);
+    base.project = value("cwd").and_then(memory_files::folder_of).map(ForeignProject::Folder);
     if let Some(at) = value("updated_at") {
         if let Some(time) = times::of_text(at) {
             (base.created_at, base.updated_at) = (time, time);
@@ -121,34 +109,7 @@ fn with_header(mut base: ForeignMemory, head: &str) -> ForeignMemory {
     base
 }
 
-/// Returns the folder that a line names; more may follow it.
-fn folder_of(text: &str) -> Option<ForeignProject> {
-    let path = text.split([';', ',']).next()?.split(" and ").next()?.trim().trim_end_matches('/');
-    path.starts_with('/').then(|| ForeignProject::Folder(path.to_owned()))
-}
-
 fn add(collector: &mut Collector<'_>, base: &ForeignMemory, mut found: Vec<Statement>) {
-    found.retain(|statement| {
-        let last = statement.place.rsplit(" > ").next().unwrap_or_default().to_lowercase();
-        let is_index = |heading: &str| {
-            last == heading
-                || statement.place.to_lowercase().split(" > ").any(|part| part == heading)
-        };
-        !INDEX_HEADINGS.into_iter().any(is_index)
-    });
+    found.retain(|statement| !memory_files::is_codex_index(statement));
     collector.add_statements(base, found);
-}
-
-/// Splits a text at the lines that begin with a mark; what is above the first is left out.
-fn blocks<'a>(text: &'a str, mark: &str) -> Vec<&'a str> {
-    let mut starts: Vec<usize> = Vec::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.starts_with(mark) {
-            starts.push(at);
-        }
-        at += line.len();
-    }
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| &text[start..end]).collect()
 }

@@ -1,6 +1,7 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
+use crate::foreign_formats::memory_files::{Note, normalized};
 use crate::foreign_formats::places::Places;
 use crate::foreign_formats::regular_file;
 use crate::foreign_formats::statements::Statement;
@@ -86,7 +87,7 @@ impl<'a> Collector<'a> {
             Ok(meta) => match regular_file::read_text(path) {
                 Ok(text) => {
                     let changed_at = times::of_file(&meta);
-                    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+                    let text = normalized(&text).into_owned();
                     return Some(TextFile { path: path.to_path_buf(), name, text, changed_at });
                 }
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -174,6 +175,13 @@ impl<'a> Collector<'a> {
         self.reading.records.push(record);
     }
 
+    /// Adds what a memory file states.
+    pub fn add_notes(&mut self, base: &ForeignMemory, notes: Vec<Note>) {
+        for Note { content, place, own_id, kind, .. } in notes {
+            self.add(ForeignMemory { kind, place, own_id, content, ..base.clone() });
+        }
+    }
+
     /// Adds the statements of a Markdown file.
     pub fn add_statements(&mut self, base: &ForeignMemory, statements: Vec<Statement>) {
         for statement in statements {
@@ -188,6 +196,7 @@ impl<'a> Collector<'a> {
 pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> ForeignMemory {
     ForeignMemory {
         path: file.name.clone(),
+        root: None,
         place: String::new(),
         own_id: None,
         kind: MemoryType::Semantic,

@@ -78,6 +78,7 @@ fn observation(
     let is_personal = rows::text(row, "scope").is_some_and(|scope| scope != "project");
     let created_at = rows::time(row, &["created_at"]).unwrap_or(0);
     collector.add(ForeignMemory {
+        root: None,
         path: name.to_owned(),
         place: id.clone(),
         own_id: Some(id),

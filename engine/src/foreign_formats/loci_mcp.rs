@@ -68,6 +68,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
     let is_of_group = rows::text(row, "scope") == Some("group");
     let created_at = rows::time(row, &["created_at"]).unwrap_or(0);
     collector.add(ForeignMemory {
+        root: None,
         path: name.to_owned(),
         place: id.clone(),
         kind,

@@ -2,15 +2,15 @@
 //! records that they are; others are split into statements.
 
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, folder, memory_of};
+use crate::foreign_formats::collector::{Collector, memory_of};
 use crate::foreign_formats::{front_matter, loci_markdown, statements, times};
-use loci_proto::foreign::ForeignMemory;
+use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use std::path::Path;
 
 /// Reads a file, or the Markdown files of a folder.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let (mut groups, mut memories, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    let project = if path.is_dir() { Some(path) } else { path.parent() };
+    let root = if path.is_dir() { Some(path) } else { path.parent() };
     for path in collector.markdown_files(path)? {
         let Some(file) = collector.text_file(&path) else { continue };
         if let Some(records) = loci_markdown::read(&file.text) {
@@ -20,7 +20,11 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             continue;
         }
         let (fields, body) = front_matter::split(&file.text);
-        let mut base = ForeignMemory { ..memory_of(&file, project.map(folder)) };
+        let project = root.map(|root| ForeignProject::RepositoryOf(root.to_string_lossy().into()));
+        let mut base = ForeignMemory {
+            root: root.map(|root| collector.name_of(root)),
+            ..memory_of(&file, project)
+        };
         let at = ["date", "created", "created_at"]
             .iter()
             .find_map(|name| times::of_text(&front_matter::text(&fields, name)?));

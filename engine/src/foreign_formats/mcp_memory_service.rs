@@ -52,6 +52,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         }
         let created_at = rows::time(&row, &["created_at", "created_at_iso"]).unwrap_or(0);
         collector.add(ForeignMemory {
+            root: None,
             path: name.clone(),
             place: id.clone(),
             own_id: Some(id),

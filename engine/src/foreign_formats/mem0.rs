@@ -83,6 +83,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
     }
     let created_at = rows::time(item, &["created_at"]).unwrap_or(0);
     collector.add(ForeignMemory {
+        root: None,
         path: name.to_owned(),
         place: id.clone(),
         own_id: Some(id),

@@ -17,6 +17,7 @@ mod loci_mcp;
 mod markdown;
 mod mcp_memory_service;
 mod mem0;
+pub(crate) mod memory_files;
 mod places;
 mod regular_file;
 mod rows;

@@ -10,6 +10,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +74,17 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     }
     let relations: Vec<&Fields> =
         lines.iter().filter(|line| rows::text(line, "type") == Some("relation")).collect();
+    let is_entity = |line: &&Fields| rows::text(line, "type") == Some("entity");
+    let names: HashSet<&str> =
+        lines.iter().filter(is_entity).filter_map(|line| rows::text(line, "name")).collect();
+    for relation in &relations {
+        let field = |name: &str| rows::text(relation, name).unwrap_or_default();
+        let (from, predicate, to) = (field("from"), field("relationType"), field("to"));
+        if let Some(unknown) = [from, to].into_iter().find(|name| !names.contains(name)) {
+            let reason = format!("a relation to an unknown entity: {unknown}");
+            collector.skip(&file.name, &format!("{from} {predicate} {to}"), &reason);
+        }
+    }
     for line in &lines {
         if rows::text(line, "type") == Some("entity") {
             entity(collector, &file, line, &relations);

@@ -4,7 +4,7 @@
 //! A numbered list and a code block stay whole, with the sentence that introduces them, because
 //! their order matters. Comments, images alone and lines that only point to a file are left out.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -17,6 +17,11 @@ const PARAGRAPH_BYTES: usize = 1200;
 /// Deeper lists and quotes stay whole: nobody writes them, and each level costs stack and time.
 const MAX_DEPTH: usize = 12;
 
+/// Code blocks that only ask a program for a list of other notes.
+const QUERY_LANGUAGES: [&str; 4] = ["dataview", "dataviewjs", "query", "tasks"];
+/// The boxes of a list of tasks, and what they mean.
+const TASKS: [(&str, &str); 3] = [("[ ] ", "To do: "), ("[x] ", "Done: "), ("[X] ", "Done: ")];
+
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Statement {
@@ -26,6 +31,8 @@ pub(crate) struct Statement {
     pub text: String,
     /// It is a sequence of steps, or a command.
     pub is_procedure: bool,
+    /// Its bytes in the text that was split; without what introduces it, if that is about others too.
+    pub bytes: Range<usize>,
 }
 
 impl Statement {
@@ -64,8 +71,8 @@ struct Splitter<'a> {
     source: &'a str,
     titles: &'a [&'a str],
     headings: Vec<(HeadingLevel, String)>,
-    /// A sentence that introduces the next block.
-    intro: Option<String>,
+    /// A sentence that introduces the next block, and its bytes.
+    intro: Option<(String, Range<usize>)>,
     /// The last statement is a paragraph just above, to which a code block belongs.
     can_extend: bool,
     /// The number of lists and quotes around the block.
@@ -89,11 +96,19 @@ impl Splitter<'_> {
     fn block(&mut self, tag: &Tag<'_>, range: &Range<usize>, inner: Events<'_, '_>) {
         match tag {
             Tag::Heading { level, .. } => self.heading(*level, inner),
-            Tag::Paragraph => self.paragraph(self.source[range.clone()].trim()),
+            Tag::Paragraph => self.paragraph(range),
             Tag::List(first) => self.list(first.is_some(), range, inner),
-            Tag::CodeBlock(_) => self.code(&self.source[range.clone()]),
+            Tag::CodeBlock(CodeBlockKind::Fenced(language))
+                if QUERY_LANGUAGES.contains(&language.trim()) =>
+            {
+                self.can_extend = false;
+            }
+            Tag::CodeBlock(_) => self.code(range),
             Tag::Table(_) => self.table(inner),
-            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => self.nested(range, inner),
+            Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => {
+                self.nested(range, inner);
+                self.can_extend = false;
+            }
             // Comments and other HTML say nothing to a reader.
             _ => self.can_extend = false,
         }
@@ -102,7 +117,7 @@ impl Splitter<'_> {
     /// Visits the blocks of a list item or a quote.
     fn nested(&mut self, range: &Range<usize>, inner: Events<'_, '_>) {
         if self.depth == MAX_DEPTH {
-            self.paragraph(self.source[range.clone()].trim());
+            self.paragraph(range);
             return;
         }
         self.depth += 1;
@@ -120,30 +135,37 @@ impl Splitter<'_> {
         }
     }
 
-    fn paragraph(&mut self, text: &str) {
+    fn paragraph(&mut self, range: &Range<usize>) {
         self.flush_intro();
+        let text = self.source[range.clone()].trim();
         if text.ends_with(':') {
-            self.intro = Some(text.trim_end_matches(':').trim_end().to_owned());
+            self.intro = Some((text.trim_end_matches(':').trim_end().to_owned(), range.clone()));
             self.can_extend = false;
             return;
         }
+        let source = self.source;
+        let mut at =
+            range.start + (source[range.clone()].len() - source[range.clone()].trim_start().len());
         for part in parts(text) {
-            self.push(&part, false);
+            let end = at + part.len();
+            self.push(&part, false, &(at..end));
+            at = end;
         }
         self.can_extend = true;
     }
 
-    fn code(&mut self, text: &str) {
-        let text = text.trim_end();
-        if let Some(intro) = self.intro.take() {
-            self.push(&format!("{intro}:\n{text}"), true);
+    fn code(&mut self, range: &Range<usize>) {
+        let text = self.source[range.clone()].trim_end();
+        if let Some((intro, above)) = self.intro.take() {
+            self.push(&format!("{intro}:\n{text}"), true, &(above.start..range.end));
         } else if self.can_extend
             && let Some(last) = self.found.last_mut()
         {
             last.text = format!("{}\n{text}", last.text);
             last.is_procedure = true;
+            last.bytes.end = range.start + text.len();
         } else {
-            self.push(text, true);
+            self.push(text, true, range);
         }
         self.can_extend = false;
     }
@@ -153,17 +175,21 @@ impl Splitter<'_> {
         let intro = self.intro.take();
         self.can_extend = false;
         if is_ordered && whole.len() <= WHOLE_LIST_BYTES {
-            let text = match intro {
-                Some(intro) => format!("{intro}:\n{whole}"),
-                None => whole.to_owned(),
+            let (text, start) = match intro {
+                Some((intro, above)) => (format!("{intro}:\n{whole}"), above.start),
+                None => (whole.to_owned(), range.start),
             };
-            return self.push(&text, true);
+            return self.push(&text, true, &(start..range.end));
         }
         let mut at = 0;
         while at < inner.len() {
             let end = end_of(inner, at);
             if matches!(inner[at].0, Event::Start(Tag::Item)) {
-                self.item(intro.as_deref(), &inner[at].1, &inner[at + 1..end]);
+                self.item(
+                    intro.as_ref().map(|(text, _)| text.as_str()),
+                    &inner[at].1,
+                    &inner[at + 1..end],
+                );
             }
             at = end + 1;
         }
@@ -180,14 +206,15 @@ impl Splitter<'_> {
         match nested {
             Some(at) if text.len() > WHOLE_ITEM_BYTES => {
                 let head = item_text(&self.source[range.start..inner[at].1.start]);
-                self.intro = Some(introduced(head.trim_end_matches(':').to_owned()));
+                let head_bytes = range.start..inner[at].1.start;
+                self.intro = Some((introduced(head.trim_end_matches(':').to_owned()), head_bytes));
                 self.nested(&(inner[at].1.start..range.end), &inner[at..]);
                 self.intro = None;
             }
             _ => {
                 let is_procedure =
                     inner.iter().any(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))));
-                self.push(&introduced(text), is_procedure);
+                self.push(&introduced(text), is_procedure, range);
             }
         }
     }
@@ -210,8 +237,8 @@ impl Splitter<'_> {
                     );
                     let row = filled.collect::<Vec<_>>().join("; ");
                     let text =
-                        intro.as_ref().map_or(row.clone(), |intro| format!("{intro}: {row}"));
-                    self.push(&text, false);
+                        intro.as_ref().map_or(row.clone(), |(intro, _)| format!("{intro}: {row}"));
+                    self.push(&text, false, &inner[at].1);
                 }
                 _ => {}
             }
@@ -221,19 +248,20 @@ impl Splitter<'_> {
     }
 
     fn flush_intro(&mut self) {
-        if let Some(intro) = self.intro.take() {
-            self.push(&intro, false);
+        if let Some((intro, bytes)) = self.intro.take() {
+            self.push(&intro, false, &bytes);
         }
     }
 
-    fn push(&mut self, text: &str, is_procedure: bool) {
+    fn push(&mut self, text: &str, is_procedure: bool, range: &Range<usize>) {
         let text = text.trim();
         if !text.chars().any(char::is_alphanumeric) || is_image(text) {
             return;
         }
         let titles: Vec<&str> = self.headings.iter().map(|(_, title)| title.as_str()).collect();
         let (place, text) = (titles.join(" > "), text.to_owned());
-        self.found.push(Statement { place, text, is_procedure });
+        let bytes = range.start..range.start + self.source[range.clone()].trim_end().len();
+        self.found.push(Statement { place, text, is_procedure, bytes });
     }
 }
 
@@ -288,10 +316,10 @@ fn item_text(source: &str) -> String {
             .trim_start_matches(' ')
             .len();
     let first = source.get(marker..).unwrap_or_default();
-    let first =
-        ["[ ] ", "[x] ", "[X] "].iter().find_map(|box_| first.strip_prefix(box_)).unwrap_or(first);
     let mut lines = first.lines();
-    let mut text = lines.next().unwrap_or_default().to_owned();
+    let first = lines.next().unwrap_or_default();
+    let task = TASKS.iter().find_map(|(mark, state)| Some((state, first.strip_prefix(mark)?)));
+    let mut text = task.map_or(first.to_owned(), |(state, rest)| format!("{state}{rest}"));
     for line in lines {
         let indent = line.len() - line.trim_start_matches(' ').len();
         text.push('\n');
@@ -315,8 +343,17 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
+/// Returns whether a text is only images, in the form of Markdown or of Obsidian.
 fn is_image(text: &str) -> bool {
-    text.starts_with("![") && text.ends_with(')') && !text.contains('\n')
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let wiki = rest.strip_prefix("![[").and_then(|inner| inner.split_once("]]"));
+        let plain = rest.strip_prefix("![").and_then(|inner| inner.split_once("]("));
+        let plain = plain.and_then(|(_, target)| target.split_once(')'));
+        let Some((_, after)) = wiki.or(plain) else { return false };
+        rest = after.trim_start();
+    }
+    true
 }
 
 #[cfg(test)]
@@ -336,7 +373,7 @@ mod tests {
                 "The shop sells pots.",
                 "Build: Use `just build`",
                 "Build: Never commit\ngenerated files",
-                "Build > Tests: Run them twice",
+                "Build > Tests: To do: Run them twice",
                 "Style: Tabs, not spaces."
             ]
         );
@@ -358,6 +395,21 @@ mod tests {
     fn rows_name_their_columns_and_comments_are_left_out() {
         let text = "<!-- a comment -->\n\n| host | port |\n|---|---|\n| heron | 80 |\n| egret | |\n\n![logo](a.png)\n";
         assert_eq!(contents(text), ["host: heron; port: 80", "host: egret"]);
+    }
+
+    #[test]
+    fn tasks_keep_their_state_and_embeds_and_queries_are_left_out() {
+        let text = "- [ ] order the door\n- [x] pour the slab\n\n> Warm wood floats\n\n```dataview\nLIST\n```\n\n![[boat.jpg]]\n\n![a](a.png) ![[b.png]]\n\nA picture ![c](c.png)\n";
+        assert_eq!(
+            contents(text),
+            [
+                "To do: order the door",
+                "Done: pour the slab",
+                "Warm wood floats",
+                "A picture ![c](c.png)"
+            ]
+        );
+        assert!(split(text, &[]).iter().all(|statement| !statement.is_procedure));
     }
 
     #[test]

@@ -19,6 +19,9 @@ use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget}
 use loci_proto::sanitize;
 use serde_json::{Value, json};
 
+/// Maximum memories that a preview names.
+const MAX_SHOWN: usize = 20;
+
 impl Writer {
     /// Confirms one memory, or all imported ones without flags.
     ///
@@ -44,7 +47,10 @@ impl Writer {
                 mentions::renew_all(change, &seqs, |_| false)?;
             }
             let act = change.commit_to_journal("confirm")?;
-            Ok(ConfirmReply { confirmed: memories.len(), id, act })
+            let is_shown = request.preview && request.imported;
+            let shown = memories.iter().take(if is_shown { MAX_SHOWN } else { 0 });
+            let shown = shown.map(|memory| memory.id.clone()).collect();
+            Ok(ConfirmReply { confirmed: memories.len(), id, act, memories: shown })
         })
     }
 }

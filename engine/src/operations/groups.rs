@@ -12,6 +12,7 @@ use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
+use crate::operations::visible_memory::unknown_group;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -247,7 +248,15 @@ pub(crate) fn check_not_off(change: &Change<'_>, field: &str, group: &GroupRow) 
 
 /// Returns the group with this id, alias or unique display name, if the caller may name it.
 pub(crate) fn find(change: &Change<'_>, field: &str, name: &GroupName) -> Result<GroupRow> {
-    let group = find_any(change.conn, field, name)?;
+    let group = match find_any(change.conn, field, name) {
+        Err(Error::Refused(failure))
+            if failure.code == Code::NotFound && change.call.actor.origin == Origin::Person =>
+        {
+            let known = groups::names_and_aliases(change.conn)?;
+            return Err(unknown_group(field, name.as_str(), &known).into());
+        }
+        found => found?,
+    };
     if change.shared.isolation().may_be_named((&change.call.actor).into(), Some(&group.id)) {
         return Ok(group);
     }
@@ -255,7 +264,7 @@ pub(crate) fn find(change: &Change<'_>, field: &str, name: &GroupName) -> Result
 }
 
 fn names_no_group(field: &str, name: &GroupName) -> Error {
-    let message = format!("names no group: {}", name.as_str());
+    let message = format!("names no project: {}", name.as_str());
     let failure = Failure::new(Code::NotFound, message).at(field);
     failure.hint("Run loci groups list to see them").into()
 }
@@ -406,7 +415,7 @@ mod tests {
         assert!(
             merge("none", "new")
                 .expect_err("the call is refused")
-                .contains("from names no group: none")
+                .contains("from names no project: none")
         );
         assert!(
             merge("new", "new").expect_err("the call is refused").contains("is the group itself")

@@ -39,5 +39,6 @@ pub(crate) mod supersede;
 pub mod switches;
 pub(crate) mod undo;
 pub(crate) mod undo_act;
+mod undo_later;
 pub(crate) mod undo_session;
 pub(crate) mod visible_memory;

@@ -57,7 +57,8 @@ fn target(change: &mut Change<'_>, request: &MoveRequest) -> Result<(String, Str
         }
         Err(Error::Refused(failure)) if failure.code == Code::NotFound => {
             if !request.create {
-                let hint = "Run loci groups list to see them, or add --create to make it";
+                let known = failure.hint.clone().unwrap_or_default();
+                let hint = format!("{known}; --create makes a new one");
                 return Err(failure.hint(hint).into());
             }
             check_name(request.to.as_str())
@@ -86,7 +87,7 @@ mod tests {
         };
         let call = store.call("old", None);
         let refused = store.writer.move_to(&call, &request(false)).expect_err("no project");
-        assert!(refused.to_string().contains("names no group: new"), "{refused}");
+        assert!(refused.to_string().contains("names no project: new"), "{refused}");
         let reply = store.writer.move_to(&call, &request(true)).expect("it is moved");
         assert_eq!((reply.moved, reply.created, reply.to.as_str()), (1, true, "new"));
         let again: MoveRequest = parse(json!({"memory_ids": [id], "to": "new", "group": "new"}));

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::operations::undo::{MAX_REDO_ROWS, no_such_act};
 use crate::operations::undo_act::{check_act, restore_act, to_reply, undone_acts};
+use crate::operations::undo_later::LaterActs;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::redo::{RedoReply, RedoRequest};
@@ -26,7 +27,8 @@ impl Writer {
                 None => last_undo(change)?,
                 Some(id) => undo_of(change, id)?,
             };
-            check_act(change, &undo)?;
+            let later = LaterActs::find(change.conn, &undo, &[])?;
+            check_act(change, &undo, &later)?;
             let mut undone_at = undo.undone_at;
             if !request.preview {
                 restore_act(change, &undo)?;

@@ -12,6 +12,7 @@ use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
+use crate::operations::undo_later::LaterActs;
 use crate::operations::undo_session::{resolve_session, to_stored, undo_session};
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
@@ -38,27 +39,38 @@ impl Writer {
             if let UndoTarget::Session(prefix) = request.target()? {
                 return undo_session(change, &prefix, request.preview);
             }
-            let (mut undone, mut rows) = (Vec::new(), 0);
-            for id in selected_acts(change, request)? {
-                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| no_such_act(id))?;
+            let acts = selected_acts(change, request)?;
+            let (mut reply, mut rows) = (UndoReply::default(), 0);
+            for id in &acts {
+                let entry = journal::by_id(change.conn, *id)?.ok_or_else(|| no_such_act(*id))?;
+                let later = LaterActs::find(change.conn, &entry, &acts)?;
+                add_later(&mut reply, change, &later)?;
                 if request.preview {
-                    undone.push(to_reply(change.conn, &entry, entry.undone_at)?);
+                    reply.undone.push(to_reply(change.conn, &entry, entry.undone_at)?);
                     continue;
                 }
-                check_act(change, &entry)?;
-                rows += entry.rows.len();
-                if rows <= MAX_REDO_ROWS {
-                    record_act(change, &entry)?;
+                require_consent(&entry, &later, &request.with)?;
+                let mut undo_one = |change: &mut Change<'_>, act: &Entry, later: &LaterActs| {
+                    check_act(change, act, later)?;
+                    rows += act.rows.len();
+                    if rows <= MAX_REDO_ROWS {
+                        record_act(change, act)?;
+                    }
+                    restore_act(change, act)
+                };
+                let undone = to_reply(change.conn, &entry, Some(change.call.now))?;
+                for act in &later.whole {
+                    undo_one(change, act, &LaterActs::default())?;
                 }
-                undone.push(to_reply(change.conn, &entry, Some(change.call.now))?);
-                restore_act(change, &entry)?;
+                undo_one(change, &entry, &later)?;
+                reply.undone.push(undone);
                 failpoint!("after an undone act");
             }
             if rows > MAX_REDO_ROWS {
                 change.discard_images();
             }
             change.commit_to_journal(journal::UNDO)?;
-            Ok(UndoReply { undone, ..UndoReply::default() })
+            Ok(reply)
         })
     }
 }
@@ -126,6 +138,39 @@ fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>>
         }
         UndoTarget::Session(_) => Vec::new(),
     })
+}
+
+/// Adds the later acts that are undone with an act, each once.
+fn add_later(reply: &mut UndoReply, change: &Change<'_>, later: &LaterActs) -> Result<()> {
+    let at = |act: &Entry| to_reply(change.conn, act, act.undone_at);
+    for (acts, list) in [(&later.whole, &mut reply.also), (&later.in_part, &mut reply.in_part)] {
+        for act in acts {
+            if list.iter().all(|known| known.id != act.id) {
+                list.push(at(act)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to take back later acts that the caller did not name.
+fn require_consent(entry: &Entry, later: &LaterActs, with: &[i64]) -> Result<()> {
+    let mut unnamed: Vec<i64> = later.ids().filter(|id| !with.contains(id)).collect();
+    if unnamed.is_empty() {
+        return Ok(());
+    }
+    unnamed.sort_unstable();
+    let ids: Vec<String> = unnamed.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "act {} ({}) cannot be undone alone: later acts confirmed or reviewed its memories: {}",
+        entry.id,
+        entry.act,
+        ids.join(", ")
+    );
+    let failure = Failure::new(Code::Conflict, message).at("with");
+    Err(failure
+        .hint("Name them in with to take them back too, as loci undo does after it asked")
+        .into())
 }
 
 pub(crate) fn no_such_act(id: i64) -> Error {

@@ -14,21 +14,22 @@ use crate::failpoint::failpoint;
 use crate::model::document;
 use crate::model::time::Timestamp;
 use crate::operations::folders::HEAL;
+use crate::operations::undo_later::{LaterActs, is_import, keeps_texts};
 use crate::search::budget;
 use crate::transaction::change::{Change, fingerprint, is_usage_column};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{Origin, Trust};
-use loci_proto::requests::history::{ChangedText, JournalEntry};
+use loci_proto::requests::history::{ChangedText, JournalEntry, MAX_CHANGED_TEXTS};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// Maximum texts of a line of the history.
-const MAX_CHANGED_TEXTS: usize = 3;
+/// Memories of an import whose projects are looked at.
+const MAX_PLACED: usize = 50;
 
 /// Refuses to undo an act that is undone already, or on whose rows later changes depend.
-pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
+pub(crate) fn check_act(change: &Change<'_>, entry: &Entry, later: &LaterActs) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(
             Failure::new(Code::Conflict, format!("act {} is already undone", entry.id)).into()
@@ -39,7 +40,10 @@ pub(crate) fn check_act(change: &Change<'_>, entry: &Entry) -> Result<()> {
         entry.rows.iter().try_for_each(|changed| check_trust(change, entry, changed))?;
     }
     let act_rows: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
-    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &act_rows, changed))
+    entry
+        .rows
+        .iter()
+        .try_for_each(|changed| check_unchanged(change, (entry, later), &act_rows, changed))
 }
 
 /// Refuses to an agent to take back what changes the trust in a memory, or a memory of a person.
@@ -134,36 +138,43 @@ fn changes_text(changed: &RowChange) -> bool {
 /// Refuses to undo an act if a row has changed since.
 fn check_unchanged(
     change: &Change<'_>,
-    entry: &Entry,
+    (entry, later): (&Entry, &LaterActs),
     act_rows: &HashSet<&Row>,
     changed: &RowChange,
 ) -> Result<()> {
-    let current = rows::image(change.conn, &changed.row)?;
+    let row = &changed.row;
+    let refuse = |reason: &str| Err(conflict(entry, &format!("{reason}{}", later.named([row]))));
+    let current = rows::image(change.conn, row)?;
     match (&changed.effect, current) {
+        // The memory was removed when its import was undone: of it there is nothing to take back.
+        (RowEffect::Set { .. }, None) if keeps_texts(&entry.act) => Ok(()),
         (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
-            Err(conflict(entry, "a row that it created or changed no longer exists"))
+            refuse("a row that it created or changed no longer exists")
         }
-        (RowEffect::Deleted(_), Some(_)) => {
-            Err(conflict(entry, "a row that it deleted exists again"))
+        (RowEffect::Deleted(_), Some(_)) => refuse("a row that it deleted exists again"),
+        (RowEffect::Inserted(hash), Some(current)) => {
+            let image = later.before_parts(row, current.clone());
+            if *hash != fingerprint(&image) {
+                return refuse("a row that it created was changed later");
+            }
+            let others = dependents(change, act_rows, row, &current)?;
+            if others.is_empty() {
+                return Ok(());
+            }
+            let named = LaterActs::of_rows(change.conn, entry, &others)?;
+            let reason = format!("a later change refers to a row that it created{named}");
+            Err(conflict(entry, &reason))
         }
-        (RowEffect::Deleted(before), None) if is_stored_again(change, &changed.row, before)? => {
-            Err(conflict(entry, "a memory that it would bring back is there again"))
+        (RowEffect::Deleted(before), None) if is_stored_again(change, row, before)? => {
+            refuse("a memory that it would bring back is there again")
         }
-        (RowEffect::Inserted(hash), Some(current)) if *hash != fingerprint(&current) => {
-            Err(conflict(entry, "a row that it created was changed later"))
-        }
-        (RowEffect::Inserted(_), Some(current))
-            if would_cascade(change, act_rows, &changed.row, &current)? =>
-        {
-            Err(conflict(entry, "a later change refers to a row that it created"))
-        }
-        (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
+        (RowEffect::Deleted(_), None) => Ok(()),
         (RowEffect::Set { after, .. }, Some(current)) => {
             let changed_later = after
                 .iter()
                 .find(|(name, value)| !is_usage_column(name) && current.get(*name) != Some(*value));
             changed_later.map_or(Ok(()), |(name, _)| {
-                Err(conflict(entry, &format!("the {name} that it set was changed later")))
+                refuse(&format!("the {name} that it set was changed later"))
             })
         }
     }
@@ -178,18 +189,19 @@ fn is_stored_again(change: &Change<'_>, row: &Row, image: &Image) -> Result<bool
     }
 }
 
-/// Returns whether deleting the row would also delete relations, variants or sources that the act
+/// Returns the relations, variants and sources that would be deleted with the row and that the act
 /// did not create.
-fn would_cascade(
+fn dependents(
     change: &Change<'_>,
     act_rows: &HashSet<&Row>,
     row: &Row,
     image: &Image,
-) -> Result<bool> {
-    let Row::Memory(seq) = row else { return Ok(false) };
+) -> Result<Vec<Row>> {
+    let Row::Memory(seq) = row else { return Ok(Vec::new()) };
     let id = image.get("id").and_then(Value::as_str).unwrap_or_default();
-    let dependent = relations::rows_of(change.conn, *seq, id)?;
-    Ok(dependent.iter().any(|row| !act_rows.contains(row)))
+    let mut dependent = relations::rows_of(change.conn, *seq, id)?;
+    dependent.retain(|row| !act_rows.contains(row));
+    Ok(dependent)
 }
 
 fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
@@ -263,11 +275,28 @@ pub(crate) fn to_reply(
         rows: entry.rows.len(),
         client: entry.client.clone(),
         session: entry.session.clone(),
-        group: entry.group.clone(),
+        group: project_of(conn, entry)?,
         at: entry.at.iso(),
         undone_at: undone_at.map(Timestamp::iso),
         changed: changed_texts(conn, entry)?,
     })
+}
+
+/// Returns the project of an act: of an import, the one into which it imported, if it is only one.
+fn project_of(conn: &Connection, entry: &Entry) -> Result<Option<String>> {
+    let mut found: Option<String> = None;
+    let rows = entry.rows.iter().filter(|changed| matches!(changed.row, Row::Memory(_)));
+    for changed in rows.take(if is_import(&entry.act) { MAX_PLACED } else { 0 }) {
+        let Row::Memory(seq) = changed.row else { continue };
+        let Some(group) = memories::by_seq(conn, seq)?.and_then(|memory| memory.group) else {
+            continue;
+        };
+        if found.as_ref().is_some_and(|found| *found != group) {
+            return Ok(None);
+        }
+        found = Some(group);
+    }
+    Ok(found.or_else(|| entry.group.clone()))
 }
 
 /// Returns the texts of the first memories and projects that an act changed.

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
+use crate::operations::undo_later::LaterActs;
 use crate::search::budget;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
@@ -72,7 +73,9 @@ fn take_back(change: &mut Change<'_>, session: &str) -> Result<UndoReply> {
     let mut reply = UndoReply { session: Some(session.to_owned()), ..UndoReply::default() };
     for id in journal::open_of_session(change.conn, session)? {
         let Some(entry) = journal::by_id(change.conn, id)? else { continue };
-        match check_act(change, &entry) {
+        // What others confirmed is kept.
+        let later = LaterActs::find(change.conn, &entry, &[])?.kept();
+        match check_act(change, &entry, &later) {
             Ok(()) => {
                 record_act(change, &entry)?;
                 let undone = to_reply(change.conn, &entry, Some(change.call.now))?;

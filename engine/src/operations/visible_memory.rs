@@ -68,14 +68,14 @@ pub(crate) fn existing_group(
     {
         let known = groups::names_and_aliases(conn)?;
         if !known.iter().any(|known| known == name.as_str()) {
-            return Err(unknown_group(name.as_str(), &known).into());
+            return Err(unknown_group("group", name.as_str(), &known).into());
         }
     }
     named_group(conn, isolation, viewer, name)
 }
 
 /// Returns the error for the name of no project, with at most three names that are near.
-fn unknown_group(name: &str, known: &[String]) -> Failure {
+pub(crate) fn unknown_group(field: &str, name: &str, known: &[String]) -> Failure {
     let near = similar_names(name, known);
     let hint = match near.as_slice() {
         [] => "`loci groups list` shows all projects".to_owned(),
@@ -84,7 +84,7 @@ fn unknown_group(name: &str, known: &[String]) -> Failure {
         }
     };
     let message = format!("names no project: {name}");
-    Failure::new(Code::NotFound, message).at("group").hint(hint)
+    Failure::new(Code::NotFound, message).at(field).hint(hint)
 }
 
 /// Returns the names that contain the typed one or are spelled like it, nearest first.

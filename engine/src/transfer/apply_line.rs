@@ -25,7 +25,7 @@ use crate::transfer::record::{
 };
 use loci_proto::error::Failure;
 use loci_proto::group::{Group, clean_name};
-use loci_proto::memory::{MemoryId, MemoryType};
+use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -94,10 +94,10 @@ impl Importer<'_, '_> {
             return self.merge_memory(seq, &line);
         }
         if self.mode.source == Source::File || !line.has_trust() {
-            let claimed = line.trust.take();
+            let claimed = line.clone();
             line.set_imported();
             if self.mode.own_texts {
-                line.believe(claimed.as_deref());
+                line.believe(&claimed);
             }
             self.reply.flagged += usize::from(!line.flags.is_empty());
         }
@@ -106,7 +106,9 @@ impl Importer<'_, '_> {
         self.first_added.get_or_insert(seq);
         self.change.record_created(Row::Memory(seq));
         self.reply.added += 1;
-        self.added_candidates += usize::from(line.status == Status::Candidate.as_str());
+        let is_import = line.trust.as_deref() == Some(Trust::Import.as_str());
+        let is_candidate = line.status == Status::Candidate.as_str();
+        self.added_unconfirmed += usize::from(is_import && !is_candidate);
         self.record_memory(seq, &line, "added")
     }
 
@@ -130,7 +132,7 @@ impl Importer<'_, '_> {
         if self.mode.source == Source::OwnStore && line.has_trust() {
             merged.set_provenance_of(line);
         } else if self.mode.own_texts && may_change(local.as_ref(), line) {
-            self.trust_own_text(local.as_ref(), &mut merged, line.trust.as_deref());
+            self.trust_own_text(local.as_ref(), &mut merged, line);
         } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
             self.content_differs.insert(seq);
             return Ok(());

@@ -16,6 +16,7 @@ use crate::transfer::check::{CheckedFile, at_line, check_file};
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
 use crate::transfer::parse::parse;
 use crate::transfer::record::{LogLine, Record};
+use loci_proto::counted::counted;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType, Origin};
 use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
@@ -143,8 +144,8 @@ pub(crate) struct Importer<'a, 'b> {
     pub kept_for_trust: usize,
     /// Number of aliases of projects that were left out, because the file is not the person's own.
     pub aliases_left_out: usize,
-    /// Candidates that the import added.
-    pub added_candidates: usize,
+    /// Added memories that are seen in their own projects only until a person confirms them.
+    pub added_unconfirmed: usize,
     /// How it is imported.
     pub mode: ImportMode,
     refused_ids: HashSet<MemoryId>,
@@ -184,7 +185,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             kept_despite_tombstone: 0,
             kept_for_trust: 0,
             aliases_left_out: 0,
-            added_candidates: 0,
+            added_unconfirmed: 0,
             refused_ids: HashSet::new(),
         })
     }
@@ -266,20 +267,22 @@ impl<'a, 'b> Importer<'a, 'b> {
         reply.skipped_lines = skipped.collect();
         if self.unusable_encodings > 0 {
             reply.notes.push(format!(
-                "the vectors of {} memories cannot be used and will be computed again",
-                self.unusable_encodings
+                "the vectors of {} cannot be used and will be computed again",
+                counted(self.unusable_encodings, "memory", "memories")
             ));
         }
         if self.kept_despite_tombstone > 0 {
             reply.notes.push(format!(
-                "{} memories were hard-deleted in the store of the file and are kept here; delete them with loci forget --hard",
-                self.kept_despite_tombstone
+                "{} hard-deleted in the store of the file, and kept here; to delete: loci forget --hard",
+                counted(self.kept_despite_tombstone, "memory was", "memories were")
             ));
         }
         if self.kept_for_trust > 0 {
             reply.notes.push(format!(
-                "{} memories differ in the file and are kept here, because a person stored or confirmed them",
-                self.kept_for_trust
+                "{} in the file and kept as here, because a person stored or confirmed {}{}",
+                counted(self.kept_for_trust, "memory differs", "memories differ"),
+                if self.kept_for_trust == 1 { "it" } else { "them" },
+                if self.mode.own_texts { "" } else { "; --mine takes the file" }
             ));
         }
         if self.aliases_left_out > 0 {
@@ -292,10 +295,11 @@ impl<'a, 'b> Importer<'a, 'b> {
             let own_model = &self.change.shared.sets().active.model;
             reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own_model}"));
         }
-        if reply.added > self.added_candidates {
-            reply.notes.push(
-                "Imported memories are seen in their own projects only, and are in no brief, until loci confirm --imported".to_owned(),
-            );
+        if self.added_unconfirmed > 0 {
+            reply.notes.push(format!(
+                "{} in no brief and in no other project until loci confirm --imported",
+                counted(self.added_unconfirmed, "imported memory is", "imported memories are")
+            ));
         }
         failpoint!("before the journal entry of an import");
         reply.act = self.change.commit_to_journal("import")?;

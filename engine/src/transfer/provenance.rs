@@ -50,26 +50,29 @@ impl Importer<'_, '_> {
         self.change.call.actor.origin == Origin::Agent
     }
 
-    /// Sets the provenance of a memory that is merged with a line of the person's own file.
+    /// Sets the provenance of a memory that is merged with a line of the person's own file: that of the version whose text is in
+    /// force, and of one text the higher, so that two stores that import from each other have the same.
     pub(super) fn trust_own_text(
         &mut self,
         local: Option<&MemoryLine>,
         merged: &mut MemoryLine,
-        claimed: Option<&str>,
+        line: &MemoryLine,
     ) {
-        let is_local = |local: &&MemoryLine| {
-            merged.content == local.content && merged.metadata == local.metadata
+        let says_the_same = |one: &MemoryLine, other: &MemoryLine| {
+            one.content == other.content && one.metadata == other.metadata
         };
-        if let Some(local) = local.filter(is_local) {
-            merged.set_provenance_of(local);
-            let is_imported = local.trust.as_deref() == Some(Trust::Import.as_str());
-            if is_imported {
-                merged.believe(claimed);
+        if !says_the_same(merged, line)
+            && let Some(local) = local
+        {
+            return merged.set_provenance_of(local);
+        }
+        merged.set_imported();
+        merged.believe(line);
+        match local.filter(|local| says_the_same(local, line)) {
+            Some(local) if merged.provenance_rank() <= local.provenance_rank() => {
+                merged.set_provenance_of(local);
             }
-        } else {
-            merged.set_imported();
-            merged.believe(claimed);
-            self.reply.flagged += usize::from(!merged.flags.is_empty());
+            _ => self.reply.flagged += usize::from(!merged.flags.is_empty()),
         }
     }
 }

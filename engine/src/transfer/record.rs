@@ -133,16 +133,34 @@ impl MemoryLine {
         self.flags = flags.names();
     }
 
-    /// Sets the trust that the line claims: that of a person only if the text is not flagged.
-    pub(crate) fn believe(&mut self, claimed: Option<&str>) {
-        let is_believed = match claimed {
+    /// Sets the trust that the line of the person's own file claims, and who stored it: that of a person only if the text is not
+    /// flagged.
+    pub(crate) fn believe(&mut self, claimed: &Self) {
+        let is_believed = match claimed.trust.as_deref() {
             Some(trust) if trust == Trust::Person.as_str() => self.flags.is_empty(),
-            Some(trust) => trust == Trust::Agent.as_str(),
+            Some(trust) => [Trust::Agent, Trust::Import].map(Trust::as_str).contains(&trust),
             None => false,
         };
         if is_believed {
-            self.trust = claimed.map(str::to_owned);
+            let is_known = |origin: &String| origin.parse::<Origin>().is_ok();
+            self.trust.clone_from(&claimed.trust);
+            self.origin = claimed.origin.clone().filter(is_known).or(self.origin.take());
+            self.client.clone_from(&claimed.client);
+            self.session.clone_from(&claimed.session);
+            self.echo = claimed.echo;
         }
+    }
+
+    /// Ranks the provenances of one text: the higher is in force when a person's stores are merged, whichever imports the other.
+    pub(crate) fn provenance_rank(&self) -> impl PartialOrd + use<> {
+        let trust = match self.trust.as_deref() {
+            Some(trust) if trust == Trust::Person.as_str() => 2,
+            Some(trust) if trust == Trust::Agent.as_str() => 1,
+            _ => 0,
+        };
+        let is_stored = self.origin.as_deref() != Some(Origin::Import.as_str());
+        let source = (self.origin.clone(), self.client.clone(), self.session.clone());
+        (trust, is_stored, source, self.echo)
     }
 
     /// Returns whether the line has a trust that is known.

@@ -66,6 +66,9 @@ pub struct ConfirmReply {
     /// Id of the memory, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
+    /// With `imported` and `preview`: the first of the memories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<MemoryId>,
     /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,

@@ -13,6 +13,9 @@ use crate::memory::{MemoryId, MemoryType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Maximum changed texts of an entry.
+pub const MAX_CHANGED_TEXTS: usize = 3;
+
 /// Arguments of `history`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -33,6 +33,10 @@ pub struct UndoRequest {
     /// Numbers of several entries; all are undone or none.
     #[serde(default)]
     pub ids: Vec<i64>,
+    /// Numbers of later entries that may be undone too: those that only confirmed, reviewed or pinned memories of the entry. A preview
+    /// lists them as `also` and `in_part`.
+    #[serde(default)]
+    pub with: Vec<i64>,
     /// Everything that a session did, plain stores included: an id of a session, or its beginning.
     #[serde(default)]
     pub session: Option<String>,
@@ -92,6 +96,12 @@ impl UndoRequest {
 pub struct UndoReply {
     /// The entries that were undone (or would be, with `preview`), in the order of undoing.
     pub undone: Vec<JournalEntry>,
+    /// Later entries that only confirmed, reviewed or pinned memories of these, and that are undone too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<JournalEntry>,
+    /// Later entries that did so with other memories too: for those they stay in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_part: Vec<JournalEntry>,
     /// With `session`: its full id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

@@ -37,6 +37,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("", &["purge", "wipe", "clear", "destroy"], &["loci reset"]),
     ("", &["reindex", "reembed", "embed", "index"], &["loci re-embed"]),
     ("", &["ui", "tui", "gui", "explore", "interactive"], &["loci browse"]),
+    ("", &["candidates", "candidate", "pending"], &["loci review --candidates"]),
     ("", &["dashboard", "monitor", "watch", "htop"], &["loci top"]),
     ("", &["summary", "context", "prime"], &["loci brief"]),
     ("", &["snapshot", "backups"], &["loci backup"]),
@@ -59,6 +60,13 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("ctl", &["sessions", "agents", "list"], &["loci ctl ps"]),
     ("model", &["get", "install", "pull", "fetch"], &["loci model download"]),
     ("model", &["check", "show", "list"], &["loci model status"]),
+];
+
+/// Names of clients that are no format of `loci import --from`, and what to type instead.
+const FORMATS: &[(&[&str], &[&str])] = &[
+    (&["gemini", "gemini-cli"], &["--from history --client gemini"]),
+    (&["claude", "claude-code"], &["--from claude-memory", "--from history --client claude"]),
+    (&["codex"], &["--from codex-memory", "--from history --client codex"]),
 ];
 
 /// Returns what to type instead of a word, below a command.
@@ -84,7 +92,20 @@ pub fn explain(error: &mut clap::Error, arguments: &[String]) -> Option<String> 
             };
             let at = arguments.iter().position(|argument| argument == typed)?;
             let parent = arguments[..at].iter().rfind(|argument| !argument.starts_with('-'));
-            instead_of(parent.map_or("", String::as_str), typed)
+            let parent = parent.map_or("", String::as_str);
+            let known = instead_of(parent, typed);
+            if known.is_empty() {
+                put_nearest_first(error);
+            }
+            known
+        }
+        ErrorKind::InvalidValue if arguments.iter().any(|argument| argument == "import") => {
+            let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidValue) else {
+                return None;
+            };
+            let known = FORMATS.iter().find(|(names, _)| names.contains(&typed.as_str()));
+            let complete = |format: &&str| format!("loci import {format}");
+            known.map(|(_, formats)| formats.iter().map(complete).collect()).unwrap_or_default()
         }
         // `recall` exists, but only for hooks.
         ErrorKind::MissingRequiredArgument
@@ -99,8 +120,17 @@ pub fn explain(error: &mut clap::Error, arguments: &[String]) -> Option<String> 
     }
     let tip = format!("did you mean {}?", suggestions.join(" or "));
     error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::SuggestedValue);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.clone().into()]));
     Some(tip)
+}
+
+/// Puts the command that is most like the typed one first; the parser puts it last.
+fn put_nearest_first(error: &mut clap::Error) {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
+        let names = names.iter().rev().cloned().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
 }
 
 #[cfg(test)]
@@ -159,5 +189,23 @@ mod tests {
         assert_eq!(tip(&["backup", "now"]).as_deref(), Some("did you mean loci backup create?"));
         assert_eq!(tip(&["recall", "deploy"]).as_deref(), Some("did you mean loci search?"));
         assert_eq!(tip(&["frobnicate"]), None);
+        assert_eq!(tip(&["candidates"]).as_deref(), Some("did you mean loci review --candidates?"));
+        assert_eq!(
+            tip(&["import", "--from", "gemini"]).as_deref(),
+            Some("did you mean loci import --from history --client gemini?")
+        );
+    }
+
+    #[test]
+    fn the_nearest_command_is_suggested_first() {
+        let typed = ["loci", "recal"];
+        let mut error = Cli::command().try_get_matches_from(typed).expect_err("it is unknown");
+        assert_eq!(explain(&mut error, &["recal".to_owned()]), None);
+        let text = error.to_string();
+        let at = |name: &str| text.find(&format!("'{name}'"));
+        assert!(
+            at("recall").is_some() && at("recall") < at("reject").or(Some(usize::MAX)),
+            "{text}"
+        );
     }
 }

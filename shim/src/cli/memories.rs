@@ -1,8 +1,8 @@
 //! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::values::{
-    list_order_parser, memory_type_parser, parse_confidence, parse_duration, parse_object,
-    scope_parser,
+    list_order_parser, memory_type_parser, parse_act, parse_confidence, parse_duration,
+    parse_object, scope_parser,
 };
 use clap::Args;
 use loci_proto::group::GroupName;
@@ -403,7 +403,7 @@ pub struct History {
 #[derive(Debug, Args)]
 pub struct Redo {
     /// Number of an undone act, as `loci history` prints it; default: the acts of the last undo.
-    #[arg(value_name = "ACT")]
+    #[arg(value_name = "ACT", value_parser = parse_act)]
     pub id: Option<i64>,
     /// Do not ask for confirmation.
     #[arg(long, short)]
@@ -418,7 +418,7 @@ pub struct Redo {
 #[command(group = clap::ArgGroup::new("which").required(true).args(["id", "last", "since", "session"]))]
 pub struct Undo {
     /// Number of the act, as `loci history` prints it.
-    #[arg(value_name = "ACT")]
+    #[arg(value_name = "ACT", value_parser = parse_act)]
     pub id: Option<i64>,
     /// Undo the newest act that is not undone yet.
     #[arg(long)]

@@ -30,6 +30,11 @@ pub(crate) fn parse_confidence(text: &str) -> Result<Confidence, String> {
     Confidence::new(text.parse().unwrap_or(f64::NAN))
 }
 
+/// Parses the number of an act.
+pub(crate) fn parse_act(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "is not the number of an act; loci history lists them".to_owned())
+}
+
 /// Parses a JSON object.
 pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("must be a JSON object: {error}"))

@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::to_json;
 use crate::output::local_time::date;
-use crate::output::{Problem, Screen, confirm, escape_line, print_line, table_on};
+use crate::output::{Problem, Screen, confirm, counted, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use std::process::ExitCode;
@@ -28,7 +28,8 @@ pub async fn run(args: Cleanup) -> Result<ExitCode, Problem> {
     if !args.json {
         print_line(candidates_text(&planned))?;
     }
-    confirm(&format!("Forget these {} memories?", planned.memories.len()), args.yes.into())?;
+    let count = counted(planned.memories.len(), "memory", "memories");
+    confirm(&format!("Forget {count}?"), args.yes.into())?;
     let reply: CleanupReply =
         client.call("cleanup", &CleanupRequest { dry_run: false, at: Some(planned.at) }).await?;
     print_line(match reply.act {

@@ -4,8 +4,12 @@ use crate::cli::memories::Confirm;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Consent, Problem, confirm, print_line};
+use crate::commands::row_details::RowDetails;
+use crate::output::{
+    Consent, MemoryRow, Problem, Rows, Screen, confirm, counted, print_line, print_note,
+};
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest};
+use std::fmt::Write as _;
 
 /// Confirms one memory, or asks and confirms all imported ones.
 ///
@@ -38,11 +42,19 @@ async fn imported(client: &VerbClient, args: &Confirm) -> Result<(), Problem> {
         return print_line("There is no imported memory to confirm.");
     }
     if preview.confirmed > 0 {
-        let question = match preview.confirmed {
-            1 => "Confirm 1 imported memory?".to_owned(),
-            count => format!("Confirm {count} imported memories?"),
-        };
-        confirm(&question, Consent::from(args.yes))?;
+        let details = RowDetails::fetch(client, preview.memories.iter()).await?;
+        let rows: Vec<MemoryRow> = preview.memories.iter().map(|id| details.row(id, "")).collect();
+        let mut shown = Rows::new(Screen::of_stdout()).text(&rows);
+        if preview.confirmed > rows.len() {
+            let _ = writeln!(shown, "and {} more", preview.confirmed - rows.len());
+        }
+        if args.format.json {
+            print_note("Note:", shown.trim_end());
+        } else {
+            print_line(shown.trim_end())?;
+        }
+        let count = counted(preview.confirmed, "imported memory", "imported memories");
+        confirm(&format!("\nConfirm {count}?"), Consent::from(args.yes))?;
     }
     let raw_reply =
         client.call_raw("confirm", &ConfirmRequest { preview: false, ..request }).await?;
@@ -50,6 +62,6 @@ async fn imported(client: &VerbClient, args: &Confirm) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: ConfirmReply = raw_reply.parse()?;
-    let memories = if reply.confirmed == 1 { "memory" } else { "memories" };
-    print_line(format!("Confirmed {} {memories}{}", reply.confirmed, undo_hint(reply.act)))
+    let memories = counted(reply.confirmed, "memory", "memories");
+    print_line(format!("Confirmed {memories}{}", undo_hint(reply.act)))
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::store_admin::{Groups, Switch};
 use crate::client::call::VerbClient;
-use crate::output::{Consent, Problem, confirm, escape_line, print_line, table};
+use crate::output::{Consent, Problem, confirm, counted, escape_line, print_line, table};
 use loci_proto::error::Exit;
 use loci_proto::requests::groups::{
     GroupChangedReply, GroupEntry, GroupSwitchedReply, GroupsReply,
@@ -102,8 +102,8 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
         let planned: GroupChangedReply = client.call("groups_merge", &request(true)).await?;
         confirm(
             &format!(
-                "Move {} memories of {} into {}?",
-                planned.moved,
+                "Move {} of {} into {}?",
+                counted(planned.moved, "memory", "memories"),
                 escape_line(from),
                 escape_line(&planned.group.name)
             ),
@@ -112,7 +112,8 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
     }
     let reply = send_change(client, "groups_merge", request(false), flags.json).await?;
     print_change(reply, |reply| {
-        format!("Moved {} memories to {}; {from} now refers to it", reply.moved, reply.group.name)
+        let moved = counted(reply.moved, "memory", "memories");
+        format!("Moved {moved} to {}; {from} now refers to it", reply.group.name)
     })
 }
 

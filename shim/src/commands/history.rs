@@ -11,7 +11,7 @@ use crate::output::{
 use loci_proto::memory::MemoryType;
 use loci_proto::requests::groups::GroupsReply;
 use loci_proto::requests::history::{
-    ChangedText, HistoryReply, HistoryRequest, JournalEntry, StoredMemory,
+    ChangedText, HistoryReply, HistoryRequest, JournalEntry, MAX_CHANGED_TEXTS, StoredMemory,
 };
 use serde_json::json;
 use std::collections::HashMap;
@@ -126,7 +126,9 @@ impl ShownActs {
                 text.mark(0.."undone".len(), Ink::Yellow);
                 text
             });
-            for marked in changed.chain(undone) {
+            let is_cut = act.changed.len() == MAX_CHANGED_TEXTS && act.rows > MAX_CHANGED_TEXTS;
+            let more = is_cut.then(|| MarkedText::new(format!("… of {} rows", act.rows)));
+            for marked in changed.chain(more).chain(undone) {
                 for line in marked.lines(below, screen) {
                     let _ = writeln!(text, "{:INDENT$}{line}", "");
                 }

@@ -2,7 +2,7 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, escape_line, print_line, print_note};
+use crate::output::{Problem, counted, escape_line, print_line, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::groups::{GroupsReply, GroupsRequest};
 use loci_proto::requests::maintenance::{
@@ -150,10 +150,6 @@ fn texts_below(step: &StepReport) -> String {
         more => lines.push(format!("\n    … and {more} more")),
     }
     lines.concat()
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn plan_text(plan: &MaintenancePlan) -> String {

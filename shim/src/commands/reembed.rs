@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
 use crate::output::local_time::date;
 use crate::output::progress::Progress;
-use crate::output::{Problem, escape_line, print_line};
+use crate::output::{Problem, counted, escape_line, print_line};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::requests::reembed::{KeptVectors, ReembedAction, ReembedReply, ReembedRequest};
 use std::process::ExitCode;
@@ -62,7 +62,8 @@ fn reply_text(reply: &ReembedReply, action: ReembedAction) -> String {
     let mut lines = vec![match &reply.re_embedding {
         Some(running) => format!("{}; {active} is used until then", running.sentence()),
         None if action == ReembedAction::Status && reply.to_encode > 0 => {
-            format!("{} memories would be encoded by {configured}", reply.to_encode)
+            let count = counted(reply.to_encode, "memory", "memories");
+            format!("{count} would be encoded by {configured}")
         }
         None => format!("The vectors of {active} are used; no memories are being encoded again"),
     }];

@@ -2,7 +2,7 @@
 
 use crate::cli::store_admin::Reset;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, confirm_typed, print_line};
+use crate::output::{Problem, confirm_typed, counted, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::reset::{ResetReply, ResetRequest};
 use std::io;
@@ -16,8 +16,8 @@ pub async fn run(args: Reset) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let planned: ResetReply = client.call("reset", &ResetRequest { dry_run: true }).await?;
     let question = format!(
-        "This deletes {} memories and everything that belongs to them, after a backup.",
-        planned.memories
+        "This deletes {} and everything that belongs to them, after a backup.",
+        counted(planned.memories, "memory", "memories")
     );
     confirm_typed(&question, &planned.memories.to_string(), args.yes.into())?;
     let answer = client
@@ -30,8 +30,8 @@ pub async fn run(args: Reset) -> Result<ExitCode, Problem> {
         print_line(String::from_utf8_lossy(&answer))?;
     } else {
         print_line(format!(
-            "Deleted {} memories. Backup: {}",
-            reply.memories,
+            "Deleted {}. Backup: {}",
+            counted(reply.memories, "memory", "memories"),
             reply.backup.unwrap_or_default()
         ))?;
     }

@@ -6,7 +6,8 @@ use crate::commands::history::{ShownActs, stored_text};
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
-use crate::output::{Consent, Problem, confirm, escape_line, print_line, print_note};
+use crate::output::{Consent, Problem, confirm, counted, escape_line, print_line, print_note};
+use loci_proto::requests::history::JournalEntry;
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
 use std::fmt::Write as _;
 
@@ -23,20 +24,24 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         last: args.last,
         since_seconds: args.since,
         preview: true,
-        ids: Vec::new(),
-        session: None,
+        ..UndoRequest::default()
     };
     let preview: UndoReply = client.call("undo", &request).await?;
     if preview.undone.is_empty() && !args.format.json {
         return print_line("There is nothing to undo.");
     }
-    let acts = ShownActs::fetch(client, &preview.undone).await?;
+    let later: Vec<JournalEntry> = preview.also.iter().chain(&preview.in_part).cloned().collect();
+    let all: Vec<JournalEntry> = preview.undone.iter().chain(&later).cloned().collect();
+    let acts = ShownActs::fetch(client, &all).await?;
+    let mut shown = acts.text(&preview.undone);
+    add_later(&mut shown, &acts, &preview.also, "on these memories");
+    add_later(&mut shown, &acts, &preview.in_part, "for these memories; for others they stay");
     if !args.format.json {
-        print_line(acts.text(&preview.undone).trim_end())?;
+        print_line(shown.trim_end())?;
     } else if !args.yes {
-        print_note("Note:", acts.text(&preview.undone).trim_end());
+        print_note("Note:", shown.trim_end());
     }
-    let question = match preview.undone.len() {
+    let question = match all.len() {
         1 => "\nUndo this act?".to_owned(),
         count => format!("\nUndo these {count} acts?"),
     };
@@ -47,7 +52,8 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         // With --json, print the daemon's empty reply.
         [] => UndoRequest { preview: true, ..request },
         acts => {
-            UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() }
+            let ids = |acts: &[JournalEntry]| acts.iter().map(|act| act.id).collect();
+            UndoRequest { ids: ids(acts), with: ids(&later), ..UndoRequest::default() }
         }
     };
     let raw_reply = client.call_raw("undo", &request).await?;
@@ -55,9 +61,15 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: UndoReply = raw_reply.parse()?;
-    match reply.undone.len() {
-        1 => print_line("Undid 1 act; take it back with loci redo"),
-        count => print_line(format!("Undid {count} acts; take it back with loci redo")),
+    let undone = counted(reply.undone.len() + reply.also.len(), "act", "acts");
+    print_line(format!("Undid {undone}; take it back with loci redo"))
+}
+
+/// Lists later acts that are undone too.
+fn add_later(text: &mut String, acts: &ShownActs, later: &[JournalEntry], what: &str) {
+    if !later.is_empty() {
+        let count = counted(later.len(), "later act", "later acts");
+        let _ = write!(text, "\nAlso takes back {count} {what}:\n{}", acts.text(later));
     }
 }
 
@@ -79,9 +91,9 @@ async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Resu
     }
     if !is_empty {
         let question = format!(
-            "\nRemove {} memories and undo {} acts?",
-            preview.removed.len(),
-            preview.undone.len()
+            "\nRemove {} and undo {}?",
+            counted(preview.removed.len(), "memory", "memories"),
+            counted(preview.undone.len(), "act", "acts")
         );
         confirm(&question, Consent::from(args.yes))?;
     }
@@ -91,9 +103,10 @@ async fn undo_session(client: &VerbClient, args: &Undo, session: String) -> Resu
         return print_json(&raw_reply);
     }
     let reply: UndoReply = raw_reply.parse()?;
-    let (removed, undone) = (reply.removed.len(), reply.undone.len());
     print_line(format!(
-        "Removed {removed} memories, undid {undone} acts, kept {}.{}",
+        "Removed {}, undid {}, kept {}.{}",
+        counted(reply.removed.len(), "memory", "memories"),
+        counted(reply.undone.len(), "act", "acts"),
         reply.skipped.len(),
         undo_hint(reply.act)
     ))

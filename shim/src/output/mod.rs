@@ -18,6 +18,7 @@ mod wrap;
 
 pub use confirm::{Consent, choose, confirm, confirm_typed};
 pub use escape::{escape_line, escape_lines};
+pub use loci_proto::counted::counted;
 pub use marked_text::MarkedText;
 pub use memory_row::{DERIVED_DAY, Extent, MemoryRow, Rows, bar, row_passage, short_id};
 pub use passage::Terms;
@@ -25,4 +26,4 @@ pub use print::{OutputFormat, print_bytes, print_json_error, print_line, print_n
 pub use problem::Problem;
 pub use style::{Ink, Style};
 pub use table::{Screen, table, table_on};
-pub use wrap::wrap;
+pub use wrap::{collapse_spaces, wrap};

@@ -6,6 +6,18 @@ use unicode_linebreak::{BreakOpportunity, linebreaks};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+/// Characters of an id of a memory or a session.
+const ID_CHARS: usize = 36;
+
+/// Returns whether a place is inside an id, which nobody could copy from two lines.
+fn is_in_id(text: &str, at: usize) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+    let bytes = text.as_bytes();
+    let before = bytes[..at].iter().rev().take_while(|byte| is_part(byte)).count();
+    let after = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+    before > 0 && after > 0 && before + after == ID_CHARS
+}
+
 /// Returns the byte ranges of the lines of `text`, each at most `width` columns wide, without the spaces at their ends.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<Range<usize>> {
@@ -13,6 +25,9 @@ pub fn wrap(text: &str, width: usize) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let (mut start, mut end) = (0, 0);
     for (at, opportunity) in linebreaks(text) {
+        if opportunity == BreakOpportunity::Allowed && width >= ID_CHARS && is_in_id(text, at) {
+            continue;
+        }
         let piece = text[end..at].trim_end_matches(['\n', '\r']);
         let piece_end = end + piece.len();
         if text[start..piece_end].trim_end().width() > width && end > start {
@@ -75,6 +90,8 @@ mod tests {
         assert_eq!(lines("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(lines("a\n\nb\n", 4), ["a", "", "b"]);
         assert_eq!(lines("", 4), [""; 0]);
+        let id = "01953a2b-7c1e-7000-8000-0123456789ab";
+        assert_eq!(lines(&format!("superseded by {id}"), 40), ["superseded by", id]);
         assert_eq!(lines("e\u{301}e\u{301}e\u{301}", 2), ["e\u{301}e\u{301}", "e\u{301}"]);
     }
 

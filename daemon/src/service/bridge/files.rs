@@ -175,6 +175,17 @@ pub fn read(path: &Path) -> Result<ReadFile, String> {
     Ok(ReadFile { text, mode: meta.permissions().mode() & 0o777 })
 }
 
+/// Returns a path with `~` for the home folder, as `loci import` names it.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let home = directories::BaseDirs::new().and_then(|dirs| dirs.home_dir().canonicalize().ok());
+    match home.and_then(|home| path.strip_prefix(home).map(Path::to_path_buf).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
 /// Returns whether the `.loci.toml` of a project switches loci off.
 #[must_use]
 pub fn is_switched_off(work_tree: &Path) -> bool {

@@ -307,6 +307,17 @@ fn scanned(
     }
     let replaced = u32::try_from(replaced).unwrap_or(u32::MAX);
     let mode = read.mode;
+    let shown_path = files::shown(&file.path);
     let rewordings = Vec::new();
-    Some(ScannedFile { path, group, hash, mode, text, replaced, statements, rewordings })
+    Some(ScannedFile {
+        path,
+        shown_path,
+        group,
+        hash,
+        mode,
+        text,
+        replaced,
+        statements,
+        rewordings,
+    })
 }

@@ -5,6 +5,7 @@
 mod record;
 mod rewordings;
 
+pub(crate) use record::ACT;
 pub use record::{Scan, ScanCounts, ScanProgress, ScannedFile};
 pub use rewordings::Rewording;
 

@@ -9,7 +9,7 @@ use crate::db::bridge::{self, FileRow, StatementRow, VersionRow};
 use crate::db::log::Operation;
 use crate::db::memories::{self, NewMemory};
 use crate::db::rows::Row;
-use crate::db::{groups, isolated_groups};
+use crate::db::{groups, isolated_groups, tombstones};
 use crate::error::Result;
 use crate::flags;
 use crate::handles::writer::Writer;
@@ -20,6 +20,7 @@ use crate::model::status::Status;
 use crate::operations::bridge::rewordings::Rewording;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
+use loci_proto::foreign::{IMPORTED, ImportOrigin};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Origin, Scope, Trust};
 use loci_proto::requests::bridge::BridgeClient;
@@ -28,19 +29,23 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
 /// The act of an import by the bridge, in `loci history`.
-const ACT: &str = "bridge";
+pub(crate) const ACT: &str = "bridge";
 /// The key of metadata with the file that a memory is from.
 const SOURCE: &str = "source_file";
 /// The key with the day on which the statement had left its file.
 const GONE: &str = "source_gone";
 /// Maximum statements that one call changes: other calls wait meanwhile.
 const MAX_AT_ONCE: usize = 100;
+/// Maximum number of memories with the same origin.
+const MAX_EQUAL_STATEMENTS: u32 = 100;
 
 /// A file that has changed.
 #[derive(Debug, Clone)]
 pub struct ScannedFile {
     /// Its path.
     pub path: String,
+    /// Its path with `~` for the home folder, as imports name it.
+    pub shown_path: String,
     /// Its project, if it is known.
     pub group: Option<Group>,
     /// SHA-256 of its bytes, in hexadecimal digits.
@@ -251,7 +256,9 @@ impl Recorder<'_, '_> {
     /// Imports the new statements of a file, and marks the memories of those that left it.
     fn import(&mut self, row: &FileRow, file: &ScannedFile) -> Result<Step> {
         let conn = self.change.conn;
-        let stated: HashSet<[u8; 16]> = file.statements.iter().map(Statement::hash).collect();
+        // Earlier versions imported the texts without their headings.
+        let stated: HashSet<[u8; 16]> =
+            file.statements.iter().flat_map(Statement::hashes).collect();
         let mut known = HashSet::new();
         for statement in bridge::statements(conn, row.id)? {
             let is_stated = statement.is_in(&stated);
@@ -268,13 +275,13 @@ impl Recorder<'_, '_> {
         for statement in &file.statements {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
             let hash = statement.hash();
-            if !known.insert(hash.to_vec()) {
+            if known.contains(statement.bare_hash().as_slice()) || !known.insert(hash.to_vec()) {
                 continue;
             }
             if !self.may_change() {
                 return Ok(Step::Partial);
             }
-            if let Some(memory) = self.memory_of(row, &hash)? {
+            if let Some(memory) = self.memory_of(row, statement)? {
                 bridge::put_statement(conn, row.id, &hash, &memory)?;
                 self.set_gone_mark(&memory, None)?;
                 continue;
@@ -287,8 +294,30 @@ impl Recorder<'_, '_> {
     }
 
     /// Returns the memory that a statement became when another file of the project had it.
-    fn memory_of(&self, row: &FileRow, hash: &[u8]) -> Result<Option<String>> {
-        bridge::memory_of(self.change.conn, &row.client, row.group.as_deref(), hash)
+    fn memory_of(&self, row: &FileRow, statement: &Statement) -> Result<Option<String>> {
+        bridge::memory_of_any(
+            self.change.conn,
+            &row.client,
+            row.group.as_deref(),
+            statement.hashes(),
+        )
+    }
+
+    /// Returns the id of the memory of a statement, and whether it is a new one.
+    fn id_of(&self, origin: &ImportOrigin) -> Result<(MemoryId, bool)> {
+        let conn = self.change.conn;
+        for number in 0..MAX_EQUAL_STATEMENTS {
+            let id = origin.memory_id(number);
+            if tombstones::has(conn, &id)? {
+                return Ok((id, false));
+            }
+            match memories::by_id(conn, &id)? {
+                None => return Ok((id, true)),
+                Some(memory) if is_of(&memory, origin) => return Ok((id, false)),
+                Some(_) => {}
+            }
+        }
+        Ok((MemoryId::from(uuid::Uuid::now_v7()), true))
     }
 
     /// Stores a statement, unless its project has a memory with this text; returns the memory.
@@ -306,11 +335,17 @@ impl Recorder<'_, '_> {
                 || (memory.scope == Scope::Global && !is_isolated)
         };
         if let Some(same) = memories::by_hash(conn, &hash)?.into_iter().find(sees) {
+            self.set_gone_mark(same.id.as_str(), None)?;
             return Ok(same.id);
+        }
+        let origin = statement.origin(self.scan.client, &file.shown_path);
+        let (id, is_new) = self.id_of(&origin)?;
+        if !is_new {
+            return Ok(id);
         }
         groups::ensure(conn, group, now)?;
         let content = &statement.text;
-        let metadata = metadata(file, statement);
+        let metadata = metadata(file, statement, &origin);
         let provenance = Provenance {
             origin: Some(Origin::Import),
             client: Some(self.scan.client.as_str().to_owned()),
@@ -318,8 +353,10 @@ impl Recorder<'_, '_> {
             flags: flags::of_memory(content, &metadata),
             ..Provenance::unknown()
         };
-        let id = MemoryId::from(uuid::Uuid::now_v7());
-        let scope = self.change.shared.settings().scopes.of(statement.kind);
+        let scope = match statement.is_about_person {
+            true => Scope::Global,
+            false => self.change.shared.settings().scopes.of(statement.kind),
+        };
         let new = NewMemory {
             id: &id,
             kind: statement.kind,
@@ -382,9 +419,9 @@ impl Recorder<'_, '_> {
         let Some(mut memory) = memories::by_id_text(self.change.conn, memory)? else {
             return Ok(());
         };
-        let is_same = memory.metadata.get(GONE) == mark.as_ref();
-        let is_imported = memory.provenance.trust == Trust::Import;
-        if is_same || !is_imported || !memory.metadata.contains_key(SOURCE) {
+        let is_marked = memory.metadata.get(GONE) == mark.as_ref();
+        let is_imported = [SOURCE, IMPORTED].iter().any(|name| memory.metadata.contains_key(*name));
+        if memory.provenance.trust != Trust::Import || !is_imported || is_marked {
             return Ok(());
         }
         self.change.record_before(Row::Memory(memory.seq))?;
@@ -398,11 +435,23 @@ impl Recorder<'_, '_> {
     }
 }
 
-fn metadata(file: &ScannedFile, statement: &Statement) -> Map<String, Value> {
+fn metadata(
+    file: &ScannedFile,
+    statement: &Statement,
+    origin: &ImportOrigin,
+) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
-    if !statement.section.is_empty() {
-        metadata.insert("section".to_owned(), Value::from(statement.section.clone()));
+    metadata.insert(IMPORTED.to_owned(), json!(origin));
+    if let Some(category) = &statement.category {
+        metadata.insert("category".to_owned(), Value::from(category.clone()));
     }
     metadata
+}
+
+/// Returns whether a memory is from this statement, whatever was changed in it since.
+fn is_of(memory: &Memory, origin: &ImportOrigin) -> bool {
+    let stored =
+        memory.metadata.get(IMPORTED).and_then(|found| ImportOrigin::deserialize(found).ok());
+    stored.is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
 }

@@ -45,7 +45,8 @@ impl Reader {
     ) -> Result<Vec<Rewording>> {
         let Some(row) = bridge::file(&self.conn, &file.path)? else { return Ok(Vec::new()) };
         let known = bridge::statements(&self.conn, row.id)?;
-        let stated: HashSet<[u8; 16]> = file.statements.iter().map(|one| one.hash()).collect();
+        let stated: HashSet<[u8; 16]> =
+            file.statements.iter().flat_map(|one| one.hashes()).collect();
         let mut left: Vec<Memory> = Vec::new();
         for row in known.iter().filter(|row| !row.is_gone && !row.is_in(&stated)) {
             left.extend(memories::by_id_text(&self.conn, &row.memory)?);
@@ -57,7 +58,9 @@ impl Reader {
         let mut new: Vec<([u8; 16], &str)> = Vec::new();
         for statement in &file.statements {
             let hash = statement.hash();
-            if bridge::memory_of(&self.conn, client.as_str(), project, &hash)?.is_none() {
+            if bridge::memory_of_any(&self.conn, client.as_str(), project, statement.hashes())?
+                .is_none()
+            {
                 new.push((hash, statement.text.as_str()));
             }
         }

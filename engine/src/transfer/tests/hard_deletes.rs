@@ -114,7 +114,7 @@ fn a_tombstone_of_another_store_deletes_nothing_here_and_blocks_absent_memories(
     let file_with_tombstone = export(&test_store, false);
     let reply = import(&mut copy, &file_with_tombstone);
     assert!(
-        reply.notes[0].contains("1 memories were hard-deleted in the store of the file"),
+        reply.notes[0].contains("1 memory was hard-deleted in the store of the file"),
         "{reply:?}"
     );
     assert_eq!(memories_of(&copy).len(), 3);

@@ -8,7 +8,7 @@ mod restore;
 use crate::cli::backup::Backup;
 use crate::client::call::VerbClient;
 use crate::output::local_time::short_minute;
-use crate::output::{Problem, Screen, escape_line, print_line, table_on};
+use crate::output::{Problem, Screen, counted, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::backup::{BackupEntry, BackupList, BackupRequest};
 use std::io;
@@ -36,9 +36,9 @@ async fn create(json: bool) -> Result<ExitCode, Problem> {
     } else {
         let entry: BackupEntry = serde_json::from_slice(&answer).map_err(io::Error::from)?;
         print_line(format!(
-            "Backup {}: {} memories, {}, verified\n  {}",
+            "Backup {}: {}, {}, verified\n  {}",
             escape_line(&entry.id),
-            entry.memories.unwrap_or_default(),
+            counted(entry.memories.unwrap_or_default(), "memory", "memories"),
             size(entry.bytes),
             escape_line(&entry.path)
         ))?;
@@ -73,9 +73,9 @@ async fn verify(backup: Option<String>, json: bool) -> Result<ExitCode, Problem>
         for entry in &backups {
             print_line(match &entry.fault {
                 None => format!(
-                    "ok    {}  {} memories",
+                    "ok    {}  {}",
                     escape_line(&entry.id),
-                    entry.memories.unwrap_or_default()
+                    counted(entry.memories.unwrap_or_default(), "memory", "memories")
                 ),
                 Some(fault) => format!("fail  {}  {}", escape_line(&entry.id), escape_line(fault)),
             })?;

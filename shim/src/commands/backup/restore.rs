@@ -4,7 +4,7 @@ use crate::cli::backup::RestoreBackup;
 use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
 use crate::output::local_time::date_time;
-use crate::output::{Problem, confirm, escape_line, print_line, print_note};
+use crate::output::{Problem, confirm, counted, escape_line, print_line, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::backup::{RestoreBackupReply, RestorePlan};
 use std::fmt::Write as _;
@@ -39,14 +39,15 @@ pub async fn run(args: RestoreBackup) -> Result<ExitCode, Problem> {
 }
 
 fn plan_text(plan: &RestorePlan) -> String {
-    let now = plan
-        .memories_now
-        .map_or_else(|| "cannot be read".to_owned(), |memories| format!("{memories} memories"));
+    let now = plan.memories_now.map_or_else(
+        || "cannot be read".to_owned(),
+        |memories| counted(memories, "memory", "memories"),
+    );
     format!(
-        "The store of now ({now}) is replaced by the backup {} of {} ({} memories).\nThe files of now are kept aside. What was hard-deleted since stays deleted.",
+        "The store of now ({now}) is replaced by the backup {} of {} ({}).\nThe files of now are kept aside. What was hard-deleted since stays deleted.",
         escape_line(&plan.backup.id),
         date_time(&plan.backup.created_at),
-        plan.backup.memories.unwrap_or_default()
+        counted(plan.backup.memories.unwrap_or_default(), "memory", "memories")
     )
 }
 
@@ -65,9 +66,9 @@ fn reply_text(reply: &RestoreBackupReply) -> String {
         format!("\n  To go back: loci backup restore {}", escape_line(id))
     });
     format!(
-        "Restored {}: {} memories{again}\n  The files as they were: {}{undo}",
+        "Restored {}: {}{again}\n  The files as they were: {}{undo}",
         escape_line(&reply.backup),
-        reply.memories,
+        counted(reply.memories, "memory", "memories"),
         escape_line(&reply.quarantine)
     )
 }

@@ -3,7 +3,7 @@
 use crate::cli::bridge::Switch;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::{folders, show};
-use crate::output::{Problem, confirm, escape_line, print_line};
+use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use crate::setup::environment::Environment;
 use loci_proto::requests::bridge::{BridgeClient, BridgeSwitchReply, BridgeSwitchRequest};
 
@@ -20,10 +20,12 @@ pub async fn run(client: &VerbClient, watched: BridgeClient, args: &Switch) -> R
     let name = watched.as_str();
     print_line(if reply.on {
         format!(
-            "The memory of {name} is watched: {} files read, {} versions kept, {} statements imported.\n\
+            "The memory of {name} is watched: {} read, {} kept, {} imported.\n\
              Imported memories stay in their projects, and out of briefs and hooks, until loci confirm --imported.\n\
              See loci bridge status; stop it: loci bridge {name} --off",
-            reply.files, reply.versions, reply.imported
+            counted(reply.files, "file", "files"),
+            counted(reply.versions, "version", "versions"),
+            counted(reply.imported, "statement", "statements")
         )
     } else {
         format!(

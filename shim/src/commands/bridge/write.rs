@@ -8,7 +8,7 @@ use crate::commands::bridge::folders;
 use crate::commands::bridge::look::scan;
 use crate::commands::bridge::require_person;
 use crate::commands::bridge::target::Target;
-use crate::output::{Problem, confirm, escape_line, print_line};
+use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use crate::setup::environment::Environment;
 use loci_proto::requests::bridge::{
     BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeBlockRequest, BridgeClient, LOADED_BYTES,
@@ -66,7 +66,12 @@ pub async fn run(client: &VerbClient, args: &Write) -> Result<(), Problem> {
     if args.dry_run {
         return Ok(());
     }
-    print_line(format!("{shown} has {written} memories of {} now", escape_line(&reply.project)))
+    let project = escape_line(&reply.project);
+    if args.remove {
+        return print_line(format!("Took the memories of {project} out of {shown}"));
+    }
+    let memories = counted(written, "memory", "memories");
+    print_line(format!("{shown} has {memories} of {project} now"))
 }
 
 /// Returns the memory file of the project in which the command runs.
@@ -89,7 +94,12 @@ fn memory_file(folder: &Path) -> Result<PathBuf, Problem> {
 
 /// Returns the text with the block, and the number of memories in it; as many as fit into what is loaded.
 fn with_block(text: &str, lines: &[String]) -> Result<(String, usize), Problem> {
-    let (before, after) = around_block(text)?;
+    let (mut before, after) = around_block(text)?;
+    // The blank line above the block was written with it.
+    let has_block = text.lines().any(|line| line.trim() == BLOCK_BEGIN);
+    if lines.is_empty() && has_block && before.ends_with("\n\n") {
+        before.pop();
+    }
     for count in (0..=lines.len()).rev() {
         let block = block(&lines[..count]);
         let gap = if before.is_empty() || before.ends_with("\n\n") || block.is_empty() {
@@ -171,7 +181,9 @@ mod tests {
         let (again, _) = with_block(&second, &lines(1)).expect("it fits");
         assert_eq!(again, second);
         let (removed, _) = with_block(&second, &[]).expect("it fits");
-        assert_eq!(removed, "# Mine\n\n- one\n\n- below\n");
+        assert_eq!(removed, "# Mine\n\n- one\n- below\n");
+        let (removed, _) = with_block(&first, &[]).expect("it fits");
+        assert_eq!(removed, "# Mine\n\n- one\n");
     }
 
     #[test]

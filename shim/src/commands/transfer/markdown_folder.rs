@@ -4,7 +4,7 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::transfer::failed_export::failure;
-use crate::output::{Problem, print_line};
+use crate::output::{Problem, counted, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use serde::Deserialize;
@@ -52,7 +52,8 @@ pub async fn run(folder: &Path, force: bool) -> Result<ExitCode, Problem> {
     }
     let list: String = written.iter().flat_map(|path| [path.as_str(), "\n"]).collect();
     write_file(folder, &ExportedFile { path: LIST.to_owned(), text: list })?;
-    print_line(format!("{} files written to {}", written.len(), folder.display()))?;
+    let files = counted(written.len(), "file", "files");
+    print_line(format!("{files} written to {}", folder.display()))?;
     Ok(Exit::Ok.into())
 }
 

@@ -2,14 +2,15 @@
 
 use crate::client::call::VerbClient;
 use crate::output::Problem;
+use loci_proto::foreign::{ForeignMemory, IMPORTED, ImportOrigin, text_hash, without_place};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// The metadata field that says where an imported memory is from.
-pub(super) const IMPORTED: &str = "imported";
+/// Words from which a statement of a file is understood without the headings above it.
+const MIN_CLEAR_WORDS: usize = 5;
 
 /// A memory that an earlier import has stored.
 #[derive(Debug, Clone)]
@@ -23,22 +24,6 @@ pub(super) struct ImportedMemory {
     pub is_confirmed: bool,
     /// The line of the memory.
     pub line: Map<String, Value>,
-}
-
-/// Where an imported memory is from.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, Deserialize)]
-pub(super) struct ImportOrigin {
-    /// The format.
-    pub from: String,
-    /// The file.
-    pub path: String,
-    /// Where in the file.
-    pub place: String,
-    /// The id that the program gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// Beginning of the SHA-256 of the text that was read.
-    pub text: String,
 }
 
 /// A project of the store.
@@ -60,6 +45,34 @@ pub(super) struct Existing {
     pub erased: HashSet<String>,
     /// Hashes of the texts of active memories, with their project.
     pub texts: HashSet<(String, String)>,
+    /// Statements of files, with their project.
+    pub statements: Statements,
+}
+
+/// Where statements are stated, by project and by their text without headings.
+#[derive(Debug, Default)]
+pub(super) struct Statements(HashMap<(String, String), Vec<(String, String)>>);
+
+impl Statements {
+    /// Adds a statement.
+    pub fn add(&mut self, group: &str, content: &str, path: &str, place: &str) {
+        let text = text_hash(without_place(content, place));
+        let places = self.0.entry((group.to_owned(), text)).or_default();
+        places.push((path.to_owned(), place.to_owned()));
+    }
+
+    /// Returns another file of the project that states the same: the same words under the same heading, or so many that no heading
+    /// is needed to understand them.
+    pub fn other_file(&self, group: &str, memory: &ForeignMemory) -> Option<&str> {
+        let text = without_place(&memory.content, &memory.place);
+        let is_clear = text.split_whitespace().nth(MIN_CLEAR_WORDS - 1).is_some();
+        let heading = |place: &str| place.rsplit(" > ").next().unwrap_or_default().to_lowercase();
+        let places = self.0.get(&(group.to_owned(), text_hash(text)))?;
+        let mut others = places.iter().filter(|(path, place)| {
+            *path != memory.path && (is_clear || heading(place) == heading(&memory.place))
+        });
+        others.next().map(|(path, _)| path.as_str())
+    }
 }
 
 impl Existing {
@@ -68,15 +81,8 @@ impl Existing {
     /// # Errors
     /// The daemon cannot be reached, or the store cannot be read.
     pub async fn load(client: &VerbClient) -> Result<Self, Problem> {
-        let request = ExportRequest { layout: Layout::Dump, vectors: false };
-        let mut answer = client.call_streamed("/export", &request).await?;
-        let (mut existing, mut rest) = (Self::default(), Vec::new());
-        while let Some(chunk) = answer.next_chunk().await? {
-            rest.extend_from_slice(&chunk);
-            let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
-            let complete: Vec<u8> = rest.drain(..=end).collect();
-            complete.split(|byte| *byte == b'\n').for_each(|line| existing.add(line));
-        }
+        let mut existing = Self::default();
+        for_each_line(client, |line| existing.add(line)).await?;
         Ok(existing)
     }
 
@@ -101,6 +107,10 @@ impl Existing {
                     && let Ok(origin) = ImportOrigin::deserialize(origin)
                 {
                     let is_unedited = origin.text == hash;
+                    if is_active && origin.id.is_none() {
+                        let (group, content) = (text("group"), text("content"));
+                        self.statements.add(group, content, &origin.path, &origin.place);
+                    }
                     let line = fields.clone();
                     self.imported.push(ImportedMemory {
                         id,
@@ -117,12 +127,22 @@ impl Existing {
     }
 }
 
-/// Returns the beginning of the SHA-256 of a text in hexadecimal digits.
-pub(super) fn text_hash(text: &str) -> String {
-    use sha2::{Digest, Sha256};
-    use std::fmt::Write as _;
-    Sha256::digest(text.as_bytes())[..8].iter().fold(String::new(), |mut hash, byte| {
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    })
+/// Calls a function with each line of a dump of the store.
+///
+/// # Errors
+/// The daemon cannot be reached, or the store cannot be read.
+pub(super) async fn for_each_line(
+    client: &VerbClient,
+    mut use_line: impl FnMut(&[u8]),
+) -> Result<(), Problem> {
+    let request = ExportRequest { layout: Layout::Dump, vectors: false };
+    let mut answer = client.call_streamed("/export", &request).await?;
+    let mut rest = Vec::new();
+    while let Some(chunk) = answer.next_chunk().await? {
+        rest.extend_from_slice(&chunk);
+        let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
+        let complete: Vec<u8> = rest.drain(..=end).collect();
+        complete.split(|byte| *byte == b'\n').for_each(&mut use_line);
+    }
+    Ok(())
 }

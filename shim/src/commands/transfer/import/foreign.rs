@@ -8,6 +8,7 @@ use crate::commands::transfer::import::existing::Existing;
 use crate::commands::transfer::import::native::{self, Source};
 use crate::commands::transfer::import::plan::Plan;
 use crate::commands::transfer::import::projects::Projects;
+use crate::commands::transfer::import::records_preview::RecordsPreview;
 use crate::commands::transfer::import::{lines, preview};
 use crate::output::{Problem, confirm, print_line};
 use loci_proto::error::Exit;
@@ -61,27 +62,12 @@ pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
 
 /// Imports records that loci itself has written, as a file of them.
 async fn records(args: &Import, reading: &Reading) -> Result<ExitCode, Problem> {
-    let preview = preview::of_records(reading);
-    if !args.json {
-        print_line(preview.trim_end())?;
-    }
-    if args.dry_run {
-        if args.json {
-            print_line(json!({"records": reading.records.len()}).to_string())?;
-        }
-        return Ok(Exit::Ok.into());
-    }
-    confirm("Import them?", args.yes.into())?;
     let client = VerbClient::of_process()?;
-    let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
-    let source = Source::of_bytes(lines::of_records(&reading.records));
-    let body = native::upload(&client, &request, source).await?;
-    if args.json {
-        print_line(String::from_utf8_lossy(&body))?;
-    } else {
-        print_line(native::report_text(&native::parse(&body)?).trim_end())?;
-    }
-    Ok(Exit::Ok.into())
+    let mut compared = RecordsPreview::load(&client, args.mine).await?;
+    let bytes = lines::of_records(&reading.records);
+    bytes.split(|byte| *byte == b'\n').for_each(|line| compared.add(line));
+    let heading = preview::of_records(reading);
+    native::ask_and_upload(&client, args, &heading, &compared, Source::of_bytes(bytes)).await
 }
 
 /// Reads the program's memories.

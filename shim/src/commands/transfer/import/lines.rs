@@ -1,8 +1,8 @@
 //! Writes what is imported as the lines of an export.
 
-use crate::commands::transfer::import::existing::IMPORTED;
 use crate::commands::transfer::import::plan::{Change, Plan, Planned};
 use crate::commands::transfer::import::projects::Projects;
+use loci_proto::foreign::IMPORTED;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::export::FORMAT_VERSION;
 use serde_json::{Map, Value, json};

@@ -8,6 +8,7 @@ mod native;
 mod plan;
 mod preview;
 mod projects;
+mod records_preview;
 
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;

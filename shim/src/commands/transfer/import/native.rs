@@ -4,15 +4,16 @@
 use crate::cli::import::Import;
 use crate::client::call::VerbClient;
 use crate::commands::short_lived;
+use crate::commands::transfer::import::records_preview::RecordsPreview;
 use crate::output::progress::Progress;
-use crate::output::{Problem, escape_line, print_line};
+use crate::output::{Problem, Screen, confirm, counted, escape_line, print_line};
 use http_body_util::channel::Sender;
 use hyper::body::Bytes;
 use loci_proto::error::Exit;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::sync::mpsc;
@@ -25,9 +26,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// # Errors
 /// The file cannot be read, or the daemon cannot be reached or refuses a line, which the error names.
 pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
-    if args.dry_run {
-        return Err(Problem::usage("--dry-run needs --from with the name of a program")
-            .hint("An import can be undone: loci undo ACT"));
+    if args.dry_run && args.from.is_none() {
+        return Err(Problem::usage("--dry-run needs --from").hint(
+            "Say what the file is: loci import --from dump --dry-run FILE, or --from export",
+        ));
     }
     let [path] = args.paths.as_slice() else {
         return Err(Problem::new("Name one file")
@@ -42,7 +44,45 @@ pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
     } else {
         open(path)?
     };
+    if args.from.is_some() {
+        let mut compared = RecordsPreview::load(&client, args.mine).await?;
+        let source = source.read_twice(path, |line| compared.add(line))?;
+        let heading = format!("{}\n", escape_line(&path.to_string_lossy()));
+        return ask_and_upload(&client, args, &heading, &compared, source).await;
+    }
     let body = upload(&client, &request, source).await?;
+    if args.json {
+        print_line(String::from_utf8_lossy(&body))?;
+    } else {
+        print_line(report_text(&parse(&body)?).trim_end())?;
+    }
+    Ok(Exit::Ok.into())
+}
+
+/// Shows what would be imported, asks, and imports it.
+///
+/// # Errors
+/// There is no confirmation, or the daemon cannot be reached or refuses a line.
+pub(super) async fn ask_and_upload(
+    client: &VerbClient,
+    args: &Import,
+    heading: &str,
+    preview: &RecordsPreview,
+    source: Source,
+) -> Result<ExitCode, Problem> {
+    if !args.json {
+        let text = preview.text(Screen::of_stdout());
+        print_line(format!("{heading}{text}").trim_end())?;
+    }
+    if args.dry_run {
+        if args.json {
+            print_line(preview.json().to_string())?;
+        }
+        return Ok(Exit::Ok.into());
+    }
+    confirm("Import them?", args.yes.into())?;
+    let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
+    let body = upload(client, &request, source).await?;
     if args.json {
         print_line(String::from_utf8_lossy(&body))?;
     } else {
@@ -88,6 +128,26 @@ impl Source {
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         let size = Some(bytes.len() as u64);
         Self { reader: Box::new(io::Cursor::new(bytes)), size }
+    }
+
+    /// Calls a function with each line; returns the same bytes again. What can be opened only once is kept in memory.
+    fn read_twice(mut self, path: &Path, mut use_line: impl FnMut(&[u8])) -> Result<Self, Problem> {
+        let read_error = |error: io::Error| {
+            Problem::new(format!("Cannot read {}", path.display())).because(&error)
+        };
+        if path.is_file() && !is_database(path) {
+            let mut reader = BufReader::new(self.reader);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).map_err(read_error)? > 0 {
+                use_line(&line);
+                line.clear();
+            }
+            return open(path);
+        }
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(read_error)?;
+        bytes.split(|byte| *byte == b'\n').for_each(use_line);
+        Ok(Self::of_bytes(bytes))
     }
 }
 
@@ -151,19 +211,21 @@ async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>) {
 
 pub(super) fn report_text(reply: &ImportReply) -> String {
     let mut text = format!(
-        "{} memories added, {} changed, {} unchanged.\n",
-        reply.added, reply.changed, reply.unchanged
+        "{} added, {} changed, {} unchanged.\n",
+        counted(reply.added, "memory", "memories"),
+        reply.changed,
+        reply.unchanged
     );
     let counts = [
-        (reply.relations, "relations"),
-        (reply.groups, "groups"),
-        (reply.log_lines, "log lines"),
-        (reply.other, "other records"),
+        (reply.relations, "relation", "relations"),
+        (reply.groups, "project", "projects"),
+        (reply.log_lines, "log line", "log lines"),
+        (reply.other, "other record", "other records"),
     ];
     let others: Vec<String> = counts
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| counted(*count, one, many))
         .collect();
     if !others.is_empty() {
         let _ = writeln!(text, "Also added: {}.", others.join(", "));
@@ -173,13 +235,13 @@ pub(super) fn report_text(reply: &ImportReply) -> String {
             reply.refused_ids.iter().map(loci_proto::memory::MemoryId::as_str).collect();
         let _ = writeln!(
             text,
-            "{} lines refused because their memories were erased:\n  {}",
-            reply.refused,
+            "{} refused because their memories were erased:\n  {}",
+            counted(reply.refused, "line", "lines"),
             ids.join("\n  ")
         );
     }
     if reply.skipped > 0 {
-        let _ = writeln!(text, "{} lines skipped:", reply.skipped);
+        let _ = writeln!(text, "{} skipped:", counted(reply.skipped, "line", "lines"));
         for skipped in &reply.skipped_lines {
             let _ = writeln!(text, "  line {}: {}", skipped.line, escape_line(&skipped.reason));
         }
@@ -216,7 +278,7 @@ mod tests {
             act: Some(9),
             ..ImportReply::default()
         };
-        let expected = "2 memories added, 0 changed, 0 unchanged.\nAlso added: 1 relations.\n1 lines skipped:\n  line 7: content is empty\\u{1b}[2J\nUndo: loci undo 9\n";
+        let expected = "2 memories added, 0 changed, 0 unchanged.\nAlso added: 1 relation.\n1 line skipped:\n  line 7: content is empty\\u{1b}[2J\nUndo: loci undo 9\n";
         assert_eq!(report_text(&reply), expected);
     }
 }

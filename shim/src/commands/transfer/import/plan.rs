@@ -3,21 +3,26 @@
 //! A memory with an id of its program is found again by it. A statement of a Markdown file is found by its text, otherwise as the most
 //! similar one under the same heading. What is no longer in the file stays.
 
-use crate::commands::transfer::import::existing::{
-    Existing, ImportOrigin, ImportedMemory, text_hash,
-};
+use crate::commands::transfer::import::existing::{Existing, ImportedMemory, Statements};
 use crate::commands::transfer::import::projects::Projects;
-use loci_proto::foreign::{ForeignMemory, Format, Reading, SkippedText};
+use loci_proto::foreign::{
+    ForeignMemory, Format, ImportOrigin, Reading, SkippedText, text_hash, without_place,
+};
 use loci_proto::memory::MemoryId;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use similar::TextDiff;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Two texts under one heading are versions of one statement from this similarity on, 0 to 1.
 const MIN_SIMILARITY: f32 = 0.5;
 /// Maximum number of changed texts and of earlier ones under a heading that are compared pair by pair.
 const MAX_COMPARED: usize = 64;
+
+/// The paths by which a statement is found again, one after the other: the folder may have another name now, and earlier versions
+/// recorded only the whole path.
+const PATHS: [fn(&ImportOrigin) -> &str; 2] =
+    [ImportOrigin::whole_path, ImportOrigin::path_in_root];
 
 /// What becomes of one memory.
 #[derive(Debug, Clone)]
@@ -29,7 +34,7 @@ pub(super) enum Change {
     /// It is stored as it is.
     Unchanged,
     /// It is left out.
-    Kept(&'static str),
+    Kept(Cow<'static, str>),
 }
 
 /// One memory with what becomes of it.
@@ -61,12 +66,23 @@ impl Plan {
         existing: &Existing,
         projects: &mut Projects,
     ) -> Self {
-        let files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
+        let mut files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
+        let roots: HashSet<&str> =
+            reading.memories.iter().filter_map(|memory| memory.root.as_deref()).collect();
+        let below = |file: &'_ String| {
+            let mut below = roots.iter().filter_map(|root| file.strip_prefix(root));
+            below.next().map(|path| path.trim_start_matches('/').to_owned())
+        };
+        let below: Vec<String> = reading.files.iter().filter_map(below).collect();
+        files.extend(below.iter().map(String::as_str));
         let earlier: Vec<&ImportedMemory> = existing
             .imported
             .iter()
             .filter(|memory| {
-                memory.origin.from == format.as_str() && files.contains(memory.origin.path.as_str())
+                let origin = &memory.origin;
+                let is_read = |path: &str| files.contains(path);
+                origin.from == format.as_str()
+                    && (is_read(&origin.path) || is_read(origin.path_in_root()))
             })
             .collect();
         let origins: Vec<ImportOrigin> =
@@ -76,20 +92,18 @@ impl Plan {
         let missing =
             earlier.iter().filter(|old| old.is_active && !found_again.contains(&old.id)).count();
         let mut ids = Ids { existing, given: HashSet::new() };
-        let mut texts = HashSet::new();
+        let mut read = Read::default();
         let mut planned = Vec::new();
         for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
             let group = projects.group_of(&memory);
-            let (id, change) = if let Some(old) = old {
-                (old.id.clone(), change_of(old, &origin, memory.by_person))
-            } else {
-                let text = (group.clone(), origin.text.clone());
-                if existing.texts.contains(&text) || !texts.insert(text) {
-                    (derived_id(&origin, u32::MAX), Change::Kept("is stored already"))
-                } else {
-                    ids.next(&origin)
-                }
+            let (id, change) = match old {
+                Some(old) => (old.id.clone(), change_of(old, &origin, memory.by_person)),
+                None => match read.stored(existing, &group, &memory) {
+                    Some(reason) => (origin.memory_id(u32::MAX), Change::Kept(reason)),
+                    None => ids.next(&origin),
+                },
             };
+            read.add(&group, &memory, &change);
             planned.push(Planned { id, memory, origin, group, change });
         }
         let (files, skipped) = (reading.files, reading.skipped);
@@ -116,10 +130,53 @@ impl Plan {
     }
 }
 
+/// What this import has read so far.
+#[derive(Default)]
+struct Read {
+    texts: HashSet<(String, String)>,
+    statements: Statements,
+}
+
+impl Read {
+    /// Returns why a new memory is not needed: its project has its text, from this import or before.
+    fn stored(
+        &self,
+        existing: &Existing,
+        group: &str,
+        memory: &ForeignMemory,
+    ) -> Option<Cow<'static, str>> {
+        let has = |text: &str| {
+            let text = (group.to_owned(), text_hash(text));
+            existing.texts.contains(&text) || self.texts.contains(&text)
+        };
+        // Earlier versions of the bridge imported statements without their headings.
+        if has(&memory.content) || has(without_place(&memory.content, &memory.place)) {
+            return Some("is stored already".into());
+        }
+        if memory.own_id.is_some() {
+            return None;
+        }
+        let other = existing.statements.other_file(group, memory);
+        let other = other.or_else(|| self.statements.other_file(group, memory));
+        other.map(|path| format!("is stored already, from {path}").into())
+    }
+
+    fn add(&mut self, group: &str, memory: &ForeignMemory, change: &Change) {
+        if matches!(change, Change::Kept(_)) {
+            return;
+        }
+        self.texts.insert((group.to_owned(), text_hash(&memory.content)));
+        if memory.own_id.is_none() {
+            self.statements.add(group, &memory.content, &memory.path, &memory.place);
+        }
+    }
+}
+
 fn origin(format: Format, memory: &ForeignMemory) -> ImportOrigin {
     ImportOrigin {
         from: format.as_str().to_owned(),
         path: memory.path.clone(),
+        root: memory.root.clone(),
         place: memory.place.clone(),
         id: memory.own_id.clone(),
         text: text_hash(&memory.content),
@@ -130,11 +187,11 @@ fn change_of(old: &ImportedMemory, origin: &ImportOrigin, by_person: bool) -> Ch
     if old.origin.text == origin.text {
         Change::Unchanged
     } else if !old.is_active {
-        Change::Kept("its earlier text was forgotten or replaced here")
+        Change::Kept("its earlier text was forgotten or replaced here".into())
     } else if !old.is_unedited {
-        Change::Kept("was edited here")
+        Change::Kept("was edited here".into())
     } else if old.is_confirmed && !by_person {
-        Change::Kept("has a new text, but was confirmed here; --mine takes it")
+        Change::Kept("has a new text, but was confirmed here; --mine takes it".into())
     } else {
         Change::Changed(Box::new(old.line.clone()))
     }
@@ -148,14 +205,21 @@ fn match_all<'a>(
 ) -> Vec<Option<&'a ImportedMemory>> {
     let mut unmatched: Vec<Option<&'a ImportedMemory>> =
         earlier.iter().copied().map(Some).collect();
-    let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
-    for (at, old) in earlier.iter().enumerate().rev() {
-        by_key.entry(key(&old.origin)).or_default().push(at);
+    let mut matches: Vec<Option<&'a ImportedMemory>> = vec![None; origins.len()];
+    for path in PATHS {
+        let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
+        for (at, old) in earlier.iter().enumerate().rev() {
+            if unmatched[at].is_some() {
+                by_key.entry(key(&old.origin, path(&old.origin))).or_default().push(at);
+            }
+        }
+        for (found, origin) in matches.iter_mut().zip(origins) {
+            if found.is_none() {
+                let old = by_key.get_mut(&key(origin, path(origin))).and_then(Vec::pop);
+                *found = old.and_then(|old| unmatched[old].take());
+            }
+        }
     }
-    let mut matches: Vec<Option<&'a ImportedMemory>> = origins
-        .iter()
-        .map(|origin| unmatched[by_key.get_mut(&key(origin))?.pop()?].take())
-        .collect();
     let mut left: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (at, old) in unmatched.iter().enumerate() {
         if let Some(old) = old.filter(|old| old.origin.id.is_none()) {
@@ -187,9 +251,9 @@ fn match_all<'a>(
 }
 
 /// What a memory is found again by: the id of its program, or its text.
-fn key(origin: &ImportOrigin) -> (&str, Option<&str>, &str) {
+fn key<'a>(origin: &'a ImportOrigin, path: &'a str) -> (&'a str, Option<&'a str>, &'a str) {
     let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
-    (&origin.path, origin.id.as_deref(), text)
+    (path, origin.id.as_deref(), text)
 }
 
 /// Gives new ids, which depend only on the source: what was erased here is not imported again.
@@ -202,28 +266,14 @@ impl Ids<'_> {
     /// Returns an id that no memory has, and that it is new; or that of a memory that was erased.
     fn next(&mut self, origin: &ImportOrigin) -> (MemoryId, Change) {
         for number in 0_u32.. {
-            let id = derived_id(origin, number);
+            let id = origin.memory_id(number);
             if self.existing.erased.contains(id.as_str()) {
-                return (id, Change::Kept("was erased here"));
+                return (id, Change::Kept("was erased here".into()));
             }
             if !self.existing.ids.contains(id.as_str()) && self.given.insert(id.clone()) {
                 return (id, Change::New);
             }
         }
-        (derived_id(origin, u32::MAX), Change::Kept("has no free id"))
+        (origin.memory_id(u32::MAX), Change::Kept("has no free id".into()))
     }
-}
-
-fn derived_id(origin: &ImportOrigin, number: u32) -> MemoryId {
-    let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
-    let parts = [&origin.from, &origin.path, origin.id.as_deref().unwrap_or_default(), text];
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(part.as_bytes());
-        hash.update([0]);
-    }
-    hash.update(number.to_be_bytes());
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash.finalize()[..16]);
-    MemoryId::from(uuid::Builder::from_custom_bytes(bytes).into_uuid())
 }

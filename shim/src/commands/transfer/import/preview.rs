@@ -2,7 +2,7 @@
 
 use crate::commands::transfer::import::plan::{Change, Plan, Planned};
 use crate::commands::transfer::import::projects::Projects;
-use crate::output::{Screen, escape_line, table};
+use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
 use loci_proto::foreign::{Format, Reading};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -49,9 +49,9 @@ fn examples(plan: &Plan) -> Vec<&Planned> {
 
 /// Returns what is left out: where and why.
 fn left_out(plan: &Plan) -> Vec<(&str, &str, &str)> {
-    let kept = plan.planned.iter().filter_map(|planned| match planned.change {
+    let kept = plan.planned.iter().filter_map(|planned| match &planned.change {
         Change::Kept(reason) => {
-            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason))
+            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason.as_ref()))
         }
         _ => None,
     });
@@ -100,8 +100,7 @@ fn yours(plan: &Plan) -> usize {
 pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
     let screen = Screen::of_stdout();
     let mut text = String::new();
-    let files = if plan.files.len() == 1 { "file" } else { "files" };
-    let _ = writeln!(text, "{format}: {} {files} read", plan.files.len());
+    let _ = writeln!(text, "{format}: {} read", counted(plan.files.len(), "file", "files"));
     for file in plan.files.iter().take(LISTED) {
         let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(file))));
     }
@@ -134,7 +133,7 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
             format!("{path}{place}: {reason}")
         })
         .collect();
-    section(&mut text, screen, "Left out", &left_out);
+    section_of_reasons(&mut text, screen, "Left out", &left_out);
     text.push_str(&notes(plan));
     text
 }
@@ -149,8 +148,8 @@ fn notes(plan: &Plan) -> String {
     if plan.missing > 0 {
         let _ = writeln!(
             text,
-            "{} earlier imported memories are no longer in these files; they stay.",
-            plan.missing
+            "{} no longer in these files; they stay.",
+            counted(plan.missing, "earlier imported memory is", "earlier imported memories are")
         );
     }
     match (written, yours(plan)) {
@@ -169,13 +168,36 @@ fn line(planned: &Planned) -> String {
     format!("{} · {content}", planned.memory.kind)
 }
 
-fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+pub(super) fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+    let cut = |line: &String| vec![screen.cut(&format!("  {}", escape_line(line)))];
+    list(text, screen, (title, lines), cut);
+}
+
+/// Like [`section`], with whole lines: their ends say why.
+pub(super) fn section_of_reasons(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+    let wrapped = |line: &String| {
+        let shown = escape_line(&collapse_spaces(line));
+        let parts = wrap(&shown, screen.width.saturating_sub(4));
+        let indented = parts.into_iter().enumerate();
+        indented
+            .map(|(at, part)| format!("{}{}", if at == 0 { "  " } else { "    " }, &shown[part]))
+            .collect()
+    };
+    list(text, screen, (title, lines), wrapped);
+}
+
+fn list(
+    text: &mut String,
+    screen: Screen,
+    (title, lines): (&str, &[String]),
+    shown: impl Fn(&String) -> Vec<String>,
+) {
     if lines.is_empty() {
         return;
     }
     let _ = writeln!(text, "\n{}", screen.style.bold(title));
-    for line in lines.iter().take(LISTED) {
-        let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(line))));
+    for line in lines.iter().take(LISTED).flat_map(shown) {
+        let _ = writeln!(text, "{line}");
     }
     more(text, lines.len());
 }
@@ -186,16 +208,12 @@ fn more(text: &mut String, count: usize) {
     }
 }
 
-/// Returns the preview of records that loci itself has written.
+/// Returns which files of records were read, and what was left out of them.
 pub(super) fn of_records(reading: &Reading) -> String {
-    let memories = reading.records.iter().filter(|record| record["kind"] == "memory").count();
-    let mut text = format!(
-        "{} files of loci export --format markdown: {memories} memories, {} other records\n",
-        reading.files.len(),
-        reading.records.len() - memories
-    );
+    let files = counted(reading.files.len(), "file", "files");
+    let mut text = format!("{files} of loci export --format markdown\n");
     let left_out: Vec<String> =
         reading.skipped.iter().map(|text| format!("{}: {}", text.path, text.reason)).collect();
-    section(&mut text, Screen::of_stdout(), "Left out", &left_out);
+    section_of_reasons(&mut text, Screen::of_stdout(), "Left out", &left_out);
     text
 }

@@ -6,7 +6,7 @@
 use crate::client::call::VerbClient;
 use crate::commands::transfer::import::existing::StoredGroup;
 use crate::output::Problem;
-use crate::project::{self, Environment};
+use crate::project::{self, Environment, FoundProject};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::group::{Group, GroupHint, GroupName, NAME_HINT, check_name, clean_name};
 use loci_proto::requests::config::{ConfigReply, ConfigRequest};
@@ -92,16 +92,16 @@ impl Projects {
     fn resolve(&mut self, project: &ForeignProject) -> String {
         match project {
             ForeignProject::Named(name) => self.stored_id(name).unwrap_or_else(|| self.named(name)),
-            ForeignProject::Folder(folder) if Path::new(folder).is_dir() => {
-                let environment = Environment {
-                    loci_group: None,
-                    project_dir: None,
-                    ..Environment::at(Path::new(folder).to_path_buf())
-                };
-                match project::find(&environment).hint {
-                    GroupHint::Default => self.default.clone(),
-                    hint => self.of_hint(&hint),
+            ForeignProject::RepositoryOf(folder) => {
+                let found = found_in(folder);
+                if found.checkout.is_some() || found.has_file {
+                    self.of_hint(&found.hint)
+                } else {
+                    self.default.clone()
                 }
+            }
+            ForeignProject::Folder(folder) if Path::new(folder).is_dir() => {
+                self.of_hint(&found_in(folder).hint)
             }
             // It is on another machine, or was removed: its memories may be here.
             ForeignProject::Folder(folder) => {
@@ -157,4 +157,13 @@ impl Projects {
     pub fn json(&self, id: &str) -> Value {
         serde_json::json!({"id": id, "name": self.names.get(id).map_or(id, String::as_str)})
     }
+}
+
+/// Returns the project of a session in a folder.
+fn found_in(folder: &str) -> FoundProject {
+    project::find(&Environment {
+        loci_group: None,
+        project_dir: None,
+        ..Environment::at(Path::new(folder).to_path_buf())
+    })
 }

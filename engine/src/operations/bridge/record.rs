@@ -210,6 +210,11 @@ impl Recorder<'_, '_> {
             let Some(group) = statement.group.as_ref().or(file.group.as_ref()) else { continue };
             let id = self.store(file, group, statement)?;
             bridge::put_statement(self.change.conn, file_id, &statement.hash(), id.as_str())?;
+            if statement.own_id.is_some() {
+                // The client may drop the description; the text is the same statement then.
+                let hash = statement.bare_hash();
+                bridge::put_statement(self.change.conn, file_id, &hash, id.as_str())?;
+            }
             self.supersede_older(&mut left, &id, statement)?;
         }
         Ok(())

@@ -174,8 +174,8 @@ fn statements_are_imported_once_with_their_source_and_a_change_supersedes() {
     );
     let switched = watched.on();
     assert_eq!(switched["imported"], 2, "{switched}");
-    let deploy = format!("How deploys are done\n\n{DEPLOY}");
-    assert_eq!(watched.memories(), [&*deploy, "Shop: Use pnpm in this repository"]);
+    let deploy = "How deploys are done";
+    assert_eq!(watched.memories(), [deploy, "Shop: Use pnpm in this repository"]);
     let memory = watched.json(&["inspect", &watched.id_of("pnpm")]);
     let memory = &memory["memory"];
     assert_eq!((&memory["trust"], &memory["origin"]), (&json!("import"), &json!("import")));
@@ -185,7 +185,7 @@ fn statements_are_imported_once_with_their_source_and_a_change_supersedes() {
     watched.scan();
     watched.write("MEMORY.md", "# Shop\n\n- Use pnpm 9 in this repository\n");
     watched.scan();
-    assert_eq!(watched.memories(), [&*deploy, "Shop: Use pnpm 9 in this repository"]);
+    assert_eq!(watched.memories(), [deploy, "Shop: Use pnpm 9 in this repository"]);
     // What left its file stays, and says so; what was forgotten does not come back.
     watched.write("MEMORY.md", "# Shop\n");
     watched.scan();

@@ -288,6 +288,10 @@ impl Recorder<'_, '_> {
             }
             let id = self.store(file, group, statement)?;
             bridge::put_statement(conn, row.id, &hash, id.as_str())?;
+            if statement.own_id.is_some() {
+                // The client may drop the description; the text is the same statement then.
+                bridge::put_statement(conn, row.id, &statement.bare_hash(), id.as_str())?;
+            }
             self.supersede_older(file, &id, &hash)?;
         }
         Ok(Step::Complete)

@@ -17,7 +17,6 @@ use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
-use crate::operations::bridge::rewordings::Rewording;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::group::Group;
@@ -35,6 +34,15 @@ const SOURCE: &str = "source_file";
 const GONE: &str = "source_gone";
 /// Maximum statements that one call changes: other calls wait meanwhile.
 const MAX_AT_ONCE: usize = 100;
+
+/// A new statement of a file, and the memory of its older wording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewording {
+    /// The hash of the new statement.
+    pub statement: [u8; 16],
+    /// The id of the memory.
+    pub older: String,
+}
 
 /// A file that has changed.
 #[derive(Debug, Clone)]

@@ -7,18 +7,9 @@ use crate::db::{bridge, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
-use crate::operations::bridge::record::ScannedFile;
+use crate::operations::bridge::record::{Rewording, ScannedFile};
 use loci_proto::requests::bridge::BridgeClient;
 use std::collections::HashSet;
-
-/// A new statement of a file, and the memory of its older wording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewording {
-    /// The hash of the new statement.
-    pub statement: [u8; 16],
-    /// The id of the memory.
-    pub older: String,
-}
 
 impl Reader {
     /// Adds to each changed file which of its statements are new wordings; returns what is left of the budget.

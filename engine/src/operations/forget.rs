@@ -143,9 +143,10 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
     let reason = reason.map(sanitize::text);
-    let reason = match is_unconfirmed(memory) {
-        true => Some(candidate_reason(reason.as_deref()).into()),
-        false => reason,
+    let reason = if is_unconfirmed(memory) {
+        Some(candidate_reason(reason.as_deref()).into())
+    } else {
+        reason
     };
     let reason = reason.as_deref();
     if !was_forgotten {

@@ -209,9 +209,10 @@ impl Recorder<'_, '_> {
         let erased = bridge::erased_hashes(conn)?;
         let (client, name) = (self.scan.client, file_name(&file.path));
         let is_erased = |hash: &[u8; 16]| erased.contains(hash);
-        let cut = match erased.is_empty() {
-            true => None,
-            false => statements::without(client, name, &file.text, is_erased),
+        let cut = if erased.is_empty() {
+            None
+        } else {
+            statements::without(client, name, &file.text, is_erased)
         };
         let (text, cut) = match &cut {
             Some((text, cut)) => (text.as_str(), *cut),

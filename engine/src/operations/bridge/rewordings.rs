@@ -2,6 +2,7 @@
 //!
 //! Not here: the comparison (`bridge::wording`), superseding the older wording (`record`).
 
+use crate::bridge::Statement;
 use crate::bridge::wording::{ComparisonBudget, rewordings};
 use crate::db::{bridge, memories};
 use crate::error::Result;
@@ -36,7 +37,7 @@ impl Reader {
     ) -> Result<Vec<Rewording>> {
         let Some(row) = bridge::file(&self.conn, &file.path)? else { return Ok(Vec::new()) };
         let known = bridge::statements(&self.conn, row.id)?;
-        let stated: HashSet<[u8; 16]> = file.statements.iter().map(|one| one.hash()).collect();
+        let stated: HashSet<[u8; 16]> = file.statements.iter().map(Statement::hash).collect();
         let mut left: Vec<Memory> = Vec::new();
         for row in known.iter().filter(|row| !row.is_gone && !row.is_in(&stated)) {
             left.extend(memories::by_id_text(&self.conn, &row.memory)?);

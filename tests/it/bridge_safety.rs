@@ -17,7 +17,7 @@ const OWLS: &str = "Owls hunt at night in the barn";
 const BEES: &str = "Bees sleep in winter under snow";
 
 fn list(statements: &[&str]) -> String {
-    statements.iter().map(|statement| format!("- {statement}\n")).collect()
+    format!("- {}\n", statements.join("\n- "))
 }
 
 #[test]

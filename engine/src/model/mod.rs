@@ -1,6 +1,7 @@
 //! Value types shared by the database, the index and the operations. They depend on none of these.
 
 pub mod actor;
+pub(crate) mod candidate;
 pub(crate) mod content;
 pub(crate) mod counts;
 pub mod decay;

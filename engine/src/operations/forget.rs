@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::failpoint::failpoint;
 use crate::handles::writer::Writer;
 use crate::maintain;
+use crate::model::candidate::{candidate_reason, is_unconfirmed};
 use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
@@ -134,36 +135,6 @@ fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
     }
 }
 
-/// Why a candidate was forgotten or rejected.
-const WAS_CANDIDATE: &str = "was a candidate";
-
-/// Returns the reason that is recorded with a forgotten or rejected candidate, so that restoring it confirms nothing.
-pub(crate) fn candidate_reason(given: Option<&str>) -> String {
-    given.map_or_else(|| WAS_CANDIDATE.to_owned(), |given| format!("{WAS_CANDIDATE}: {given}"))
-}
-
-/// Returns the reason that was given, of one that is recorded.
-pub(crate) fn given_reason(recorded: String) -> String {
-    let given = recorded.strip_prefix(WAS_CANDIDATE).and_then(|rest| rest.strip_prefix(": "));
-    given.map(str::to_owned).unwrap_or(recorded)
-}
-
-/// Returns whether a memory is a candidate, or was one before it was forgotten or rejected.
-pub(crate) fn is_unconfirmed(memory: &Memory) -> bool {
-    memory.status == Status::Candidate || was_candidate(memory)
-}
-
-/// Returns whether a forgotten or rejected memory was a candidate before.
-pub(crate) fn was_candidate(memory: &Memory) -> bool {
-    matches!(memory.status, Status::Forgotten | Status::Rejected)
-        && is_of_candidate(memory.forgotten_reason.as_deref())
-}
-
-/// Returns whether this is the recorded reason of a forgotten or rejected candidate.
-pub(crate) fn is_of_candidate(recorded: Option<&str>) -> bool {
-    recorded.is_some_and(|reason| reason.starts_with(WAS_CANDIDATE))
-}
-
 /// Hides a memory and its relations; nothing is deleted.
 pub(crate) fn hide(
     change: &mut Change<'_>,
@@ -172,9 +143,10 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let was_forgotten = memory.status == Status::Forgotten;
     let reason = reason.map(sanitize::text);
-    let reason = match is_unconfirmed(memory) {
-        true => Some(candidate_reason(reason.as_deref()).into()),
-        false => reason,
+    let reason = if is_unconfirmed(memory) {
+        Some(candidate_reason(reason.as_deref()).into())
+    } else {
+        reason
     };
     let reason = reason.as_deref();
     if !was_forgotten {

@@ -114,9 +114,11 @@ pub(crate) fn restore_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> 
     let mut restore_rows = || {
         entry.rows.iter().rev().try_for_each(|changed| {
             failpoint!("before a row is restored");
-            restore_row(change, changed).map_err(|error| match error.is_duplicate() {
-                true => conflict(entry, "what it would bring back is there again"),
-                false => error,
+            restore_row(change, changed).map_err(|error| {
+                if error.is_duplicate() {
+                    return conflict(entry, "what it would bring back is there again");
+                }
+                error
             })
         })
     };

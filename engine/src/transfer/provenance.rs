@@ -1,7 +1,7 @@
 //! Decides the provenance of a memory that an import merges with a line.
 
+use crate::model::candidate::is_of_candidate;
 use crate::model::status::Status;
-use crate::operations::forget::is_of_candidate;
 use crate::transfer::import::Importer;
 use crate::transfer::record::MemoryLine;
 use loci_proto::memory::{Origin, Trust};

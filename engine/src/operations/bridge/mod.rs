@@ -6,8 +6,7 @@ mod record;
 mod rewordings;
 
 pub(crate) use record::ACT;
-pub use record::{Scan, ScanCounts, ScanProgress, ScannedFile};
-pub use rewordings::Rewording;
+pub use record::{Rewording, Scan, ScanCounts, ScanProgress, ScannedFile};
 
 use crate::bridge::LoadedMemory;
 use crate::bridge::statements::{self, file_name};

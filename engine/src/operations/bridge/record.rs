@@ -17,7 +17,6 @@ use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
-use crate::operations::bridge::rewordings::Rewording;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::foreign::{IMPORTED, ImportOrigin};
@@ -38,6 +37,15 @@ const GONE: &str = "source_gone";
 const MAX_AT_ONCE: usize = 100;
 /// Maximum number of memories with the same origin.
 const MAX_EQUAL_STATEMENTS: u32 = 100;
+
+/// A new statement of a file, and the memory of its older wording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewording {
+    /// The hash of the new statement.
+    pub statement: [u8; 16],
+    /// The id of the memory.
+    pub older: String,
+}
 
 /// A file that has changed.
 #[derive(Debug, Clone)]
@@ -206,9 +214,10 @@ impl Recorder<'_, '_> {
         let erased = bridge::erased_hashes(conn)?;
         let (client, name) = (self.scan.client, file_name(&file.path));
         let is_erased = |hash: &[u8; 16]| erased.contains(hash);
-        let cut = match erased.is_empty() {
-            true => None,
-            false => statements::without(client, name, &file.text, is_erased),
+        let cut = if erased.is_empty() {
+            None
+        } else {
+            statements::without(client, name, &file.text, is_erased)
         };
         let (text, cut) = match &cut {
             Some((text, cut)) => (text.as_str(), *cut),

@@ -2,23 +2,15 @@
 //!
 //! Not here: the comparison (`bridge::wording`), superseding the older wording (`record`).
 
+use crate::bridge::Statement;
 use crate::bridge::wording::{ComparisonBudget, rewordings};
 use crate::db::{bridge, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
-use crate::operations::bridge::record::ScannedFile;
+use crate::operations::bridge::record::{Rewording, ScannedFile};
 use loci_proto::requests::bridge::BridgeClient;
 use std::collections::HashSet;
-
-/// A new statement of a file, and the memory of its older wording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewording {
-    /// The hash of the new statement.
-    pub statement: [u8; 16],
-    /// The id of the memory.
-    pub older: String,
-}
 
 impl Reader {
     /// Adds to each changed file which of its statements are new wordings; returns what is left of the budget.
@@ -46,7 +38,7 @@ impl Reader {
         let Some(row) = bridge::file(&self.conn, &file.path)? else { return Ok(Vec::new()) };
         let known = bridge::statements(&self.conn, row.id)?;
         let stated: HashSet<[u8; 16]> =
-            file.statements.iter().flat_map(|one| one.hashes()).collect();
+            file.statements.iter().flat_map(Statement::hashes).collect();
         let mut left: Vec<Memory> = Vec::new();
         for row in known.iter().filter(|row| !row.is_gone && !row.is_in(&stated)) {
             left.extend(memories::by_id_text(&self.conn, &row.memory)?);

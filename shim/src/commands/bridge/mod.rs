@@ -4,6 +4,7 @@
 
 mod folders;
 mod look;
+mod person;
 mod regular_file;
 mod restore;
 mod show;
@@ -12,7 +13,7 @@ mod target;
 mod write;
 
 use crate::cli::bridge::Bridge;
-use crate::client::call::{VerbClient, agent_session_of_process};
+use crate::client::call::VerbClient;
 use crate::output::Problem;
 use loci_proto::error::Exit;
 use loci_proto::requests::bridge::BridgeClient;
@@ -34,13 +35,4 @@ pub async fn run(command: Bridge) -> Result<ExitCode, Problem> {
         Bridge::Write(args) => write::run(&client, &args).await?,
     }
     Ok(Exit::Ok.into())
-}
-
-/// Refuses to write a file of a client to an agent: only a person may have it written.
-fn require_person() -> Result<(), Problem> {
-    if agent_session_of_process().is_none() {
-        return Ok(());
-    }
-    Err(Problem::new("This writes a memory file of a client, which only a person may do")
-        .hint("Nothing was written. Run it in a terminal outside the agent; --dry-run only shows the difference"))
 }

@@ -3,7 +3,7 @@
 use crate::cli::bridge::Restore;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::look::scan;
-use crate::commands::bridge::require_person;
+use crate::commands::bridge::person::require_person;
 use crate::commands::bridge::show::in_full;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, escape_line, print_line, print_note};

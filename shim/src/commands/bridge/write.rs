@@ -6,7 +6,7 @@ use crate::cli::bridge::Write;
 use crate::client::call::VerbClient;
 use crate::commands::bridge::folders;
 use crate::commands::bridge::look::scan;
-use crate::commands::bridge::require_person;
+use crate::commands::bridge::person::require_person;
 use crate::commands::bridge::target::Target;
 use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use crate::setup::environment::Environment;

@@ -2,7 +2,7 @@
 
 use crate::bridge::claude_memory;
 use crate::home::TestHome;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
 
 const NOTES: &str = "# Shop memory\n\n- [Kiln](kiln.md) - the kiln\n\n## People\n\n- Marta owns the kiln and the glazes\n- Tomasz reviews the shop\n";

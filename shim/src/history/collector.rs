@@ -21,7 +21,7 @@ const MAX_COMMANDS: usize = 30;
 /// Other findings of one project and kind that are taken, the newest.
 const MAX_OF_KIND: usize = 60;
 /// What makes a text look like a secret or what stands beside one; such a text is not taken.
-const SECRET_MARKS: [&str; 12] = [
+const SECRET_MARKS: [&str; 15] = [
     "password",
     "passwd",
     "secret",
@@ -34,9 +34,14 @@ const SECRET_MARKS: [&str; 12] = [
     "private key",
     "credential",
     "://user",
+    "_pass",
+    "pass=",
+    "pwd",
 ];
 /// Characters of a word from which it may be a key.
 const KEY_CHARS: usize = 24;
+/// The same of a word without small letters.
+const CAPITAL_KEY_CHARS: usize = 16;
 
 /// The project and the checkout of a folder.
 #[derive(Debug, Clone)]
@@ -65,6 +70,8 @@ pub struct Collector {
     outside: String,
     /// Findings earlier than this are left out.
     since: i64,
+    /// Projects without a `.loci.toml` are off.
+    needs_file: bool,
     /// Findings that were left out because they may hold a secret.
     pub with_secrets: usize,
     /// Findings that were left out because there were too many to hold.
@@ -74,8 +81,8 @@ pub struct Collector {
 impl Collector {
     /// Creates a collector of findings from a time on.
     #[must_use]
-    pub fn new(since: i64, outside: String) -> Self {
-        Self { outside, since, ..Self::default() }
+    pub fn new(since: i64, outside: String, needs_file: bool) -> Self {
+        Self { outside, since, needs_file, ..Self::default() }
     }
 
     /// Finds the project of a folder.
@@ -90,12 +97,13 @@ impl Collector {
         let path = PathBuf::from(folder);
         if !path.is_dir() {
             // The project has been moved or deleted; what is known of it is its path.
-            return Some(Folder { group: Group::of_folder(folder), top: None });
+            let group = Group::of_folder(folder);
+            return (!self.needs_file).then_some(Folder { group, top: None });
         }
         let mut environment = Environment::at(path);
         (environment.loci_group, environment.project_dir) = (None, None);
         let found = find(&environment);
-        if found.off {
+        if found.off || (self.needs_file && !found.has_file) {
             return None;
         }
         let top = found.checkout.and_then(|checkout| checkout.read().top).map(PathBuf::from);
@@ -195,7 +203,10 @@ fn may_hold_secret(text: &str) -> bool {
         let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c));
         let (digits, letters) =
             (word.chars().any(|c| c.is_ascii_digit()), word.chars().any(char::is_alphabetic));
-        word.len() >= KEY_CHARS && plain && digits && letters && !word.contains('/')
+        // A key of capitals and digits may be shorter.
+        let length =
+            if word.chars().any(char::is_lowercase) { KEY_CHARS } else { CAPITAL_KEY_CHARS };
+        word.len() >= length && plain && digits && letters && !word.contains('/')
     };
     SECRET_MARKS.iter().any(|mark| lower.contains(mark))
         || text.split(|c: char| c.is_whitespace() || "'\"`=:,;()".contains(c)).any(is_key)

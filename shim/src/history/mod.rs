@@ -41,8 +41,14 @@ pub struct Reading {
 
 /// Reads the transcripts of these clients from a time on. `outside` is the project of sessions outside any project.
 #[must_use]
-pub fn read(clients: &[Client], home: &Path, since: i64, outside: &str) -> Reading {
-    let mut collector = Collector::new(since, outside.to_owned());
+pub fn read(
+    clients: &[Client],
+    home: &Path,
+    since: i64,
+    outside: &str,
+    needs_file: bool,
+) -> Reading {
+    let mut collector = Collector::new(since, outside.to_owned(), needs_file);
     let mut reading = Reading::default();
     for client in clients {
         for file in client.transcripts(home) {

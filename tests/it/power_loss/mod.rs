@@ -134,7 +134,9 @@ fn call_in_parallel(home: &TestHome, first: usize, log: &Path) -> Vec<Vec<Effect
 fn call(home: &TestHome, number: usize, log: &Path) -> Vec<Effect> {
     let mut session =
         MixedSession::new(&format!("Session {number}"), home.session(), number as u64);
-    let mut log = OpenOptions::new().append(true).open(log).expect("the record opens");
+    // The daemon may not have written anything yet.
+    let mut log =
+        OpenOptions::new().append(true).create(true).open(log).expect("the record opens");
     for _ in 0..CALLS {
         let answer = session.step();
         assert_eq!(answer, Answer::Acknowledged);

@@ -15,7 +15,8 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Returns the folder of the project of a transcript.
 pub fn folder(file: &Path) -> Option<String> {
     let root = file.parent()?.parent()?.join(PROJECT_ROOT);
-    let text = std::fs::read_to_string(root).ok()?;
+    // A named pipe in the place of the file would block.
+    let text = root.is_file().then(|| std::fs::read_to_string(root).ok())??;
     Some(text.trim().to_owned()).filter(|path| !path.is_empty() && path.len() <= MAX_PATH_BYTES)
 }
 

@@ -41,7 +41,28 @@ pub fn of_user(text: &str) -> Vec<Statement> {
     if text.len() > MAX_MESSAGE_BYTES || text.trim_start().starts_with('<') {
         return Vec::new();
     }
-    sentences(text).filter_map(|sentence| rules::of_sentence(sentence, Speaker::User)).collect()
+    sentences(&without_elements(text))
+        .filter_map(|sentence| rules::of_sentence(sentence, Speaker::User))
+        .collect()
+}
+
+/// Returns a message without its elements (`<system-reminder>…</system-reminder>`), which clients add to what the user wrote. What follows
+/// a mark without an end is left out, too.
+fn without_elements(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find('<') {
+        let after = &rest[start + 1..];
+        let name = after.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(after.len());
+        if name == 0 || !after[name..].starts_with(['>', ' ']) {
+            kept.push_str(&rest[..=start]);
+            rest = after;
+            continue;
+        }
+        kept.push_str(&rest[..start]);
+        let end = format!("</{}>", &after[..name]);
+        rest = after.find(&end).map_or("", |at| &after[at + end.len()..]);
+    }
+    kept + rest
 }
 
 /// Returns the decisions and attempts of a message of the agent.

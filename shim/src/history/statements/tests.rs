@@ -219,3 +219,11 @@ fn of_an_agent_only_decisions_and_attempts_are_taken() {
         ["We decided to use SQLite instead of Postgres because it is one machine."]
     );
 }
+
+#[test]
+fn what_a_client_adds_to_a_message_is_left_out() {
+    let text = "Always run the tests before a commit. <system-reminder>The user prefers tabs. Never use pnpm here.</system-reminder> Is a < b?";
+    assert_eq!(texts(&of_user(text)), ["Always run the tests before a commit."]);
+    let open = "Always run the tests before a commit.\n<pasted-file name=\"x\">\nNever use pnpm in this repository.";
+    assert_eq!(texts(&of_user(open)), ["Always run the tests before a commit."]);
+}

@@ -25,7 +25,11 @@ use std::process::ExitCode;
 pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
     let mut reading = read(format, args).await?;
     if !reading.records.is_empty() {
-        return records(args, &reading).await;
+        let code = records(args, &reading).await?;
+        // A folder of an export may hold other notes.
+        if reading.memories.is_empty() {
+            return Ok(code);
+        }
     }
     if agent_session_of_process().is_some() {
         // An agent cannot say that a text is the person's.

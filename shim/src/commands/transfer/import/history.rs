@@ -5,6 +5,7 @@
 use crate::cli::import::Import;
 use crate::client::call::VerbClient;
 use crate::commands::transfer::import::native::{self, Source};
+use crate::commands::transfer::import::switched_off::SwitchedOff;
 use crate::history::clients::Client;
 use crate::history::findings::Found;
 use crate::history::{Reading, export_lines, id, read};
@@ -40,9 +41,13 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let outside = default_group(&client).await?;
     let clients = if args.client.is_empty() { Client::ALL.to_vec() } else { args.client };
     let since = args.since.map_or(0, |seconds| now().saturating_sub(seconds.saturating_mul(1000)));
-    let reading = tokio::task::spawn_blocking(move || read(&clients, &home, since, &outside))
-        .await
-        .map_err(io::Error::other)?;
+    let off = SwitchedOff::load(&client).await?;
+    let needs_file = off.needs_file;
+    let mut reading =
+        tokio::task::spawn_blocking(move || read(&clients, &home, since, &outside, needs_file))
+            .await
+            .map_err(io::Error::other)?;
+    reading.found.retain(|found| !off.has(&found.group.id));
     let known = known(&client, &reading.found).await?;
     let new: Vec<&Found> =
         reading.found.iter().filter(|found| !known.contains_key(&id_text(found))).collect();

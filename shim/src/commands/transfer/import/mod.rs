@@ -9,6 +9,7 @@ mod plan;
 mod preview;
 mod projects;
 mod records_preview;
+mod switched_off;
 
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;

@@ -97,6 +97,9 @@ impl Plan {
         for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
             let group = projects.group_of(&memory);
             let (id, change) = match old {
+                _ if projects.is_off(&group) => {
+                    (origin.memory_id(u32::MAX), Change::Kept("loci is off in its project".into()))
+                }
                 Some(old) => (old.id.clone(), change_of(old, &origin, memory.by_person)),
                 None => match read.stored(existing, &group, &memory) {
                     Some(reason) => (origin.memory_id(u32::MAX), Change::Kept(reason)),

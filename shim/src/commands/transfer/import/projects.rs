@@ -5,6 +5,7 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::transfer::import::existing::StoredGroup;
+use crate::commands::transfer::import::switched_off::SwitchedOff;
 use crate::output::Problem;
 use crate::project::{self, Environment, FoundProject};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
@@ -21,6 +22,7 @@ pub(super) struct Projects {
     forced: Option<String>,
     default: String,
     found: HashMap<ForeignProject, String>,
+    off: SwitchedOff,
     /// Names of the projects that memories got, by id.
     pub names: BTreeMap<String, String>,
 }
@@ -40,6 +42,7 @@ impl Projects {
             forced: None,
             default: String::new(),
             found: HashMap::new(),
+            off: SwitchedOff::load(client).await?,
             names: BTreeMap::new(),
         };
         if let Some(name) = forced {
@@ -89,19 +92,24 @@ impl Projects {
         id
     }
 
+    /// Returns whether loci is off in a project.
+    pub fn is_off(&self, id: &str) -> bool {
+        self.off.has(id)
+    }
+
     fn resolve(&mut self, project: &ForeignProject) -> String {
         match project {
             ForeignProject::Named(name) => self.stored_id(name).unwrap_or_else(|| self.named(name)),
             ForeignProject::RepositoryOf(folder) => {
                 let found = found_in(folder);
                 if found.checkout.is_some() || found.has_file {
-                    self.of_hint(&found.hint)
+                    self.of_found(&found)
                 } else {
                     self.default.clone()
                 }
             }
             ForeignProject::Folder(folder) if Path::new(folder).is_dir() => {
-                self.of_hint(&found_in(folder).hint)
+                self.of_found(&found_in(folder))
             }
             // It is on another machine, or was removed: its memories may be here.
             ForeignProject::Folder(folder) => {
@@ -114,6 +122,12 @@ impl Projects {
                 self.noted(group)
             }
         }
+    }
+
+    fn of_found(&mut self, found: &FoundProject) -> String {
+        let id = self.of_hint(&found.hint);
+        self.off.note(&id, found);
+        id
     }
 
     fn of_hint(&mut self, hint: &GroupHint) -> String {

@@ -8,8 +8,8 @@ mod tests;
 
 use programs::{
     BARE_BUILDERS, BUILDERS, DEEDS, DEPLOY_REMOTES, DEPLOYERS, GIT_READERS, GIT_RECORDERS,
-    LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_DEEDS, READERS, RUNNERS_OF_TEXT,
-    SCRIPT_FOLDERS, SHELLS, WITH_LOOKS, WRAPPERS,
+    INTERPRETERS, LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_DEEDS, READERS,
+    RUNNERS_OF_TEXT, SCRIPT_FOLDERS, SHELLS, WITH_LOOKS, WRAPPERS,
 };
 
 /// Longest command that is remembered, in characters.
@@ -91,8 +91,10 @@ impl CommandLine {
     /// Returns why the command may be worth knowing; `None` for one that looks, and a probe with code of its own.
     #[must_use]
     pub fn usefulness(&self) -> Option<Use> {
-        let has_code =
-            [" -c ", " -e ", "|", ">", ";", "$("].iter().any(|part| self.text.contains(part));
+        let words = inner_words(&self.text);
+        let takes_code = words.first().is_some_and(|word| INTERPRETERS.contains(&name_of(word)));
+        let has_code = ["|", ">", ";", "$("].iter().any(|part| self.text.contains(part))
+            || (takes_code && words.iter().any(|word| ["-c", "-e", "--eval", "-p"].contains(word)));
         if has_code || self.only_looks() {
             return None;
         }

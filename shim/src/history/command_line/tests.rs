@@ -65,8 +65,16 @@ fn scripts_of_the_project_and_deeds_of_any_tool_are_worth_knowing() {
     ] {
         assert_eq!(line(text).usefulness(), Some(Use::Deed), "{text}");
     }
-    for text in ["tox", "ctest", "make", "pytest", "cargo test", "node server.js", "./gradlew test"]
-    {
+    for text in [
+        "tox",
+        "tox -e py312",
+        "ctest",
+        "make",
+        "pytest",
+        "cargo test",
+        "node server.js",
+        "./gradlew test",
+    ] {
         assert_eq!(line(text).usefulness(), Some(Use::Builder), "{text}");
     }
 }

@@ -124,7 +124,7 @@ pub(super) const BARE_BUILDERS: [&str; 13] = [
 pub(super) const SCRIPT_FOLDERS: [&str; 7] =
     ["scripts/", "script/", "bin/", "tools/", "ci/", "hack/", "dev/"];
 /// What a command does that is worth knowing, whatever its program.
-pub(super) const DEEDS: [&str; 19] = [
+pub(super) const TASKS: [&str; 19] = [
     "deploy",
     "migrate",
     "generate",
@@ -145,8 +145,8 @@ pub(super) const DEEDS: [&str; 19] = [
     "check",
     "e2e",
 ];
-/// Programs whose commands are no deeds of a project: they install, connect, keep versions, or handle files.
-pub(super) const NO_DEEDS: [&str; 62] = [
+/// Programs whose commands are no tasks of a project: they install, connect, keep versions, or handle files.
+pub(super) const NO_TASKS: [&str; 62] = [
     "mkdir",
     "rmdir",
     "rm",

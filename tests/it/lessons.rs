@@ -73,8 +73,15 @@ fn an_error_finds_its_fix_from_an_argument_and_from_standard_input() {
     assert!(!refused.status.success() && error.contains("TOOL is empty"), "{error}");
     assert_eq!(
         screen(&home, &["fix", "quantum flux inverted"]),
+        "This text has no line that states an error, and nothing is near it.\n"
+    );
+    assert_eq!(
+        screen(&home, &["fix", "TypeError: quantum is not a function"]),
         "Nothing is known of this error.\n"
     );
+    let empty = home.loci(&["fix", ""]);
+    assert_eq!(empty.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&empty.stderr).contains("The error message is missing"));
 }
 
 #[test]

@@ -18,10 +18,14 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
 }
 
 /// A place in the order of the list: time of storing, then number.
-pub(crate) type Place = (Timestamp, i64);
+pub(crate) type StoredAt = (Timestamp, i64);
 
 /// Returns at most `limit` memories after `place` in the order of their times of storing, newest first.
-pub(crate) fn newest_before(conn: &Connection, place: Place, limit: usize) -> Result<Vec<Memory>> {
+pub(crate) fn newest_before(
+    conn: &Connection,
+    place: StoredAt,
+    limit: usize,
+) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE (created_at, seq) < (?1, ?2) ORDER BY created_at DESC, seq DESC LIMIT ?3"
     );
@@ -31,7 +35,7 @@ pub(crate) fn newest_before(conn: &Connection, place: Place, limit: usize) -> Re
 }
 
 /// Returns the place of a memory in that order, or of the nearest one that was stored before it if it is gone.
-pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<Place>> {
+pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<StoredAt>> {
     let sql = "SELECT created_at FROM memories WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1";
     let created: Option<i64> =
         conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?;

@@ -293,7 +293,7 @@ struct Position {
 }
 
 impl Position {
-    fn of_place((created, seq): listing::Place) -> Self {
+    fn of_place((created, seq): listing::StoredAt) -> Self {
         Self { key: created.0 as f64, seq, is_ascending: false }
     }
 

@@ -15,7 +15,7 @@ const MAX_FINDINGS: usize = 20_000;
 /// How often a command of a program that builds, tests, runs or deploys must have worked.
 const MIN_USES: usize = 2;
 /// How often another command must have worked, unless it did in two sessions.
-const MIN_USES_OF_DEED: usize = 3;
+const MIN_USES_OF_TASK: usize = 3;
 /// Commands of one project that are taken, those that worked in most sessions and most often.
 const MAX_COMMANDS: usize = 30;
 /// Other findings of one project and kind that are taken, the newest.
@@ -191,7 +191,7 @@ fn is_used_enough(found: &Found) -> bool {
     let Finding::Command { command, .. } = &found.finding else { return true };
     match command.usefulness() {
         Some(Use::Builder) => found.count >= MIN_USES,
-        Some(Use::Deed) => found.count >= MIN_USES_OF_DEED || found.sessions > 1,
+        Some(Use::Task) => found.count >= MIN_USES_OF_TASK || found.sessions > 1,
         None => false,
     }
 }

@@ -7,9 +7,9 @@ mod programs;
 mod tests;
 
 use programs::{
-    BARE_BUILDERS, BUILDERS, DEEDS, DEPLOY_REMOTES, DEPLOYERS, GIT_READERS, GIT_RECORDERS,
-    LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_DEEDS, READERS, RUNNERS_OF_TEXT,
-    SCRIPT_FOLDERS, SHELLS, WITH_LOOKS, WRAPPERS,
+    BARE_BUILDERS, BUILDERS, DEPLOY_REMOTES, DEPLOYERS, GIT_READERS, GIT_RECORDERS, INTERPRETERS,
+    LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_TASKS, READERS, RUNNERS_OF_TEXT,
+    SCRIPT_FOLDERS, SHELLS, TASKS, WITH_LOOKS, WRAPPERS,
 };
 
 /// Longest command that is remembered, in characters.
@@ -17,7 +17,7 @@ const MAX_CHARS: usize = 240;
 /// Commands within commands that are followed: `sudo sg docker -c 'uv run pytest'`.
 const MAX_DEPTH: usize = 6;
 /// Arguments that may say what a command does: `gcloud run deploy`.
-const DEED_ARGUMENTS: usize = 2;
+const TASK_ARGUMENTS: usize = 2;
 
 /// A command worth remembering.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub enum Use {
     /// Its program builds, tests, runs or deploys.
     Builder,
     /// It is a script of the project, or its arguments say that it builds, tests, runs or deploys.
-    Deed,
+    Task,
 }
 
 impl CommandLine {
@@ -91,8 +91,10 @@ impl CommandLine {
     /// Returns why the command may be worth knowing; `None` for one that looks, and a probe with code of its own.
     #[must_use]
     pub fn usefulness(&self) -> Option<Use> {
-        let has_code =
-            [" -c ", " -e ", "|", ">", ";", "$("].iter().any(|part| self.text.contains(part));
+        let words = inner_words(&self.text);
+        let takes_code = words.first().is_some_and(|word| INTERPRETERS.contains(&name_of(word)));
+        let has_code = ["|", ">", ";", "$("].iter().any(|part| self.text.contains(part))
+            || (takes_code && words.iter().any(|word| ["-c", "-e", "--eval", "-p"].contains(word)));
         if has_code || self.only_looks() {
             return None;
         }
@@ -102,10 +104,10 @@ impl CommandLine {
         if is_builder {
             return Some(Use::Builder);
         }
-        self.is_deed().then_some(Use::Deed)
+        self.is_task().then_some(Use::Task)
     }
 
-    fn is_deed(&self) -> bool {
+    fn is_task(&self) -> bool {
         let words = inner_words(&self.text);
         let Some((first, arguments)) = words.split_first() else { return false };
         let program = name_of(first);
@@ -119,11 +121,11 @@ impl CommandLine {
         }
         let is_excluded = READERS.contains(&program)
             || SHELLS.contains(&program)
-            || NO_DEEDS.contains(&program)
+            || NO_TASKS.contains(&program)
             || first.starts_with(['/', '~', '.', '$']);
-        let mut named = arguments.iter().filter(|word| !word.starts_with('-')).take(DEED_ARGUMENTS);
+        let mut named = arguments.iter().filter(|word| !word.starts_with('-')).take(TASK_ARGUMENTS);
         !is_excluded
-            && (named.any(|word| DEEDS.contains(word))
+            && (named.any(|word| TASKS.contains(word))
                 || (DEPLOYERS.contains(&program) && !arguments.is_empty()))
     }
 
@@ -189,7 +191,7 @@ fn inner_words(text: &str) -> Vec<&str> {
     for _ in 0..MAX_DEPTH {
         let Some(skipped) = outer(&words) else { break };
         words.drain(..skipped);
-        unquote(&mut words);
+        remove_quotes(&mut words);
     }
     words
 }
@@ -225,7 +227,7 @@ fn launcher_options(words: &[&str]) -> usize {
     at.min(words.len())
 }
 
-fn unquote(words: &mut [&str]) {
+fn remove_quotes(words: &mut [&str]) {
     let mark = |c: char| c == '\'' || c == '"';
     let opens = words.first().is_some_and(|word| word.starts_with(mark));
     if !opens {

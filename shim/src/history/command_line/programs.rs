@@ -47,6 +47,9 @@ pub(super) const LAUNCHERS: [&str; 13] = [
 pub(super) const LAUNCHER_VALUES: [&str; 3] = ["-u", "-g", "-n"];
 /// Shells.
 pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "fish"];
+/// Programs that take code as an argument.
+pub(super) const INTERPRETERS: [&str; 8] =
+    ["python", "python3", "node", "deno", "bun", "ruby", "perl", "php"];
 /// Programs that run a command of a text after `-c`.
 pub(super) const RUNNERS_OF_TEXT: [&str; 2] = ["sg", "su"];
 /// Beginnings that run another program in an environment.
@@ -121,7 +124,7 @@ pub(super) const BARE_BUILDERS: [&str; 13] = [
 pub(super) const SCRIPT_FOLDERS: [&str; 7] =
     ["scripts/", "script/", "bin/", "tools/", "ci/", "hack/", "dev/"];
 /// What a command does that is worth knowing, whatever its program.
-pub(super) const DEEDS: [&str; 19] = [
+pub(super) const TASKS: [&str; 19] = [
     "deploy",
     "migrate",
     "generate",
@@ -142,8 +145,8 @@ pub(super) const DEEDS: [&str; 19] = [
     "check",
     "e2e",
 ];
-/// Programs whose commands are no deeds of a project: they install, connect, keep versions, or handle files.
-pub(super) const NO_DEEDS: [&str; 62] = [
+/// Programs whose commands are no tasks of a project: they install, connect, keep versions, or handle files.
+pub(super) const NO_TASKS: [&str; 62] = [
     "mkdir",
     "rmdir",
     "rm",

@@ -40,7 +40,7 @@ fn scripts_and_looks_are_recognised() {
 }
 
 #[test]
-fn scripts_of_the_project_and_deeds_of_any_tool_are_worth_knowing() {
+fn scripts_of_the_project_and_tasks_of_any_tool_are_worth_knowing() {
     for text in [
         "./scripts/ship.sh staging",
         "./deploy.sh prod",
@@ -63,10 +63,18 @@ fn scripts_of_the_project_and_deeds_of_any_tool_are_worth_knowing() {
         "ansible-playbook site.yml",
         "sudo ./install.sh",
     ] {
-        assert_eq!(line(text).usefulness(), Some(Use::Deed), "{text}");
+        assert_eq!(line(text).usefulness(), Some(Use::Task), "{text}");
     }
-    for text in ["tox", "ctest", "make", "pytest", "cargo test", "node server.js", "./gradlew test"]
-    {
+    for text in [
+        "tox",
+        "tox -e py312",
+        "ctest",
+        "make",
+        "pytest",
+        "cargo test",
+        "node server.js",
+        "./gradlew test",
+    ] {
         assert_eq!(line(text).usefulness(), Some(Use::Builder), "{text}");
     }
 }

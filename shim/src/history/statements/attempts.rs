@@ -97,6 +97,10 @@ pub(super) fn reason(sentence: &str) -> Option<String> {
         return None;
     }
     let after = if is_left { what } else { given_up(&lower, what)? };
+    let is_vague = |word: &str| ["this", "these", "those", "here", "above"].contains(&word);
+    if words(&lower[what..after]).any(is_vague) {
+        return None;
+    }
     // A reason may also stand before what was done: "…, but it did not work because of the lock, so we went back to Postgres".
     let from_end = find_reason(&lower, after);
     let (start, end) = from_end.or_else(|| find_reason(&lower, what))?;

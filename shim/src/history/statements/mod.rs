@@ -6,34 +6,15 @@
 mod attempts;
 mod pointers;
 mod rules;
+mod statement;
 #[cfg(test)]
 mod tests;
 
+use statement::Speaker;
+pub use statement::Statement;
+
 /// Longest message of a user that is read, in bytes: longer ones are pasted.
 const MAX_MESSAGE_BYTES: usize = 4_000;
-
-/// What a sentence states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Statement {
-    /// What the user wants in general.
-    Preference(String),
-    /// What was decided.
-    Decision(String),
-    /// What was tried and given up.
-    Attempt {
-        /// The sentence.
-        text: String,
-        /// Its part that says why it was given up.
-        why: String,
-    },
-}
-
-/// Who wrote a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    User,
-    Agent,
-}
 
 /// Returns the statements of a message of the user.
 #[must_use]

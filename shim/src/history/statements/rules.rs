@@ -1,7 +1,8 @@
 //! PURE: the rules for one sentence: a preference is an order in general, a decision says who decided what.
 
+use super::attempts;
 use super::pointers::{depends_on_context, words};
-use super::{Speaker, Statement, attempts};
+use super::statement::{Speaker, Statement};
 
 /// Characters of a statement.
 const CHARS: std::ops::RangeInclusive<usize> = 14..=280;

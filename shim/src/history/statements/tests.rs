@@ -196,6 +196,7 @@ fn an_attempt_that_was_kept_or_lacks_a_reason_is_none() {
         "We tried DuckDB and nearly gave up because of the lock.",
         "We tried it and reverted it because it takes a lock.",
         "I tried this approach but gave up because of the lock.",
+        "I tried DuckDB for this, but we reverted it because of the lock.",
         "Have we tried DuckDB and reverted it because of the lock?",
         "If we tried DuckDB and reverted it because of the lock, nobody knows.",
         "Bob tried DuckDB and reverted it because of the lock.",

@@ -48,6 +48,7 @@ mod hook_sessions;
 mod hooks;
 mod identity;
 mod import_from;
+mod import_off;
 mod import_once;
 mod import_own;
 mod import_screens;

@@ -148,7 +148,7 @@ impl Transcript {
         Self { lines: Vec::new(), folder: folder.display().to_string(), calls: 0 }
     }
 
-    fn add(&mut self, kind: &str, content: Value, more: &Value) {
+    fn add(&mut self, kind: &str, content: &Value, more: &Value) {
         let at =
             format!("2026-10-05T09:{:02}:{:02}.000Z", self.lines.len() / 60, self.lines.len() % 60);
         let mut line = serde_json::json!({
@@ -162,29 +162,29 @@ impl Transcript {
     }
 
     fn says(&mut self, text: &str) {
-        self.add("user", text.into(), &Value::Null);
+        self.add("user", &text.into(), &Value::Null);
     }
 
-    fn tool(&mut self, name: &str, input: Value, output: &str, failed: bool) {
+    fn tool(&mut self, name: &str, input: &Value, output: &str, failed: bool) {
         self.calls += 1;
         let id = format!("toolu_{}", self.calls);
         let call =
             serde_json::json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
-        self.add("assistant", call, &Value::Null);
+        self.add("assistant", &call, &Value::Null);
         let output = if failed { format!("Exit code 1\n{output}") } else { output.to_owned() };
         let result = serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]);
-        self.add("user", result, &Value::Null);
+        self.add("user", &result, &Value::Null);
     }
 
     fn runs(&mut self, command: &str, output: &str, failed: bool) {
-        self.tool("Bash", serde_json::json!({"command": command}), output, failed);
+        self.tool("Bash", &serde_json::json!({"command": command}), output, failed);
     }
 
     fn write(&self, home: &TestHome, name: &str) {
         let folder = home.path(".claude/projects/p");
         fs::create_dir_all(&folder).expect("the folder is created");
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(folder.join(name), text).expect("the file is written");
+        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
+        fs::write(folder.join(name), lines.join("\n") + "\n").expect("the file is written");
     }
 }
 
@@ -203,7 +203,7 @@ fn a_summary_of_the_client_is_left_out_and_a_fix_names_what_lay_between() {
     let home = TestHome::without_model();
     let mut session = Transcript::of(&home.path("project"));
     let summary = "This session is being continued from a previous conversation.\nWe decided to rewrite everything in Rust.";
-    session.add("user", summary.into(), &serde_json::json!({"isCompactSummary": true}));
+    session.add("user", &summary.into(), &serde_json::json!({"isCompactSummary": true}));
     session.says(summary);
     let denied = "dial unix /var/run/docker.sock: connect: permission denied";
     session.runs("go test ./... --day 2026-11-02", denied, true);
@@ -282,7 +282,7 @@ fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projec
     session.says("We agreed that logs go to stderr.");
     session.runs("make lint", "store.go:1: error: unused", true);
     let file = kiln.join("store.go").display().to_string();
-    session.tool("Edit", serde_json::json!({"file_path": file}), "updated", false);
+    session.tool("Edit", &serde_json::json!({"file_path": file}), "updated", false);
     session.runs("make lint", "ok", false);
     session.folder = folder;
     session.write(&home, "a.jsonl");

@@ -167,7 +167,7 @@ mod tests {
         let (release, hanging) = sync_channel::<()>(1);
         let soon = || Instant::now() + Duration::from_millis(5);
         assert_eq!(thread.run(soon(), move || hanging.recv().is_ok()), None);
-        let far = Instant::now() + Duration::from_secs(60);
+        let far = Instant::now() + Duration::from_mins(1);
         assert_eq!(thread.run(soon(), || 1), None, "it waits in the queue");
         assert_eq!(thread.run(far, || 2), None, "the queue is full: nothing is waited for");
         release.send(()).expect("the work continues");

@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
-use crate::foreign_formats::memory_files::{self, Notes};
+use crate::foreign_formats::memory_files::{self, FileContent};
 use crate::foreign_formats::places::Places;
 use crate::foreign_formats::regular_file;
 use loci_proto::counted::counted;
@@ -53,7 +53,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 
 fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignProject>) {
     let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    let Notes { notes, fields, pointers } = memory_files::of_claude(&stem, &file.text);
+    let FileContent { notes, fields, pointers } = memory_files::of_claude(&stem, &file.text);
     if pointers > 0 {
         let lines = counted(pointers, "line that points", "lines that point");
         let reason = format!("{lines} to another file");

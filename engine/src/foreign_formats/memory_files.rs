@@ -41,7 +41,7 @@ pub(crate) struct Note {
 
 /// What a file states.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
+pub(crate) struct FileContent {
     pub notes: Vec<Note>,
     /// The fields at its top.
     pub fields: NoteFields,
@@ -74,7 +74,7 @@ pub(crate) fn normalized(text: &str) -> Cow<'_, str> {
 }
 
 /// Reads a file of Claude Code; `stem` is its name without folders and `.md`.
-pub(crate) fn of_claude(stem: &str, text: &str) -> Notes {
+pub(crate) fn of_claude(stem: &str, text: &str) -> FileContent {
     let text = blanked(text, |_| false);
     let (fields, body) = front_matter::split(&text);
     let start = text.len() - body.len();
@@ -87,7 +87,7 @@ pub(crate) fn of_claude(stem: &str, text: &str) -> Notes {
             .map(|statement| note(statement, start, MemoryType::Semantic))
             .collect();
         let pointers = all - notes.len();
-        return Notes { notes, pointers, ..Notes::default() };
+        return FileContent { notes, pointers, ..FileContent::default() };
     }
     let description = front_matter::text(&fields, "description").unwrap_or_default();
     let fields = note_fields(&fields);
@@ -105,7 +105,7 @@ pub(crate) fn of_claude(stem: &str, text: &str) -> Notes {
             note(statement, start, kind)
         };
         let notes = statements::split(body, &CLAUDE_TITLES).into_iter().map(in_place).collect();
-        return Notes { notes, fields, pointers: 0 };
+        return FileContent { notes, fields, pointers: 0 };
     }
     let body = body.trim();
     let content = match (description.is_empty() || body.contains(&description), body) {
@@ -123,7 +123,7 @@ pub(crate) fn of_claude(stem: &str, text: &str) -> Notes {
         // Its description is part of it.
         bytes: 0..text.trim_end().len(),
     };
-    Notes { notes: vec![note], fields, pointers: 0 }
+    FileContent { notes: vec![note], fields, pointers: 0 }
 }
 
 /// Reads the handbook of Codex: each heading of level 1 begins a group of tasks, whose `applies_to` names the folder of the project.

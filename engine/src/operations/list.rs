@@ -41,6 +41,15 @@ enum StatusFilter {
     All,
 }
 
+/// Returns the number of memories of a page.
+fn page_size(limit: Option<usize>) -> Result<usize> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if (1..=MAX_LIMIT).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(Failure::invalid("limit", format!("must be a whole number in 1..{MAX_LIMIT}")).into())
+}
+
 impl Reader {
     /// Returns one page of the selected memories.
     ///
@@ -53,14 +62,7 @@ impl Reader {
         now: Timestamp,
     ) -> Result<ListReply> {
         let status = parse_status(request.status.as_deref())?;
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(Failure::invalid(
-                "limit",
-                format!("must be a whole number in 1..{MAX_LIMIT}"),
-            )
-            .into());
-        }
+        let limit = page_size(request.limit)?;
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let can_list = |memory: &Memory| {
@@ -117,16 +119,26 @@ impl Reader {
                 .map(|at| at + 1)
                 .ok_or_else(|| no_such_page(before))?,
         };
-        let page = &found[start..found.len().min(start + limit)];
+        let page = &found[start..total.min(start + limit)];
         let has_more = start + limit < total;
         let next = page.last().map(|position| position.seq).filter(|_| has_more);
-        let mut memories = Vec::with_capacity(page.len());
+        let memories = self.on_page(page, &excerpt, now)?;
+        Ok(ListReply { memories, total, next })
+    }
+
+    /// Returns the memories of a page, as far as they still exist.
+    fn on_page(
+        &self,
+        page: &[Position],
+        excerpt: &Excerpt,
+        now: Timestamp,
+    ) -> Result<Vec<ListedMemory>> {
+        let mut listed = Vec::with_capacity(page.len());
         for position in page {
             let memory = memories::by_seq(&self.conn, position.seq)?;
-            memories
-                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
+            listed.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
         }
-        Ok(ListReply { memories, total, next })
+        Ok(listed)
     }
 
     /// Lists one page of the admitted memories, newest first, and reads no further.

@@ -168,7 +168,8 @@ fn import_days(test_store: &mut TestStore, days: &[u32]) {
         }));
     }
     lines.push(json!({"kind": "end", "lines": lines.len()}));
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text =
+        lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect::<String>();
     let call = test_store.call("a", None);
     test_store
         .writer

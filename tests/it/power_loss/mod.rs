@@ -135,8 +135,7 @@ fn call(home: &TestHome, number: usize, log: &Path) -> Vec<Effect> {
     let mut session =
         MixedSession::new(&format!("Session {number}"), home.session(), number as u64);
     // The daemon may not have written anything yet.
-    let mut log =
-        OpenOptions::new().append(true).create(true).open(log).expect("the record opens");
+    let mut log = OpenOptions::new().append(true).create(true).open(log).expect("the record opens");
     for _ in 0..CALLS {
         let answer = session.step();
         assert_eq!(answer, Answer::Acknowledged);

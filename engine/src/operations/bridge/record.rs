@@ -366,9 +366,10 @@ impl Recorder<'_, '_> {
             flags: flags::of_memory(content, &metadata),
             ..Provenance::unknown()
         };
-        let scope = match statement.is_about_person {
-            true => Scope::Global,
-            false => self.change.shared.settings().scopes.of(statement.kind),
+        let scope = if statement.is_about_person {
+            Scope::Global
+        } else {
+            self.change.shared.settings().scopes.of(statement.kind)
         };
         let new = NewMemory {
             id: &id,

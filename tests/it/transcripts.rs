@@ -1,8 +1,10 @@
 //! `loci import --from history`: what transcripts of real shape teach, as candidates.
 
 use crate::home::TestHome;
+use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Copies the transcripts of a client into a home, with the folder of the project filled in.
@@ -148,7 +150,7 @@ impl Transcript {
         Self { lines: Vec::new(), folder: folder.display().to_string(), calls: 0 }
     }
 
-    fn add(&mut self, kind: &str, content: Value, more: &Value) {
+    fn add(&mut self, kind: &str, content: &Value, more: &Value) {
         let at =
             format!("2026-10-05T09:{:02}:{:02}.000Z", self.lines.len() / 60, self.lines.len() % 60);
         let mut line = serde_json::json!({
@@ -162,29 +164,29 @@ impl Transcript {
     }
 
     fn says(&mut self, text: &str) {
-        self.add("user", text.into(), &Value::Null);
+        self.add("user", &text.into(), &Value::Null);
     }
 
-    fn tool(&mut self, name: &str, input: Value, output: &str, failed: bool) {
+    fn tool(&mut self, name: &str, input: &Value, output: &str, failed: bool) {
         self.calls += 1;
         let id = format!("toolu_{}", self.calls);
         let call =
             serde_json::json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
-        self.add("assistant", call, &Value::Null);
+        self.add("assistant", &call, &Value::Null);
         let output = if failed { format!("Exit code 1\n{output}") } else { output.to_owned() };
         let result = serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]);
-        self.add("user", result, &Value::Null);
+        self.add("user", &result, &Value::Null);
     }
 
     fn runs(&mut self, command: &str, output: &str, failed: bool) {
-        self.tool("Bash", serde_json::json!({"command": command}), output, failed);
+        self.tool("Bash", &serde_json::json!({"command": command}), output, failed);
     }
 
     fn write(&self, home: &TestHome, name: &str) {
         let folder = home.path(".claude/projects/p");
         fs::create_dir_all(&folder).expect("the folder is created");
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(folder.join(name), text).expect("the file is written");
+        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
+        fs::write(folder.join(name), lines.join("\n") + "\n").expect("the file is written");
     }
 }
 
@@ -203,7 +205,7 @@ fn a_summary_of_the_client_is_left_out_and_a_fix_names_what_lay_between() {
     let home = TestHome::without_model();
     let mut session = Transcript::of(&home.path("project"));
     let summary = "This session is being continued from a previous conversation.\nWe decided to rewrite everything in Rust.";
-    session.add("user", summary.into(), &serde_json::json!({"isCompactSummary": true}));
+    session.add("user", &summary.into(), &serde_json::json!({"isCompactSummary": true}));
     session.says(summary);
     let denied = "dial unix /var/run/docker.sock: connect: permission denied";
     session.runs("go test ./... --day 2026-11-02", denied, true);
@@ -282,7 +284,7 @@ fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projec
     session.says("We agreed that logs go to stderr.");
     session.runs("make lint", "store.go:1: error: unused", true);
     let file = kiln.join("store.go").display().to_string();
-    session.tool("Edit", serde_json::json!({"file_path": file}), "updated", false);
+    session.tool("Edit", &serde_json::json!({"file_path": file}), "updated", false);
     session.runs("make lint", "ok", false);
     session.folder = folder;
     session.write(&home, "a.jsonl");
@@ -308,4 +310,32 @@ fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projec
         String::from_utf8_lossy(&stats.stdout)
             .contains("3 (loci review --candidates --all-groups)")
     );
+}
+
+#[test]
+fn review_opens_the_text_in_the_editor_answers_unknown_input_and_wraps_at_words() {
+    let home = TestHome::without_model();
+    let mut session = Transcript::of(&home.path("project"));
+    session.says("We decided that the readings of the institute are kept in Postgres and nowhere else, whatever their number.");
+    session.write(&home, "a.jsonl");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let list = home.loci(&["review", "--candidates", "--list"]);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(list.contains("whatever their number."), "{list}");
+    let editor = home.path("editor");
+    fs::write(&editor, "#!/bin/sh\nsed -i s/Postgres/SQLite/ \"$1\"\n").expect("written");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).expect("executable");
+    let mut command = home.command("loci");
+    command.args(["review", "--candidates"]).env("TERM", "xterm").env("EDITOR", &editor);
+    command.env_remove("VISUAL");
+    let mut terminal = Terminal::start(command, 60, 30);
+    terminal.wait_for("institute are kept");
+    terminal.wait_for("Enter skips:");
+    terminal.press("x\n");
+    terminal.wait_for("x is no answer. Type one of the letters in brackets.");
+    terminal.press("e\n");
+    terminal.wait_for("1 accepted, 0 rejected, 0 left");
+    assert!(terminal.end().0.success());
+    let list = json(&home, &["list", "--json", "--text", "SQLite"]);
+    assert_eq!(list["total"], 1, "{list}");
 }

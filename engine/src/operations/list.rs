@@ -101,7 +101,22 @@ impl Reader {
         })?;
         found.sort_unstable_by(Position::compare);
         let total = found.len();
-        let start = match request.before {
+        let start = self.start(request, &found)?;
+        let page = &found[start..found.len().min(start + limit)];
+        let has_more = start + limit < total;
+        let next = page.last().map(|position| position.seq).filter(|_| has_more);
+        let mut memories = Vec::with_capacity(page.len());
+        for position in page {
+            let memory = memories::by_seq(&self.conn, position.seq)?;
+            memories
+                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
+        }
+        Ok(ListReply { memories, total, next })
+    }
+
+    /// Returns where the page of a request begins.
+    fn start(&self, request: &ListRequest, found: &[Position]) -> Result<usize> {
+        Ok(match request.before {
             None => 0,
             // The time of storing is nearly known even if that memory is gone.
             Some(before) if request.sort == ListOrder::Newest => {
@@ -116,17 +131,7 @@ impl Reader {
                 .position(|position| position.seq == before)
                 .map(|at| at + 1)
                 .ok_or_else(|| no_such_page(before))?,
-        };
-        let page = &found[start..found.len().min(start + limit)];
-        let has_more = start + limit < total;
-        let next = page.last().map(|position| position.seq).filter(|_| has_more);
-        let mut memories = Vec::with_capacity(page.len());
-        for position in page {
-            let memory = memories::by_seq(&self.conn, position.seq)?;
-            memories
-                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
-        }
-        Ok(ListReply { memories, total, next })
+        })
     }
 
     /// Lists one page of the admitted memories, newest first, and reads no further.

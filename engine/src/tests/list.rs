@@ -168,7 +168,7 @@ fn import_days(test_store: &mut TestStore, days: &[u32]) {
         }));
     }
     lines.push(json!({"kind": "end", "lines": lines.len()}));
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let call = test_store.call("a", None);
     test_store
         .writer

@@ -276,11 +276,10 @@ impl Browser {
             Outcome::More(page) if !std::mem::take(&mut self.running.stale_more) => {
                 self.state.append(page);
             }
-            Outcome::More(_) => {}
             Outcome::Total { list_version, total } if list_version == self.state.list_version => {
                 self.state.total = Some(total);
             }
-            Outcome::Total { .. } => {}
+            Outcome::More(_) | Outcome::Total { .. } => {}
             Outcome::Inspected(mut detail) => {
                 if let Some(earlier) = self.state.detail.as_ref().filter(|d| d.id() == detail.id())
                 {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A message of a transcript of Claude Code in a folder.
 fn transcript(folder: &Path) -> String {
-    let text = "Always run the linter before each commit of this repository.";
+    let text = "Always run the linter before each commit.";
     serde_json::json!({
         "type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-02T10:00:00Z", "cwd": folder,
         "message": {"role": "user", "content": text},

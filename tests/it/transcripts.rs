@@ -1,8 +1,10 @@
 //! `loci import --from history`: what transcripts of real shape teach, as candidates.
 
 use crate::home::TestHome;
+use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Copies the transcripts of a client into a home, with the folder of the project filled in.
@@ -308,4 +310,32 @@ fn a_sentence_belongs_to_the_folder_of_the_session_and_review_names_other_projec
         String::from_utf8_lossy(&stats.stdout)
             .contains("3 (loci review --candidates --all-groups)")
     );
+}
+
+#[test]
+fn review_opens_the_text_in_the_editor_answers_unknown_input_and_wraps_at_words() {
+    let home = TestHome::without_model();
+    let mut session = Transcript::of(&home.path("project"));
+    session.says("We decided that the readings of the institute are kept in Postgres and nowhere else, whatever their number.");
+    session.write(&home, "a.jsonl");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let list = home.loci(&["review", "--candidates", "--list"]);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(list.contains("whatever their number."), "{list}");
+    let editor = home.path("editor");
+    fs::write(&editor, "#!/bin/sh\nsed -i s/Postgres/SQLite/ \"$1\"\n").expect("written");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).expect("executable");
+    let mut command = home.command("loci");
+    command.args(["review", "--candidates"]).env("TERM", "xterm").env("EDITOR", &editor);
+    command.env_remove("VISUAL");
+    let mut terminal = Terminal::start(command, 60, 30);
+    terminal.wait_for("institute are kept");
+    terminal.wait_for("Enter skips:");
+    terminal.press("x\n");
+    terminal.wait_for("x is no answer. Type one of the letters in brackets.");
+    terminal.press("e\n");
+    terminal.wait_for("1 accepted, 0 rejected, 0 left");
+    assert!(terminal.end().0.success());
+    let list = json(&home, &["list", "--json", "--text", "SQLite"]);
+    assert_eq!(list["total"], 1, "{list}");
 }

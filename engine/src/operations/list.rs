@@ -41,15 +41,6 @@ enum StatusFilter {
     All,
 }
 
-/// Returns the number of memories of a page.
-fn page_size(limit: Option<usize>) -> Result<usize> {
-    let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    if (1..=MAX_LIMIT).contains(&limit) {
-        return Ok(limit);
-    }
-    Err(Failure::invalid("limit", format!("must be a whole number in 1..{MAX_LIMIT}")).into())
-}
-
 impl Reader {
     /// Returns one page of the selected memories.
     ///
@@ -62,7 +53,14 @@ impl Reader {
         now: Timestamp,
     ) -> Result<ListReply> {
         let status = parse_status(request.status.as_deref())?;
-        let limit = page_size(request.limit)?;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Failure::invalid(
+                "limit",
+                format!("must be a whole number in 1..{MAX_LIMIT}"),
+            )
+            .into());
+        }
         let (viewer, isolation) = (viewer.into(), self.shared.isolation());
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let can_list = |memory: &Memory| {
@@ -103,7 +101,22 @@ impl Reader {
         })?;
         found.sort_unstable_by(Position::compare);
         let total = found.len();
-        let start = match request.before {
+        let start = self.start(request, &found)?;
+        let page = &found[start..found.len().min(start + limit)];
+        let has_more = start + limit < total;
+        let next = page.last().map(|position| position.seq).filter(|_| has_more);
+        let mut memories = Vec::with_capacity(page.len());
+        for position in page {
+            let memory = memories::by_seq(&self.conn, position.seq)?;
+            memories
+                .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
+        }
+        Ok(ListReply { memories, total, next })
+    }
+
+    /// Returns where the page of a request begins.
+    fn start(&self, request: &ListRequest, found: &[Position]) -> Result<usize> {
+        Ok(match request.before {
             None => 0,
             // The time of storing is nearly known even if that memory is gone.
             Some(before) if request.sort == ListOrder::Newest => {
@@ -118,27 +131,7 @@ impl Reader {
                 .position(|position| position.seq == before)
                 .map(|at| at + 1)
                 .ok_or_else(|| no_such_page(before))?,
-        };
-        let page = &found[start..total.min(start + limit)];
-        let has_more = start + limit < total;
-        let next = page.last().map(|position| position.seq).filter(|_| has_more);
-        let memories = self.on_page(page, &excerpt, now)?;
-        Ok(ListReply { memories, total, next })
-    }
-
-    /// Returns the memories of a page, as far as they still exist.
-    fn on_page(
-        &self,
-        page: &[Position],
-        excerpt: &Excerpt,
-        now: Timestamp,
-    ) -> Result<Vec<ListedMemory>> {
-        let mut listed = Vec::with_capacity(page.len());
-        for position in page {
-            let memory = memories::by_seq(&self.conn, position.seq)?;
-            listed.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
-        }
-        Ok(listed)
+        })
     }
 
     /// Lists one page of the admitted memories, newest first, and reads no further.

@@ -168,8 +168,7 @@ fn import_days(test_store: &mut TestStore, days: &[u32]) {
         }));
     }
     lines.push(json!({"kind": "end", "lines": lines.len()}));
-    let text =
-        lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect::<String>();
+    let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let call = test_store.call("a", None);
     test_store
         .writer

@@ -72,8 +72,8 @@ fn eight_sessions_storing_at_once_lose_nothing() {
             agent.call("memory_stats", json!({})).expect("is counted")["without_vector"] == 0
         });
         for text in texts {
-            let found = agent.recall(&text);
-            assert_eq!(found.first(), Some(&text));
+            // The vector of a memory is counted a moment before it is searched.
+            wait_until(&text, || agent.recall(&text).first() == Some(&text));
         }
         assert_eq!(agent.close(), Some(0));
     }

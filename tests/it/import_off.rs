@@ -75,6 +75,21 @@ fn nothing_is_imported_into_a_project_in_which_loci_is_off() {
 }
 
 #[test]
+fn a_forgotten_statement_does_not_come_back_from_another_file() {
+    let home = TestHome::without_model();
+    let (first, second) = (home.path("project/CLAUDE.md"), home.path("project/AGENTS.md"));
+    fs::write(&first, "- The canary of the shop is yellow.\n").expect("it is written");
+    fs::copy(&first, &second).expect("it is copied");
+    import(&home, &["claude-md", first.to_str().expect("UTF-8")]);
+    let listed = home.loci(&["list", "--json"]);
+    let reply: Value = serde_json::from_slice(&listed.stdout).expect("valid JSON");
+    let id = reply["memories"][0]["id"].as_str().expect("it has an id");
+    assert!(home.loci(&["forget", id]).status.success());
+    let preview = import(&home, &["agents-md", second.to_str().expect("UTF-8")]);
+    assert!(preview.to_string().contains("was forgotten here"), "{preview}");
+}
+
+#[test]
 fn notes_beside_the_files_of_an_export_are_imported_too() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
     assert!(old.loci(&["add", "The heron serves staging", "--type", "semantic"]).status.success());

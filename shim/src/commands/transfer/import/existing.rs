@@ -45,6 +45,8 @@ pub(super) struct Existing {
     pub erased: HashSet<String>,
     /// Hashes of the texts of active memories, with their project.
     pub texts: HashSet<(String, String)>,
+    /// The same of forgotten memories.
+    pub forgotten: HashSet<(String, String)>,
     /// Statements of files, with their project.
     pub statements: Statements,
 }
@@ -99,9 +101,12 @@ impl Existing {
                 let hash = text_hash(text("content"));
                 let is_confirmed = text("trust") == "person";
                 let is_active = text("status") == "active";
-                if is_active {
-                    self.texts.insert((text("group").to_owned(), hash.clone()));
-                }
+                let texts = match text("status") {
+                    "active" => Some(&mut self.texts),
+                    "forgotten" => Some(&mut self.forgotten),
+                    _ => None,
+                };
+                texts.map(|texts| texts.insert((text("group").to_owned(), hash.clone())));
                 let origin = fields.get("metadata").and_then(|metadata| metadata.get(IMPORTED));
                 if let Some(origin) = origin
                     && let Ok(origin) = ImportOrigin::deserialize(origin)

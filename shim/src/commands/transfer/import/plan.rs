@@ -156,6 +156,10 @@ impl Read {
         if has(&memory.content) || has(without_place(&memory.content, &memory.place)) {
             return Some("is stored already".into());
         }
+        // From the same file it is found by its id; this is its text in another one.
+        if existing.forgotten.contains(&(group.to_owned(), text_hash(&memory.content))) {
+            return Some("was forgotten here".into());
+        }
         if memory.own_id.is_some() {
             return None;
         }

@@ -48,8 +48,10 @@ pub(super) const LAUNCHER_VALUES: [&str; 3] = ["-u", "-g", "-n"];
 /// Shells.
 pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "fish"];
 /// Programs that take code as an argument.
-pub(super) const INTERPRETERS: [&str; 8] =
-    ["python", "python3", "node", "deno", "bun", "ruby", "perl", "php"];
+pub(super) const INTERPRETERS: [&str; 12] = [
+    "python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua", "psql", "mysql",
+    "sqlite3",
+];
 /// Programs that run a command of a text after `-c`.
 pub(super) const RUNNERS_OF_TEXT: [&str; 2] = ["sg", "su"];
 /// Beginnings that run another program in an environment.

@@ -38,6 +38,17 @@ fn an_attempt_that_was_given_up_is_marked_with_its_reason_until_that_is_undone()
     assert_eq!(agent.call("forget_memory", rejected).expect("an agent may")["status"], "rejected");
 }
 
+/// Returns what `loci fix -` prints for the output of a program.
+fn fix_of_output(home: &TestHome, output: &[u8]) -> String {
+    let mut command = home.command("loci");
+    let piped = command.args(["fix", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.spawn().expect("loci starts");
+    let stdin = child.stdin.take();
+    stdin.expect("the stream is open").write_all(output).expect("loci reads");
+    let printed = child.wait_with_output().expect("loci ends").stdout;
+    String::from_utf8_lossy(&printed).into_owned()
+}
+
 #[test]
 fn an_error_finds_its_fix_from_an_argument_and_from_standard_input() {
     let home = TestHome::without_model();
@@ -52,17 +63,11 @@ fn an_error_finds_its_fix_from_an_argument_and_from_standard_input() {
     let output =
         "> vitest run\n\nError: Cannot find module 'heron-client'\nRequire stack:\n- /a/b.ts\n";
     assert!(screen(&home, &["fix", output]).contains("pnpm install"));
-    let mut child = home
-        .command("loci")
-        .args(["fix", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("loci starts");
-    let stdin = child.stdin.take();
-    stdin.expect("the stream is open").write_all(output.as_bytes()).expect("loci reads");
-    let printed = child.wait_with_output().expect("loci ends").stdout;
-    assert!(String::from_utf8_lossy(&printed).contains("pnpm install"));
+    assert!(fix_of_output(&home, output.as_bytes()).contains("pnpm install"));
+    // Of a long output that is not UTF-8 the end is read.
+    let mut long = b"\xff\xfe step of the build\n".repeat(60_000);
+    long.extend(output.as_bytes());
+    assert!(fix_of_output(&home, &long).contains("pnpm install"));
     let recalled = agent.call("recall_memory", json!({"query": output, "max_results": 2}));
     let recalled = recalled.expect("it is found");
     assert_eq!(recalled["results"][0]["matched"], "error", "{recalled}");

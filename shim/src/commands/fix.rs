@@ -14,18 +14,30 @@ use serde_json::json;
 const MAX_RESULTS: usize = 5;
 /// Longest query, in characters: the search needs the line of the error, not the whole output.
 const MAX_QUERY_CHARS: usize = 1_000;
+/// Last lines of an output that are read first.
+const MAX_LINES: usize = 2_000;
+
+/// Returns the last lines of a text.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(MAX_LINES)..].join("\n")
+}
 
 /// Searches and prints the results.
 ///
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: Fix) -> Result<(), Problem> {
-    let given = text::read_argument(args.error.join(" "))?;
+    let (given, end) = text::read_output(args.error.join(" "))?;
     if given.trim().is_empty() {
         return Err(Problem::usage("The error message is missing")
             .hint("Give it in quotes, or the output of a program: PROGRAM 2>&1 | loci fix -"));
     }
-    let error = error_text::line(&given).filter(|line| error_text::key(line).is_some());
+    // Most programs end with what went wrong; others go on after it.
+    let last = [end.as_str(), given.as_str()].into_iter().find(|text| !text.is_empty());
+    let last = last_lines(last.unwrap_or_default());
+    let stated = |text: &str| error_text::line(text).filter(|line| error_text::key(line).is_some());
+    let error = stated(&last).or_else(|| stated(&given));
     let is_error = error.is_some();
     let query: String = error.unwrap_or_else(|| given.chars().take(MAX_QUERY_CHARS).collect());
     let request = json!({

@@ -102,12 +102,9 @@ async fn print_elsewhere(client: &VerbClient, here: &ListReply) -> Result<(), Pr
     }
     let named: Vec<String> =
         projects.iter().map(|(project, count)| format!("{project} {count}")).collect();
-    let text = format!(
-        "{} in other projects ({}): loci review --candidates --all-groups, or --group NAME",
-        counted(elsewhere),
-        named.join(", ")
-    );
-    print_line(wrapped(&text, ""))
+    let text = format!("{} in other projects ({}):", counted(elsewhere), named.join(", "));
+    print_line(wrapped(&text, ""))?;
+    print_line("  loci review --candidates --all-groups, or --group NAME")
 }
 
 /// Asks about each candidate until the person quits, and says what was done.

@@ -180,7 +180,7 @@ fn a_dump_of_another_forgets_nothing_that_a_person_stored() {
     let file = format!("{{\"loci\":\"dump\",\"version\":1}}\n{lines}{{\"kind\":\"end\"}}\n");
     let reply = import(&mut here, &file);
     assert_eq!(reply.changed, 1, "{reply:?}");
-    assert!(reply.notes.iter().any(|note| note.starts_with("1 memories were hard-deleted")));
+    assert!(reply.notes.iter().any(|note| note.starts_with("1 memory was hard-deleted")));
     let kept = dump(&here);
     assert!(lines_of(&kept, "memory").contains_key(mine.as_str()));
     assert!(!lines_of(&kept, "tombstone").contains_key(mine.as_str()), "it does not travel on");

@@ -13,17 +13,21 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// When a scan that failed is tried again: the store may have been busy.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
 /// Scans until the daemon drains.
 pub async fn run_in_background(service: &Service, draining: CancellationToken) {
     // The first scan finds out whether a client is watched.
     service.bridge.is_on.store(true, Ordering::Relaxed);
     loop {
+        let mut interval = Duration::from_secs(service.config.config().bridge.interval());
         if service.bridge.is_on.load(Ordering::Relaxed)
             && let Err(failure) = service.scan_bridge().await
         {
             tracing::debug!(%failure, "the memory files of clients were not scanned");
+            interval = interval.min(RETRY_AFTER);
         }
-        let interval = Duration::from_secs(service.config.config().bridge.interval());
         tokio::select! {
             () = draining.cancelled() => return,
             () = service.bridge.wake.notified() => {}

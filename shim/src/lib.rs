@@ -16,6 +16,7 @@ pub mod installation;
 pub mod output;
 pub mod program;
 pub mod project;
+mod regular_file;
 pub mod relay;
 pub mod setup;
 #[cfg(test)]

@@ -5,9 +5,8 @@
 //! then costs a call no more than the time limit. Not here: which files those are (the engine).
 
 use loci_engine::model::files::{Content, ProjectFiles};
+use loci_proto::git_blob;
 use loci_proto::hello::Checkout;
-use sha1::{Digest, Sha1};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -99,7 +98,7 @@ struct FileRead {
 /// Reads a file below `top` of at most `max_bytes`.
 fn read(top: &Path, path: &str, max_bytes: u64) -> FileRead {
     let (content, bytes) = match bytes_of(top, path, max_bytes) {
-        Ok(Some(bytes)) => (Content::Blob(blob_id(&bytes)), bytes.len() as u64),
+        Ok(Some(bytes)) => (Content::Blob(git_blob::id_of(&bytes)), bytes.len() as u64),
         Err(error) if error.kind() == ErrorKind::NotFound => (Content::Missing, 0),
         Ok(None) | Err(_) => (Content::Unknown, 0),
     };
@@ -119,26 +118,10 @@ fn bytes_of(top: &Path, path: &str, max_bytes: u64) -> std::io::Result<Option<Ve
     Ok(Some(bytes))
 }
 
-/// Returns the id of a content in git.
-fn blob_id(bytes: &[u8]) -> String {
-    let mut hash = Sha1::new();
-    hash.update(format!("blob {}\0", bytes.len()));
-    hash.update(bytes);
-    hash.finalize().iter().fold(String::new(), |mut id, byte| {
-        let _ = write!(id, "{byte:02x}");
-        id
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-
-    #[test]
-    fn the_id_is_that_of_git() {
-        assert_eq!(blob_id(b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
-    }
 
     #[test]
     fn only_small_files_below_the_checkout_are_read() {

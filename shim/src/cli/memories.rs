@@ -66,7 +66,7 @@ pub struct Search {
     /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
-    /// Only candidates, which nobody has confirmed, or only rejected attempts.
+    /// `candidate`: what nobody has confirmed yet; `rejected`: attempts that were given up.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
     /// Print complete memories instead of previews.

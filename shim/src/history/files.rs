@@ -3,9 +3,8 @@
 //! A transcript does not keep the contents, so these are the contents at the time of the import.
 
 use crate::history::findings::{Finding, Found};
+use loci_proto::git_blob;
 use serde_json::{Map, Value};
-use sha1::{Digest, Sha1};
-use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 /// Files that are recorded of one finding.
@@ -54,18 +53,7 @@ fn recorded(file: &Path, top: &Path) -> Option<(String, String)> {
     if !is_plain || !real.starts_with(top) || size > MAX_BYTES {
         return None;
     }
-    Some((path.to_str()?.to_owned(), blob_id(&std::fs::read(real).ok()?)))
-}
-
-/// Returns the id of a content in git.
-fn blob_id(bytes: &[u8]) -> String {
-    let mut hash = Sha1::new();
-    hash.update(format!("blob {}\0", bytes.len()));
-    hash.update(bytes);
-    hash.finalize().iter().fold(String::new(), |mut id, byte| {
-        let _ = write!(id, "{byte:02x}");
-        id
-    })
+    Some((path.to_str()?.to_owned(), git_blob::id_of(&std::fs::read(real).ok()?)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 mod folders;
 mod look;
 mod person;
-mod regular_file;
 mod restore;
 mod show;
 mod switch;

@@ -3,8 +3,8 @@
 //!
 //! Not here: what is written.
 
-use crate::commands::bridge::regular_file;
 use crate::output::{Problem, escape_line};
+use crate::regular_file;
 use loci_proto::requests::bridge::file_hash;
 use similar::TextDiff;
 use std::fs::{DirBuilder, Permissions};

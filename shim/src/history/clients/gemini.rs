@@ -2,6 +2,7 @@
 //! `.project_root` beside `chats`. A message is written again when its calls have returned.
 
 use crate::history::transcript::{Action, Step, What, cut_output, milliseconds};
+use crate::regular_file;
 use serde_json::Value;
 use std::path::Path;
 
@@ -15,8 +16,7 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Returns the folder of the project of a transcript.
 pub fn folder(file: &Path) -> Option<String> {
     let root = file.parent()?.parent()?.join(PROJECT_ROOT);
-    // A named pipe in the place of the file would block.
-    let text = root.is_file().then(|| std::fs::read_to_string(root).ok())??;
+    let text = String::from_utf8(regular_file::read(&root).ok()?).ok()?;
     Some(text.trim().to_owned()).filter(|path| !path.is_empty() && path.len() <= MAX_PATH_BYTES)
 }
 

@@ -63,8 +63,8 @@ impl Statements {
         places.push((path.to_owned(), place.to_owned()));
     }
 
-    /// Returns another file of the project that states the same: the same words under the same heading, or so many that no heading
-    /// is needed to understand them.
+    /// Returns another file of the project that has the same statement. Under another heading it is the same from a number of words on:
+    /// shorter ones need their heading to be understood.
     pub fn other_file(&self, group: &str, memory: &ForeignMemory) -> Option<&str> {
         let text = without_place(&memory.content, &memory.place);
         let is_clear = text.split_whitespace().nth(MIN_CLEAR_WORDS - 1).is_some();

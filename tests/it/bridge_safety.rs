@@ -5,8 +5,12 @@
 
 use crate::bridge::Watched;
 use crate::home::TestHome;
+use crate::hooks::claude;
+use crate::wire::wait_until;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
+use rusqlite::Connection;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Output, Stdio};
@@ -43,6 +47,22 @@ fn what_was_forgotten_does_not_come_back_when_the_client_moves_it_to_another_fil
     watched.write("hares.md", "- Hares run over the hill in april\n");
     watched.scan();
     assert_eq!(watched.memories(), [BEES]);
+}
+
+#[test]
+fn a_look_that_met_a_busy_store_is_repeated_before_the_interval_is_over() {
+    let home = TestHome::without_model();
+    home.configure("[server]\nlog_level = \"debug\"\n[bridge]\ninterval_seconds = 3600");
+    let watched = Watched::new(home, &list(&[HERON]));
+    watched.on();
+    // Another program has the store for writing.
+    let store = Connection::open(watched.home.path(".loci/memory.db")).expect("it opens");
+    store.execute_batch("BEGIN IMMEDIATE").expect("the store is locked");
+    watched.write("MEMORY.md", &list(&[HERON, OWLS]));
+    claude(&watched.home, "session-start", &json!({"session_id": "a", "source": "startup"}));
+    wait_until("the look has failed", || watched.home.log().contains("were not scanned"));
+    store.execute_batch("ROLLBACK").expect("the store is free");
+    wait_until("the file is read", || watched.memories().len() == 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! PURE: the key of an error message: its line that says what went wrong, without what differs from run to run.
+//! The key of an error message: its line that says what went wrong, without what differs from run to run. Pure.
 //!
 //! The key leaves out paths, numbers, hexadecimal ids, times and addresses, and keeps codes (`E0432`, `TS2345`, `EADDRINUSE`) and names.
 //! Not here: which memories have which key (the engine).

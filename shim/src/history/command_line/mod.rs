@@ -1,4 +1,4 @@
-//! PURE: a command line as it is remembered: without the change of folder before it and the filter of its output after it.
+//! A command line as it is remembered: without the change of folder before it and the filter of its output after it. Pure.
 //!
 //! Not here: what is known of single programs (`programs`).
 

@@ -1,4 +1,4 @@
-//! PURE: what is known of programs: which only look, which start others, which build, test, run or deploy.
+//! What is known of programs: which only look, which start others, which build, test, run or deploy. Pure.
 
 /// Programs that only look: they mend nothing.
 pub(super) const READERS: [&str; 26] = [

@@ -1,4 +1,4 @@
-//! PURE: sentences that tell what was tried, that it was given up, and why: "We tried caching and reverted it: it takes a lock."
+//! Sentences that tell what was tried, that it was given up, and why: "We tried caching and reverted it: it takes a lock."
 
 use super::pointers::words;
 

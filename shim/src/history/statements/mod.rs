@@ -1,4 +1,4 @@
-//! PURE: which sentences of a conversation state a preference of the user, a decision, or an attempt that was given up.
+//! Which sentences of a conversation state a preference of the user, a decision, or an attempt that was given up. Pure.
 //!
 //! The rules know English. They prefer to miss a statement over taking a remark: a sentence that depends on what was said before is left
 //! out. Here: splitting a text into sentences. Not here: the rules (`rules`), attempts (`attempts`), pointing words (`pointers`).

@@ -1,4 +1,4 @@
-//! PURE: whether a sentence points to something that is not in it: "do it again", "the second option", "your suggestion".
+//! Whether a sentence points to something that is not in it: "do it again", "the second option", "your suggestion". Pure.
 
 /// Words that point to something that was said or shown before.
 const POINTERS: [&str; 18] = [

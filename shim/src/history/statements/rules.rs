@@ -1,4 +1,4 @@
-//! PURE: the rules for one sentence: a preference is an order in general, a decision says who decided what.
+//! The rules for one sentence: a preference is an order in general, a decision says who decided what. Pure.
 
 use super::attempts;
 use super::pointers::{depends_on_context, words};

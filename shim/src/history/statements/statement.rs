@@ -1,4 +1,4 @@
-//! PURE: a statement, and who wrote the message.
+//! A statement, and who wrote the message. Pure.
 
 /// What a sentence states.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ mod tests;
 
 use programs::{
     BARE_BUILDERS, BUILDERS, DEPLOY_REMOTES, DEPLOYERS, GIT_READERS, GIT_RECORDERS, INTERPRETERS,
-    LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_TASKS, READERS, RUNNERS_OF_TEXT,
-    SCRIPT_FOLDERS, SHELLS, TASKS, WITH_LOOKS, WRAPPERS,
+    LAST_LOOK_OPTIONS, LAUNCHER_VALUES, LAUNCHERS, LOOK_OPTIONS, LOOKS, NARROWING, NO_TASKS,
+    READERS, RUNNERS_OF_TEXT, SCRIPT_FOLDERS, SHELLS, TASKS, WITH_LOOKS, WRAPPERS,
 };
 
 /// Longest command that is remembered, in characters.
@@ -73,6 +73,7 @@ impl CommandLine {
         READERS.contains(&program)
             || (program == "git" && git.is_none_or(|word| GIT_READERS.contains(word)))
             || words.iter().any(|word| LOOK_OPTIONS.contains(word))
+            || words.last().is_some_and(|word| LAST_LOOK_OPTIONS.contains(word))
             || (WITH_LOOKS.contains(&program)
                 && arguments.by_ref().take(1).any(|word| LOOKS.contains(word)))
             || (["docker", "podman"].contains(&program)

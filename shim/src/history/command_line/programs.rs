@@ -37,7 +37,9 @@ pub(super) const LOOKS: [&str; 20] = [
     "tree", "search", "show", "status", "version", "help", "info", "whoami", "output",
 ];
 /// Options with which any program only looks.
-pub(super) const LOOK_OPTIONS: [&str; 5] = ["--version", "--help", "-V", "-h", "--dry-run"];
+pub(super) const LOOK_OPTIONS: [&str; 3] = ["--version", "--help", "--dry-run"];
+/// The same at the end of a command; elsewhere a value follows, as in `pg_dump -h HOST`.
+pub(super) const LAST_LOOK_OPTIONS: [&str; 2] = ["-V", "-h"];
 /// Programs that start another one.
 pub(super) const LAUNCHERS: [&str; 13] = [
     "sudo", "doas", "env", "time", "nice", "ionice", "exec", "command", "nohup", "timeout",

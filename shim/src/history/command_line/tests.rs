@@ -170,3 +170,13 @@ fn the_same_try_has_other_options_variables_or_programs_around_it() {
         assert!(!line(failed).is_varied_by(&line(worked)), "{failed} / {worked}");
     }
 }
+
+#[test]
+fn an_option_of_help_is_one_only_without_a_value() {
+    for text in ["cargo -h", "psql -V", "pg_dump --help"] {
+        assert!(line(text).only_looks(), "{text}");
+    }
+    for text in ["pg_dump -h db.example.org -U tide telemetry", "redis-cli -h cache FLUSHALL"] {
+        assert!(!line(text).only_looks(), "{text}");
+    }
+}

@@ -3,6 +3,7 @@
 //! `POST /verbs/pin` with `{"session": {"id": "…", "pid": 7}, "arguments": {"memory_id": "…", "pinned": true}}` returns the reply of the verb
 //! ([`crate::requests::pin`]), or a [`crate::error::Failure`].
 
+use crate::http::HttpStatus;
 use crate::off::OffReason;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Status {
     /// The verbs that were called since the daemon started.
     #[serde(default)]
     pub latencies: Vec<VerbLatency>,
+    /// Where HTTP clients are served; absent while they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpStatus>,
 }
 
 /// How often a verb was called since the daemon started, and how long it takes.
@@ -297,8 +301,9 @@ pub struct SessionStatus {
     pub client: Option<String>,
     /// Display name of the project.
     pub group: String,
-    /// Process id of the shim.
-    pub pid: u32,
+    /// Process id of the shim; absent for a client over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
     /// Number of tool calls so far.
     pub calls: u64,
     /// Time of the connection, ISO 8601, UTC.

@@ -29,6 +29,7 @@ pub mod foreign;
 pub mod git_blob;
 pub mod group;
 pub mod hello;
+pub mod http;
 pub mod limits;
 pub mod mcp;
 pub mod memory;

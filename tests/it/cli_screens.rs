@@ -310,6 +310,10 @@ fn daemon_and_configuration_commands_print_these_screens() {
     screens.push(scene.screen(&["ctl", "status", "--json"]));
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
+    for typed in ["token list", "token add !", "token show x", "token remove x", "--sse"] {
+        let words: Vec<&str> = std::iter::once("serve").chain(typed.split(' ')).collect();
+        screens.push(scene.screen(&words));
+    }
     insta::assert_snapshot!(
         "daemon_and_configuration",
         screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n")

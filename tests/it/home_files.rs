@@ -128,6 +128,7 @@ fn every_file_that_loci_writes_is_in_the_table_with_its_mode() {
     let restore = ["backup", "restore", "--yes"];
     for command in [
         &["backup", "create"][..],
+        &["serve", "token", "add", "phone"],
         &["forget", &erased, "--hard", "--yes"],
         &["scan", "--redact", "--yes"],
         &["backup", "verify"],

@@ -18,7 +18,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 82] = [
+const COMMANDS: [&str; 86] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -85,6 +85,10 @@ const COMMANDS: [&str; 82] = [
     "ctl ps",
     "ctl reload",
     "ctl logs",
+    "serve token add phone --project shop",
+    "serve token list",
+    "serve token show phone",
+    "serve token remove phone",
     "model status",
     "update --check",
     "uninstall --dry-run",

@@ -105,12 +105,12 @@ fn fields(code: &str) -> BTreeSet<String> {
 fn every_key_of_the_code_is_in_the_example() {
     let made_up = "/// `[a]`\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
     assert_eq!(fields(made_up), BTreeSet::from(["a.b".to_owned()]));
-    let rule = "config.example.toml shows every key of daemon/src/config (mod.rs, privacy.rs, projects.rs, backup.rs, scope.rs, hooks.rs, bridge.rs); one without a default is commented out.";
+    let rule = "config.example.toml shows every key of daemon/src/config (mod.rs, server.rs, privacy.rs, projects.rs, backup.rs, scope.rs, hooks.rs, bridge.rs); one without a default is commented out.";
     assert_rule(
         rule,
         &differences(
             &fields(
-                &["mod", "privacy", "projects", "backup", "scope", "hooks", "bridge"]
+                &["mod", "server", "privacy", "projects", "backup", "scope", "hooks", "bridge"]
                     .map(|file| read(&format!("daemon/src/config/{file}.rs")))
                     .concat(),
             ),

@@ -4,6 +4,7 @@
 
 use crate::config::options;
 use crate::config::options::Override;
+use crate::config::server::Server;
 use crate::config::{Config, file};
 use crate::process::telemetry;
 use loci_engine::Settings;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Sections and keys that are read only at start. All others take effect when the file is reloaded.
-const READ_AT_START: [&str; 3] = ["server.transport", "storage.", "embedding."];
+const READ_AT_START: [&str; 4] = ["server.transport", "server.http_", "storage.", "embedding."];
 
 /// The configuration of a running daemon.
 #[derive(Debug)]
@@ -101,6 +102,8 @@ impl EffectiveConfig {
                 *key = ConfigKey { waits: Some(key.value.clone()), ..old.clone() };
             }
         }
+        let log_level = std::mem::take(&mut reread.config.server.log_level);
+        reread.config.server = Server { log_level, ..loaded.config.server.clone() };
         reread.config.storage = loaded.config.storage.clone();
         reread.config.embedding = loaded.config.embedding.clone();
         telemetry::set_level(&options::log_level(&reread.config)?);

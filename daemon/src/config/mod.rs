@@ -13,16 +13,17 @@ pub mod options;
 pub mod privacy;
 pub mod projects;
 pub mod scope;
+pub mod server;
 #[cfg(test)]
 mod tests;
 
 use crate::embedding::MODEL_ID;
-use allowed::check_one_of;
+use allowed::{check_one_of, not_in_this_version};
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
 use loci_engine::{BackupSettings, Settings};
-use loci_proto::error::{Code, Failure};
+use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ pub const BACKUP_FOLDER: &str = "backups";
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// `[server]`
-    pub server: Server,
+    pub server: server::Server,
     /// `[storage]`
     pub storage: Storage,
     /// `[embedding]`
@@ -61,16 +62,6 @@ pub struct Config {
     pub hooks: hooks::Hooks,
     /// `[bridge]`
     pub bridge: bridge::Bridge,
-}
-
-/// `[server]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Server {
-    /// Only `stdio` in this version.
-    pub transport: String,
-    /// `error`, `warn`, `info`, `debug` or `trace`; `LOCI_LOG_LEVEL` overrides it.
-    pub log_level: String,
 }
 
 /// `[storage]`
@@ -173,12 +164,6 @@ pub struct Schedule {
     pub enabled: bool,
     /// `maintenance.interval_days`
     pub interval_days: f64,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self { transport: "stdio".to_owned(), log_level: "info".to_owned() }
-    }
 }
 
 impl Default for Storage {
@@ -327,13 +312,12 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        require_supported("server.transport", &self.server.transport, "stdio")?;
+        self.server.check()?;
         require_supported("embedding.provider", &self.embedding.provider, "local")?;
         self.embedding.check()?;
         if self.embedding.api.is_some() {
             return Err(not_in_this_version("embedding.api", "is"));
         }
-        check_one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
         check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         self.privacy.policy()?;
@@ -479,9 +463,6 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The log levels.
-pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-
 fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
     if value == supported {
         Ok(())
@@ -489,10 +470,4 @@ fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Fail
         Err(not_in_this_version(key, &format!("= \"{value}\" is"))
             .hint(format!("Set it to \"{supported}\"")))
     }
-}
-
-/// Returns the failure for a key or value of a later version.
-fn not_in_this_version(key: &str, predicate: &str) -> Failure {
-    Failure::new(Code::NotInThisVersion, format!("{predicate} not supported in this version"))
-        .at(key)
 }

@@ -182,7 +182,7 @@ pub fn log_level(config: &Config) -> Result<String, Failure> {
         return Ok(config.server.log_level.clone());
     };
     let level = level.to_string_lossy().into_owned();
-    config::allowed::check_one_of("LOCI_LOG_LEVEL", &level, config::LOG_LEVELS)?;
+    config::allowed::check_one_of("LOCI_LOG_LEVEL", &level, config::allowed::LOG_LEVELS)?;
     Ok(level)
 }
 

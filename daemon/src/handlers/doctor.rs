@@ -9,10 +9,11 @@ use crate::service::{Caller, Service, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::{HookClientStatus, StorageWarning, WarningKind};
 use loci_proto::error::{Code, Failure};
+use loci_proto::http::HttpStatus;
 use loci_proto::requests::bridge::BridgeClientStatus;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
-use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 pub(super) async fn handle(
@@ -28,7 +29,7 @@ pub(super) async fn handle(
     findings.push(describe_project(service, caller.clone()).await?);
     findings.extend(describe_folder(service, caller.session).await?);
     findings.extend(describe_switches(service, caller.session).await);
-    findings.push(check_network(OpenSockets::of_process()));
+    findings.push(check_network(service));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
         let reading = service.clock.read();
@@ -177,10 +178,21 @@ async fn dismiss(service: &Service) -> Result<DoctorReply, Failure> {
 }
 
 /// Checks that the daemon can reach no other machine at the moment.
-fn check_network(sockets: io::Result<OpenSockets>) -> Finding {
-    match sockets {
+fn check_network(service: &Service) -> Finding {
+    let http = service.http.status();
+    let address = http.as_ref().and_then(|http| http_address(&http.url));
+    match OpenSockets::of_process(address) {
         Ok(sockets) if sockets.other.is_empty() => {
             let local = sockets.local;
+            if let Some(HttpStatus { url, .. }) = http {
+                let clients = sockets.http.saturating_sub(1);
+                return Finding::ok(
+                    "network",
+                    format!(
+                        "HTTP clients of this machine are served at {url} ({clients} connected); {local} local sockets"
+                    ),
+                );
+            }
             Finding::ok("network", format!("no internet socket is open; {local} local sockets"))
         }
         Ok(sockets) => Finding::fail(
@@ -194,6 +206,10 @@ fn check_network(sockets: io::Result<OpenSockets>) -> Finding {
             "Make /proc readable, then run loci doctor again",
         ),
     }
+}
+
+fn http_address(url: &str) -> Option<SocketAddr> {
+    url.strip_prefix("http://")?.strip_suffix("/mcp")?.parse().ok()
 }
 
 /// Returns the warnings about storage as findings.

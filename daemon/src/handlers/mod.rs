@@ -5,6 +5,7 @@
 //! (`interface::admin::transfer`).
 
 mod backup;
+pub(crate) mod binding;
 mod bridge;
 mod cleanup;
 mod compact;
@@ -66,6 +67,7 @@ pub async fn handle(
     let original = caller.session;
     let redirected = find_group(service, original).await?;
     let caller = Caller { session: redirected.as_ref().unwrap_or(original), key: caller.key };
+    binding::apply(caller.session, &mut request)?;
     switches::check(service, caller.session, &request).await?;
     let redacted = privacy::request::screen(&policy, &mut request)?;
     isolation::apply(service, caller.session).await?;

@@ -1,4 +1,5 @@
-//! The two interfaces of the daemon: MCP for agents, HTTP with JSON for `loci ctl` and the other commands.
+//! The interfaces of the daemon: MCP for agents, on a socket and over HTTP; HTTP with JSON for `loci ctl` and the other commands.
 
 pub mod admin;
 pub mod agents;
+pub mod http;

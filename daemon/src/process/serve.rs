@@ -5,6 +5,8 @@ use crate::config::options;
 use crate::config::options::Options;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::listen::ListenerContext;
+use crate::interface::http::opening;
+use crate::interface::http::tokens::Tokens;
 use crate::process::sockets;
 use crate::process::sockets::Sockets;
 use crate::process::startup;
@@ -98,7 +100,9 @@ async fn serve(
         connection_permits: Arc::new(Semaphore::new(startup::max_connections())),
         session_permits: Arc::new(Semaphore::new(startup::max_sessions())),
         peer_timeout: options.peer_timeout(),
+        tokens: Arc::new(Tokens::in_folder(&paths.home)),
     };
+    let http = opening::open_configured(&context).await;
     let sockets = Sockets::serve(bound, paths, context);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
@@ -112,6 +116,7 @@ async fn serve(
     service.backups.stop();
     activation::notify_stopping();
     sockets.remove();
+    drop(http);
     draining.cancel();
     if let StoreState::Open(pools) = &*store.borrow() {
         pools.warmup.stop();

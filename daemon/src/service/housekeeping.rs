@@ -134,7 +134,10 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             progress.last_failure.clear();
         }
         if idle_limit.is_some_and(|limit| {
-            service.sessions.idle_since().is_some_and(|since| since.elapsed() >= limit)
+            // HTTP clients cannot start the daemon.
+            let is_reachable_anew = !service.http.is_open();
+            is_reachable_anew
+                && service.sessions.idle_since().is_some_and(|since| since.elapsed() >= limit)
         }) {
             tracing::info!("idle timeout reached; shutting down");
             draining.cancel();

@@ -12,6 +12,7 @@ pub mod file_modes;
 pub mod full_check;
 pub mod hooks;
 pub mod housekeeping;
+pub mod http_state;
 pub mod index_warmup;
 pub mod latencies;
 pub mod maintenance_run;
@@ -40,6 +41,7 @@ use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
 use backup_state::Backups;
 use disk::Reserve;
+use http_state::HttpState;
 use loci_engine::model::time::{ClockReading, Timestamp};
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
@@ -106,6 +108,8 @@ pub struct Service {
     pub backups: Backups,
     /// Space for forgetting on a full disk.
     pub reserve: Reserve,
+    /// Whether HTTP clients are served.
+    pub http: HttpState,
     auto_fetch: AutoFetch,
     store: watch::Receiver<StoreState>,
     database: PathBuf,
@@ -163,6 +167,7 @@ impl Service {
             latencies: latencies::Latencies::default(),
             health: StorageHealth::default(),
             backups: Backups::default(),
+            http: HttpState::default(),
             reserve: Reserve::of(&paths::canonical(&database)),
             auto_fetch,
             store,

@@ -1,9 +1,10 @@
-//! The sockets that this process has open at the moment: the serving daemon has local ones only.
+//! The sockets that this process has open at the moment: the serving daemon has local ones only, and those of HTTP clients on this machine.
 //!
 //! Not here: sockets of other processes (`locid model fetch` connects to the model hub), and sockets that were open before.
 
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname};
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 /// The folder that lists the open file descriptors of the process that reads it.
@@ -14,21 +15,23 @@ const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else 
 pub struct OpenSockets {
     /// Number of Unix sockets, which reach no other machine.
     pub local: usize,
+    /// Number of internet sockets at the address of the HTTP server, which only this machine reaches.
+    pub http: usize,
     /// Descriptor and address family of every other socket.
     pub other: Vec<String>,
 }
 
 impl OpenSockets {
-    /// Lists the sockets.
+    /// Lists the sockets; `http` is the address of the open HTTP server.
     ///
     /// # Errors
     /// When the descriptors cannot be listed.
-    pub fn of_process() -> io::Result<Self> {
+    pub fn of_process(http: Option<SocketAddr>) -> io::Result<Self> {
         let mut found = Self::default();
         for entry in std::fs::read_dir(DESCRIPTORS)? {
             let name = entry?.file_name();
             if let Some(descriptor) = name.to_str().and_then(|name| name.parse().ok()) {
-                found.add(descriptor);
+                found.add(descriptor, http);
             }
         }
         found.other.sort();
@@ -36,15 +39,21 @@ impl OpenSockets {
     }
 
     /// Adds a descriptor if it is a socket.
-    fn add(&mut self, descriptor: RawFd) {
+    fn add(&mut self, descriptor: RawFd, http: Option<SocketAddr>) {
         // Fails for a file and for a descriptor that was closed since it was listed.
         let Ok(address) = getsockname::<SockaddrStorage>(descriptor) else { return };
         match address.family() {
             Some(AddressFamily::Unix) => self.local += 1,
+            Some(_) if http.is_some() && internet_address(&address) == http => self.http += 1,
             Some(family) => self.other.push(format!("{descriptor} ({family:?})")),
             None => self.other.push(format!("{descriptor} (unknown)")),
         }
     }
+}
+
+fn internet_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = address.as_sockaddr_in().map(|v4| SocketAddr::V4((*v4).into()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|v6| SocketAddr::V6((*v6).into())))
 }
 
 #[cfg(test)]
@@ -64,11 +73,17 @@ mod tests {
         for descriptor in
             [one.as_raw_fd(), two.as_raw_fd(), tcp.as_raw_fd(), udp.as_raw_fd(), file.as_raw_fd()]
         {
-            found.add(descriptor);
+            found.add(descriptor, None);
         }
         let named = [tcp.as_raw_fd(), udp.as_raw_fd()].map(|number| format!("{number} (Inet)"));
-        assert_eq!(found, OpenSockets { local: 2, other: named.to_vec() });
-        let all = OpenSockets::of_process().expect("the descriptors are listed");
+        assert_eq!(found, OpenSockets { local: 2, http: 0, other: named.to_vec() });
+        let all = OpenSockets::of_process(None).expect("the descriptors are listed");
+        let http = tcp.local_addr().ok();
+        let mut found = OpenSockets::default();
+        for descriptor in [tcp.as_raw_fd(), udp.as_raw_fd()] {
+            found.add(descriptor, http);
+        }
+        assert_eq!(found, OpenSockets { local: 0, http: 1, other: vec![named[1].clone()] });
         assert!(all.local >= 2 && named.iter().all(|socket| all.other.contains(socket)), "{all:?}");
     }
 }

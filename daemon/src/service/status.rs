@@ -84,7 +84,9 @@ impl Service {
             switches: SwitchStatus::default(),
             hooks: HookStatus::default(),
             latencies: self.latencies.list(),
+            http: self.http.status(),
         };
+        status.warnings.extend(self.http.warning());
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);

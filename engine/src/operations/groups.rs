@@ -69,6 +69,17 @@ impl Reader {
         ids.iter().map(name).collect()
     }
 
+    /// Returns the group that a person means by its id, an alias or its display name; a new one if there is none.
+    ///
+    /// # Errors
+    /// `invalid` for a display name of several groups, or a name that no new group may have.
+    pub fn group_named_by_person(&self, name: &GroupName) -> Result<Group> {
+        match groups::find(&self.conn, name, None)? {
+            Some(group) => Ok(group),
+            None => groups::resolve_for_person(&self.conn, name),
+        }
+    }
+
     /// Returns true if the store has a group of this id.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ pub mod import;
 pub mod installation;
 pub mod lessons;
 pub mod memories;
+pub mod serve;
 pub mod setup;
 pub mod store_admin;
 pub(crate) mod values;
@@ -26,6 +27,7 @@ use memories::{
     Add, Browse, Confirm, Edit, Forget, History, Inspect, List, Move, Pin, Redo, Relate, Restore,
     Search, Stats, Undo,
 };
+use serve::Serve;
 use setup::Setup;
 use std::path::PathBuf;
 use store_admin::{Doctor, Dump, Eval, Export, Groups, Reset, Scan};
@@ -150,7 +152,6 @@ pub enum Command {
     )]
     Redo(Redo),
     /// Serve one agent on standard input and output (agents start this themselves).
-    #[command(visible_alias = "serve")]
     #[command(
         after_help = "Example: write it into the configuration of Claude Code\n  loci setup claude"
     )]
@@ -159,6 +160,11 @@ pub enum Command {
         #[arg(long)]
         incognito: bool,
     },
+    /// Serve clients that speak only HTTP, and manage their tokens.
+    #[command(
+        after_help = "Example\n  loci serve --http\n\nExample: the token that a client sends\n  loci serve token show default\n\nTo serve them whenever the daemon runs, set server.transport = \"http\" in config.toml."
+    )]
+    Serve(Serve),
     /// Set up clients to use loci: shows what changes in their configuration, and asks.
     #[command(
         after_help = "Example: every client that is installed\n  loci setup\n\nExample: preview\n  loci setup claude --dry-run\n\nExample: take it out again\n  loci setup claude --remove"

@@ -48,6 +48,7 @@ mod review;
 mod row_details;
 mod scan;
 mod search;
+mod serve;
 mod setup;
 mod short_lived;
 mod stats;
@@ -72,6 +73,7 @@ use std::process::ExitCode;
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     match command {
         Command::Mcp { incognito } => return mcp::run(incognito).await,
+        Command::Serve(args) => return serve::run(args).await,
         Command::Hook(args) => return Ok(hook::run(&args.client, &args.event).await),
         Command::Ctl(command) => return ctl::run(command).await,
         Command::Model(command) => return model::run(command).await,

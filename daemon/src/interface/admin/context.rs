@@ -3,6 +3,7 @@
 //!
 //! Not here: the bodies of imports, which are streams (`transfer`).
 
+use crate::interface::agents::listen::ListenerContext;
 use crate::interface::agents::session::{Session, SessionKind};
 use crate::service::Service;
 use axum::Json;
@@ -31,6 +32,8 @@ pub(crate) struct AdminContext {
     pub(crate) service: Arc<Service>,
     pub(crate) draining: CancellationToken,
     pub(crate) default_group: GroupName,
+    /// What the HTTP server for clients shares with the agents' socket.
+    pub(crate) listener: ListenerContext,
     /// Permits of imports whose body is being received.
     pub(crate) uploads: Arc<Semaphore>,
 }

@@ -4,7 +4,7 @@
 
 use crate::handlers;
 use crate::interface::admin::context::{AdminContext, error_response, read_call};
-use crate::interface::admin::transfer;
+use crate::interface::admin::{http_clients, transfer};
 use crate::interface::agents::listen::{self, ListenerContext};
 use crate::process::startup::StartupError;
 use crate::service::Caller;
@@ -53,11 +53,12 @@ pub fn bind(path: &std::path::Path) -> Result<UnixListener, StartupError> {
 
 /// Serves requests until the daemon drains.
 pub async fn serve(listener: UnixListener, context: ListenerContext) {
-    let draining = context.draining;
+    let draining = context.draining.clone();
     let admin = AdminContext {
-        service: context.service,
+        service: Arc::clone(&context.service),
         draining: draining.clone(),
-        default_group: context.default_group,
+        default_group: context.default_group.clone(),
+        listener: context,
         uploads: Arc::new(Semaphore::new(transfer::MAX_UPLOADS)),
     };
     let limit = |most| ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(most));
@@ -66,7 +67,12 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         .route("/status", get(status))
         .route("/stop", post(stop))
         .route("/reload", post(reload))
-        .route("/model/look", post(reload_model));
+        .route("/model/look", post(reload_model))
+        .route("/http/open", post(http_clients::open))
+        .route("/http/tokens", get(http_clients::tokens))
+        .route("/http/tokens/add", post(http_clients::add_token))
+        .route("/http/tokens/show", post(http_clients::show_token))
+        .route("/http/tokens/remove", post(http_clients::remove_token));
     let verbs = Router::new().route("/verbs/{name}", post(verb)).layer(limit(MAX_VERBS));
     let long = Router::new().route("/long/{name}", post(verb)).layer(limit(MAX_LONG_VERBS));
     let routes = control

@@ -2,6 +2,7 @@
 
 pub(crate) mod context;
 pub mod http;
+pub(crate) mod http_clients;
 pub(crate) mod screened_lines;
 pub(crate) mod spool;
 pub(crate) mod transfer;

@@ -5,6 +5,7 @@
 use crate::interface::agents::mcp::McpHandler;
 use crate::interface::agents::session::{Session, SessionKind};
 use crate::interface::agents::transport::LineTransport;
+use crate::interface::http::tokens::Tokens;
 use crate::process::startup::StartupError;
 use crate::service::Service;
 use interprocess::local_socket::tokio::prelude::*;
@@ -53,6 +54,8 @@ pub struct ListenerContext {
     pub session_permits: Arc<Semaphore>,
     /// Maximum time for a peer to read an answer, or to continue a line, before it is disconnected.
     pub peer_timeout: Duration,
+    /// The tokens of HTTP clients.
+    pub tokens: Arc<Tokens>,
 }
 
 /// The bound agents' socket.

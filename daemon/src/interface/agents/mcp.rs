@@ -1,4 +1,4 @@
-//! MCP for one connection: the handshake of both protocol generations, the list of tools, and tool calls.
+//! MCP for one connection, or for all HTTP clients: the handshake of both protocol generations, the list of tools, and tool calls.
 //!
 //! An [`McpHandler`] keeps no protocol state, so any request may come first. A fault that a model can correct is a tool result with
 //! `isError`; only protocol faults are JSON-RPC errors. Not here: prompts and resources, lines (`transport`).
@@ -6,7 +6,9 @@
 use crate::handlers;
 use crate::interface::agents::session::Session;
 use crate::interface::agents::{prompts, resources};
+use crate::interface::http::sessions::{HttpCaller, HttpSessions};
 use crate::service::{Caller, Service};
+use axum::http::request::Parts;
 use loci_proto::error::{Code, Failure};
 use loci_proto::hello::Checkout;
 use loci_proto::mcp::idempotency::{CHECKOUT_KEY, META_KEY};
@@ -39,27 +41,73 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// Structured results larger than this, in bytes, are not repeated as text.
 const MAX_TEXT_COPY_BYTES: usize = 128 * 1024;
 
-/// Handles the MCP requests of one session.
+/// Handles the MCP requests of one session, or of all HTTP clients.
 #[derive(Clone)]
 pub struct McpHandler {
     service: Arc<Service>,
-    session: Arc<Session>,
+    sessions: SessionSource,
     draining: CancellationToken,
+}
+
+/// Where the session of a request comes from.
+#[derive(Clone)]
+enum SessionSource {
+    /// The connection has one session.
+    Connection(Arc<Session>),
+    /// The headers of each request say whose it is.
+    Http(Arc<HttpSessions>),
 }
 
 impl McpHandler {
     /// Creates the handler of a session.
     #[must_use]
     pub fn new(service: Arc<Service>, session: Arc<Session>, draining: CancellationToken) -> Self {
-        Self { service, session, draining }
+        Self { service, sessions: SessionSource::Connection(session), draining }
+    }
+
+    /// Creates the handler of all HTTP clients.
+    #[must_use]
+    pub fn for_http(
+        service: Arc<Service>,
+        sessions: Arc<HttpSessions>,
+        draining: CancellationToken,
+    ) -> Self {
+        Self { service, sessions: SessionSource::Http(sessions), draining }
     }
 }
 
 impl McpHandler {
+    /// Returns the session of a request, and the client's name if the request or the handshake of its connection has it.
+    fn session(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(Arc<Session>, Option<String>), ErrorData> {
+        let name = |client: Implementation| format!("{} {}", client.name, client.version);
+        match &self.sessions {
+            SessionSource::Connection(session) => {
+                Ok((Arc::clone(session), context.client_info().map(name)))
+            }
+            SessionSource::Http(sessions) => {
+                let caller = http_caller(context)?;
+                // Without a handshake of the connection, rmcp would name itself.
+                let client = context.meta.client_info().map(name);
+                Ok((
+                    sessions.session(caller, client.as_deref()),
+                    client.or(caller.user_agent.clone()),
+                ))
+            }
+        }
+    }
+
+    /// Returns whether the other side may say in a call which call it is and what is checked out: only the shim may.
+    fn trusts_meta(&self) -> bool {
+        matches!(self.sessions, SessionSource::Connection(_))
+    }
+
     /// Adds the warnings about storage that this session has not been shown yet, as the field `notice`.
-    fn with_notice(&self, mut reply: Value) -> Value {
+    fn with_notice(&self, session: &Session, mut reply: Value) -> Value {
         if let Value::Object(fields) = &mut reply
-            && let Some(notice) = self.service.health.unseen(&self.session.seen_warnings)
+            && let Some(notice) = self.service.health.unseen(&session.seen_warnings)
         {
             fields.insert("notice".to_owned(), Value::String(notice));
         }
@@ -87,6 +135,12 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let result = self.negotiate_initialize(&request)?;
+        if let SessionSource::Http(sessions) = &self.sessions {
+            // The later requests of this client have the same headers, but not its name.
+            let client = &request.client_info;
+            let session = sessions.session(http_caller(&context)?, None);
+            session.record_client(format!("{} {}", client.name, client.version));
+        }
         // Later requests of this session are validated against the agreed version, not the requested one.
         request.protocol_version = result.protocol_version.clone();
         context.peer.set_peer_info(request);
@@ -113,21 +167,22 @@ impl ServerHandler for McpHandler {
                 None,
             ));
         }
-        self.session.record_call(
-            context.client_info().map(|client| format!("{} {}", client.name, client.version)),
-        );
-        let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
-        let checkout = checkout(context.meta.get(CHECKOUT_KEY));
-        let (handler, arguments) = (self.clone(), request.arguments.unwrap_or_default());
-        let tool = request.name.clone();
+        let (session, client) = self.session(&context)?;
+        session.record_call(client);
+        let meta = self.trusts_meta().then_some(&context.meta);
+        let key = meta.and_then(|meta| meta.get(META_KEY)).and_then(Value::as_str);
+        let key = key.map(str::to_owned);
+        let checkout = checkout(meta.and_then(|meta| meta.get(CHECKOUT_KEY)));
+        let (service, arguments) =
+            (Arc::clone(&self.service), request.arguments.unwrap_or_default());
+        let (tool, caller_session) = (request.name.clone(), Arc::clone(&session));
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
-            let _permit = handler.session.call_permit().await;
+            let _permit = caller_session.call_permit().await;
             let parsed = Request::parse(&request.name, arguments)?;
-            let session = checkout.map(|checkout| handler.session.with_checkout(checkout));
-            let session = session.as_ref().unwrap_or(&handler.session);
-            let caller = Caller { session, key };
-            handlers::handle(&handler.service, caller, parsed).await
+            let checked_out = checkout.map(|checkout| caller_session.with_checkout(checkout));
+            let caller = Caller { session: checked_out.as_ref().unwrap_or(&caller_session), key };
+            handlers::handle(&service, caller, parsed).await
         });
         let outcome = tokio::select! {
             outcome = call => outcome,
@@ -138,7 +193,7 @@ impl ServerHandler for McpHandler {
         Ok(CallToolResponse::Complete(match outcome {
             Ok(mut value) => {
                 sanitize::reply(&mut value);
-                success(self.with_notice(value), &tool)
+                success(self.with_notice(&session, value), &tool)
             }
             Err(failure) if failure.code == Code::Off => off(&failure),
             Err(failure) => failed(&failure),
@@ -180,9 +235,10 @@ impl ServerHandler for McpHandler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.service, &self.session, &request.uri)
+        let (session, _) = self.session(&context)?;
+        resources::read(&self.service, &session, &request.uri)
             .await
             .map(ReadResourceResponse::Complete)
     }
@@ -221,6 +277,14 @@ impl ServerHandler for McpHandler {
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
+}
+
+/// Returns who sends an HTTP request.
+fn http_caller(context: &RequestContext<RoleServer>) -> Result<&HttpCaller, ErrorData> {
+    let parts = context.extensions.get::<Parts>();
+    parts
+        .and_then(|parts| parts.extensions.get::<HttpCaller>())
+        .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
 }
 
 /// Runs a call on its own task, so that a panic becomes an error; with rmcp alone the caller would wait forever.

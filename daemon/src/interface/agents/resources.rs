@@ -1,6 +1,7 @@
 //! MCP resources: a memory by its id as JSON, and a brief of a project as Markdown.
 
 use crate::handlers;
+use crate::handlers::binding;
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
@@ -52,8 +53,9 @@ pub async fn read(
         }
         Resource::Group(name) => {
             let redirected = handlers::enter_group(service, session).await.map_err(error_data)?;
-            let actor = redirected.as_ref().unwrap_or(session).actor();
-            let now = service.now();
+            let entered = redirected.as_ref().unwrap_or(session);
+            let name = binding::allowed_name(entered, name).map_err(error_data)?;
+            let (actor, now) = (entered.actor(), service.now());
             let brief = service
                 .read(move |reader| reader.brief(name.as_ref(), &actor, now))
                 .await

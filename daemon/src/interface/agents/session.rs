@@ -45,6 +45,8 @@ pub struct Session {
     last_store: Arc<Mutex<Option<Instant>>>,
     /// The socket of the session: agents and people have different ones.
     from: SessionKind,
+    /// The session may name no project but its own.
+    is_bound: bool,
 }
 
 /// The socket that a session uses.
@@ -128,7 +130,20 @@ impl Session {
             shown: Arc::default(),
             last_store: Arc::default(),
             from,
+            is_bound: false,
         }
+    }
+
+    /// Returns the session with its project as the only one that it may name.
+    #[must_use]
+    pub fn bound_to_project(self) -> Self {
+        Self { is_bound: true, ..self }
+    }
+
+    /// Returns whether the session may name no project but its own.
+    #[must_use]
+    pub fn is_bound_to_project(&self) -> bool {
+        self.is_bound
     }
 
     /// Returns the group that the hello makes, whatever became of it.
@@ -162,6 +177,7 @@ impl Session {
             shown: Arc::clone(&self.shown),
             last_store: Arc::clone(&self.last_store),
             from: self.from,
+            is_bound: self.is_bound,
         }
     }
 
@@ -169,8 +185,13 @@ impl Session {
     pub fn record_call(&self, client: Option<String>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if let Some(client) = client {
-            self.client.get_or_init(|| client);
+            self.record_client(client);
         }
+    }
+
+    /// Records the client's name unless it is known.
+    pub fn record_client(&self, client: String) {
+        self.client.get_or_init(|| client);
     }
 
     /// Notes that the agent has stored a memory.
@@ -229,7 +250,7 @@ impl Session {
         SessionStatus {
             client: self.client.get().cloned(),
             group: self.group.name.clone(),
-            pid: self.hello.pid,
+            pid: Some(self.hello.pid).filter(|pid| *pid != 0),
             calls: self.calls.load(Ordering::Relaxed),
             since: self.since.iso(),
             age_s: self.connected_at.elapsed().as_secs(),

@@ -224,21 +224,8 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    match faults::find(line) {
-        None => {}
-        Some(Fault::NotJson(reason)) => {
-            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &reason)));
-        }
-        Some(Fault::NotARequest(id, reason)) => {
-            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &reason)));
-        }
-        Some(Fault::Argument(id, failure)) => {
-            let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
-            return Err(Box::new(JsonRpcMessage::response(
-                ServerResult::CallToolResult(result),
-                id,
-            )));
-        }
+    if let Some(fault) = faults::find(line) {
+        return Err(Box::new(fault_answer(fault)));
     }
     serde_json::from_slice(line).map(Some).map_err(|fault| {
         // With a lone surrogate the whole line is not JSON; after any other fault the id can still be read.
@@ -246,6 +233,18 @@ fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, An
         let code = if id.is_some() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
         Box::new(refusal(id, code, &fault.to_string()))
     })
+}
+
+/// Returns the answer to a message with a fault.
+pub(crate) fn fault_answer(fault: Fault) -> TxJsonRpcMessage<RoleServer> {
+    match fault {
+        Fault::NotJson(reason) => refusal(None, ErrorCode::PARSE_ERROR, &reason),
+        Fault::NotARequest(id, reason) => refusal(id, ErrorCode::INVALID_REQUEST, &reason),
+        Fault::Argument(id, failure) => {
+            let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+            JsonRpcMessage::response(ServerResult::CallToolResult(result), id)
+        }
+    }
 }
 
 fn refusal(id: Option<RequestId>, code: ErrorCode, reason: &str) -> TxJsonRpcMessage<RoleServer> {

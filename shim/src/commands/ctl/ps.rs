@@ -15,7 +15,7 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
     if as_json {
         let rows: Vec<_> = sessions
             .iter()
-            .map(|session| json!({"session": session, "rss_kib": rss_kib(session.pid)}))
+            .map(|session| json!({"session": session, "rss_kib": session.pid.and_then(rss_kib)}))
             .collect();
         return print_line(json!(rows).to_string());
     }
@@ -28,10 +28,12 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
 }
 
 fn row(session: &SessionStatus) -> [String; 6] {
-    let memory = rss_kib(session.pid)
+    let memory = session
+        .pid
+        .and_then(rss_kib)
         .map_or("-".to_owned(), |kib| format!("{:.1} MiB", kib as f64 / 1024.0));
     let client = session.client.as_deref().unwrap_or("-");
-    let (pid, calls) = (session.pid.to_string(), session.calls.to_string());
+    let (pid, calls) = (status::pid_text(session), session.calls.to_string());
     [
         escape_line(client),
         escape_line(&session.group),

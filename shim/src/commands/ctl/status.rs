@@ -82,6 +82,9 @@ fn status_text(status: &Status) -> String {
     for client in &status.hooks.clients {
         row("hooks", hooks_text(client));
     }
+    if let Some(http) = &status.http {
+        row("http", escape_line(&http.url));
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -150,13 +153,18 @@ fn sessions_table(sessions: &[SessionStatus]) -> String {
         [
             escape_line(client),
             escape_line(&session.group) + off_mark(session),
-            session.pid.to_string(),
+            pid_text(session),
             session.calls.to_string(),
             date_time(&session.since),
         ]
     };
     let rows: Vec<_> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
     format!("\n{}", table(&rows))
+}
+
+/// Returns the process id of a session's shim; a client over HTTP has none.
+pub(crate) fn pid_text(session: &SessionStatus) -> String {
+    session.pid.map_or("HTTP".to_owned(), |pid| pid.to_string())
 }
 
 /// Formats a number as `12,345`.
@@ -188,12 +196,13 @@ mod tests {
     use loci_proto::admin::{
         HookStatus, IndexStatus, ModelStatus, QueueLengths, ReembeddingStatus,
     };
+    use loci_proto::http::{HttpStatus, OpenedBy};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
             client: client.map(str::to_owned),
             group: group.to_owned(),
-            pid: 4242,
+            pid: (group == "shop").then_some(4242),
             calls,
             since: "2026-11-21T09:30:00Z".to_owned(),
             age_s: 60,
@@ -251,6 +260,10 @@ mod tests {
                 }],
             },
             latencies: Vec::new(),
+            http: Some(HttpStatus {
+                url: "http://127.0.0.1:7433/mcp".to_owned(),
+                opened_by: OpenedBy::Config,
+            }),
         }
     }
 
@@ -267,11 +280,12 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   queued    0 to write, 1 to read, 0 to embed
   backups   2, the last MINUTE, verified MINUTE, tested never
   hooks     claude, last MINUTE, delivered 12 (last EARLIER), missed 1
+  http      http://127.0.0.1:7433/mcp
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE
   Claude Code  shop            4242     17  TIME
-  -            notes\\u{1b}[2J  4242      0  TIME
+  -            notes\\u{1b}[2J  HTTP      0  TIME
 
 Degraded: embedding
 

@@ -1,6 +1,6 @@
 //! One frame of `loci top` as lines: for the terminal, and for a pipe.
 
-use crate::commands::ctl::status::format_duration;
+use crate::commands::ctl::status::{format_duration, pid_text};
 use crate::commands::top::sample::{Samples, delivered};
 use crate::output::local_time::minute;
 use crate::output::{Ink, Screen, escape_line, table_on};
@@ -111,7 +111,7 @@ fn sessions(samples: &Samples, status: &Status, screen: Screen) -> String {
         [
             escape_line(session.client.as_deref().unwrap_or("-")),
             escape_line(&session.group),
-            session.pid.to_string(),
+            pid_text(session),
             session.calls.to_string(),
             format!("{:+}", samples.new_calls(session)),
             format_duration(session.age_s),

@@ -25,6 +25,9 @@ pub struct Kept {
     pub why: String,
 }
 
+/// The file of the tokens of HTTP clients.
+const HTTP_TOKENS: &str = "http_tokens.toml";
+
 /// What can be deleted and what stays.
 #[derive(Debug, Default)]
 pub struct Inventory {
@@ -90,7 +93,7 @@ impl Inventory {
                 continue;
             }
             match entry.as_str() {
-                "config.toml" => self.files.push(path),
+                "config.toml" | HTTP_TOKENS => self.files.push(path),
                 "backups" if has_other => {
                     self.keep(&path, "there is another database in this folder");
                 }
@@ -219,6 +222,7 @@ impl Inventory {
 fn describe(name: &str, database: &str) -> &'static str {
     match name {
         "config.toml" => "your configuration",
+        HTTP_TOKENS => "the tokens of HTTP clients",
         "backups" => "backups of your memories",
         "quarantine" => "database files that were kept after a repair",
         "models" => "the model; loci model download fetches it again",

@@ -35,9 +35,10 @@ interface Project {
 
 interface Boot {
   version: string;
+  key?: string;
   session: object;
   project: { id: string; name: string } | null;
-  time_travel: boolean;
+  time_travel?: boolean;
   groups: Project[];
   list: { memories: any[]; total: number; next?: number };
   facets: Facets;

@@ -62,7 +62,7 @@ async function undoLast() {
   try {
     const { undone } = await call("undo", { last: true, preview: true });
     const [act] = undone;
-    if (act && (await confirmAct("Undo the last act?", act, "Undo"))) await undoAct(act);
+    if (act && (await confirmAct("Undo the last act?", act, "Undo"))) await undoAct(act, true);
   } catch (error) {
     tellFailure(error);
   }
@@ -93,10 +93,14 @@ async function redoLast() {
   }
 }
 
+/** Rows from which on an act is large: undoing it is asked about first. */
+const LARGE_ACT = 50;
+
 /** Undoes an act of the history. */
-async function undoAct(/** @type {any} */ act) {
+async function undoAct(/** @type {any} */ act, isAsked = false) {
   try {
-    await call("undo", { id: act.id }, { long: act.rows > 1000 });
+    if (!isAsked && act.rows >= LARGE_ACT && !(await confirmAct(`Undo all of this? It changed ${counted(act.rows, "row")}.`, act, "Undo"))) return;
+    await call("undo", { id: act.id }, { long: act.rows >= LARGE_ACT });
     changes.undone.push({ label: actName(act.act), acts: [act.id] });
     toast(`Undone: ${actName(act.act)}`, { action: ["Redo", () => redoLast()] });
     refreshView();

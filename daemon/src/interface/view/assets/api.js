@@ -18,8 +18,37 @@ class RequestFailed extends Error {
   }
 }
 
-/** @type {Boot} */
-const boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
+/**
+ * What the page began with: the session, the projects, the first page of the list and its counts.
+ * @type {Boot}
+ */
+let boot;
+
+/** The name under which this browser keeps the key of the page for its other tabs and for a reload; every request needs it. */
+const KEY_NAME = "key";
+
+/**
+ * Takes the first data from the document, or asks for them if the page was loaded again; returns false if it is not signed in.
+ * @returns {Promise<boolean>}
+ */
+async function loadBoot() {
+  const given = JSON.parse(document.getElementById("boot")?.textContent ?? "null");
+  if (given) {
+    kept.write(KEY_NAME, given.key ?? "");
+    boot = given;
+  } else {
+    try {
+      boot = await get("/api/boot");
+    } catch (error) {
+      showSignedOut(sentenceOf(error));
+      return false;
+    }
+  }
+  // The link with the token works once; this address can be loaded again.
+  if (location.pathname !== "/") history.replaceState(null, "", `/${location.hash}`);
+  boot.facets.month.sort((a, b) => (a.value < b.value ? -1 : 1));
+  return true;
+}
 
 /** The moment that is looked at; empty means now. */
 let asOf = "";
@@ -29,20 +58,21 @@ const TIMED_VERBS = new Set(["list", "recall_memory", "memory_inspect", "facets"
 /**
  * Sends a request; returns the response if it succeeded.
  * @param {string} path
- * @param {RequestInit} [options]
+ * @param {RequestInit & {headers?: Record<string, string>}} [options]
  */
-async function request(path, options) {
+async function request(path, options = {}) {
   /** @type {Response} */
   let response;
   try {
-    response = await fetch(path, { credentials: "same-origin", redirect: "error", ...options });
+    const headers = { ...options.headers, "Loci-View-Key": kept.read(KEY_NAME) };
+    response = await fetch(path, { credentials: "same-origin", redirect: "error", ...options, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new RequestFailed({ code: "unreachable", message: "The daemon does not answer", hint: "Run loci view again" }, 0);
   }
   if (response.ok) return response;
   if (response.status === 401) {
-    showSignedOut();
+    if (boot) showSignedOut("");
     throw new RequestFailed({ code: "signed_out", message: "This page is no longer signed in", hint: "Run loci view again" }, 401);
   }
   const text = await response.text();

@@ -78,7 +78,7 @@ function makeDetail(id, options) {
       linked("mentions", "Mentions", reply.mentions), linked("mentioned", "Mentioned in", reply.mentioned_in), linked("sources", "Made from", reply.sources),
       memory.variants?.length > 0 && section("variants", "Other wordings", h("ul", { class: "plain" }, memory.variants.map((/** @type {string} */ text) => h("li", { class: "quote" }, visibleText(text))))),
       Object.keys(memory.metadata).length > 0 && section("metadata", "Metadata", metadataOf(memory.metadata)),
-      section("acts", `Changes (${made.acts.length})`, actsOf(made.acts)), section("log", "Log", logOf(reply.log), false),
+      section("acts", `Changes (${made.acts.length})`, actsOf(made.acts, id)), section("log", "Log", logOf(reply.log), false),
     ];
     redraw(element, [backButton(), headOf(memory), contentOf(memory, explained?.words ?? []), factsOf(memory), toolbar(memory), sections]);
   }

@@ -6,7 +6,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
   const most = Math.max(...why.parts.map((/** @type {any} */ part) => Math.abs(part.adds)), 0.0001);
   const bars = why.parts.map((/** @type {any} */ part) => h(
     "div", { class: "why-row" },
-    h("dt", null, STEP_NAMES[part.step] ?? part.step),
+    h("dt", null, STEPS[part.step] ?? part.step),
     h("dd", null,
       setStyle(h("span", { class: `why-bar ${stepClass(part.step)} ${part.adds < 0 ? "negative" : ""}`, "aria-hidden": "true" }), "width", `${(Math.abs(part.adds) / most) * 60}%`),
       h("span", { class: "why-number" }, `${part.adds < 0 ? "−" : "+"}${Math.abs(part.adds).toFixed(3)}`)),
@@ -76,8 +76,8 @@ function actName(/** @type {string} */ act) {
 }
 
 /** What an act changed, in a few lines. */
-function actSummary(/** @type {any} */ act) {
-  const changed = (act.changed ?? []).map((/** @type {any} */ entry) => h("li", null,
+function actSummary(/** @type {any} */ act, /** @type {string} */ only = "") {
+  const changed = (act.changed ?? []).filter((/** @type {any} */ entry) => !only || entry.id !== only || entry.before !== undefined).slice(0, only && act.rows >= LARGE_ACT ? 0 : 3).map((/** @type {any} */ entry) => h("li", null,
     entry.before !== undefined ? diffOf(entry.before, entry.preview) : entry.id ? memoryLink(entry.id, visibleText(entry.preview)) : visibleText(entry.preview)));
   return h("div", { class: "act" },
     h("p", null, h("strong", null, actName(act.act)), ` · ${act.client ?? "loci"} · `, timeOf(act.at), ` · ${counted(act.rows, "row")}`,
@@ -86,9 +86,9 @@ function actSummary(/** @type {any} */ act) {
 }
 
 /** Acts with a button that undoes each. */
-function actsOf(/** @type {any[]} */ acts) {
+function actsOf(/** @type {any[]} */ acts, /** @type {string} */ id) {
   if (acts.length === 0) return h("p", { class: "muted" }, "Not changed since it was stored.");
-  return h("ul", { class: "acts" }, acts.map((act) => h("li", null, actSummary(act), undoButton(act))));
+  return h("ul", { class: "acts" }, acts.map((act) => h("li", null, actSummary(act, id), undoButton(act))));
 }
 
 function undoButton(/** @type {any} */ act) {

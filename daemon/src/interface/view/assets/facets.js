@@ -8,6 +8,8 @@ const STATUS_HINTS = /** @type {Record<string, string>} */ ({
   pinned: "pinned", flagged: "faded", expired: "expired",
 });
 
+const TRUST_NAMES = /** @type {Record<string, string>} */ ({ person: "yours", agent: "an agent's", import: "imported" });
+
 /** Facets whose whole list the person has opened. */
 const openFacets = new Set();
 
@@ -29,7 +31,7 @@ function facetsPanel(facets, query, choose) {
     facetList("Type", "type", types, query, choose, (entry) => typeMark(entry.value)),
     facetList("Project", "project", known.project, query, choose),
     facetList("Stored by", "client", known.client, query, choose),
-    facetList("Trust", "trust", known.trust, query, choose, (entry) => ({ person: "yours", agent: "an agent's", import: "imported" })[entry.value] ?? entry.value),
+    facetList("Trust", "trust", known.trust, query, choose, (entry) => TRUST_NAMES[entry.value] ?? entry.value),
     facetList("Status", "status", statuses, query, choose),
     monthFacet(known.month, query, choose),
     flagFacet(query, choose),

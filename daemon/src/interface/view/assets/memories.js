@@ -97,6 +97,9 @@ function memoriesView(route) {
       const { type, scope, status: state, client, trust, flags, group, from_group, all_groups, text, date_from, date_to } = feed.filters;
       const found = await call("facets", { type, scope, status: state, client, trust, flags, group, from_group, all_groups, text, date_from, date_to });
       if (asked !== facetsAsked) return;
+      // No text contains the whole question: what the filters hold without it is more use.
+      if (text && found.total === 0) Object.assign(found, await call("facets", { group, from_group, all_groups, status: state }));
+      found.month.sort((/** @type {any} */ a, /** @type {any} */ b) => (a.value < b.value ? -1 : 1));
       facets = found;
       drawFacets();
     } catch (error) {
@@ -137,7 +140,7 @@ function memoriesView(route) {
     list.show(feed.length());
     const best = feed.best.length;
     const rest = Math.max(0, feed.total - feed.hidden());
-    const sentence = feed.text ? `${best} best, ${NUMBER.format(rest)} more with these words` : memoriesOf(feed.total);
+    const sentence = !feed.text ? memoriesOf(feed.total) : rest === 0 ? `${counted(best, "best result")}` : `${best} best, ${NUMBER.format(rest)} more with these words`;
     status.textContent = feed.failure || (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
     status.title = feed.note;
     status.classList.toggle("failed", Boolean(feed.failure));

@@ -10,7 +10,7 @@
 function pageView(title, parts) {
   const body = h("div", { class: "page-body", "aria-busy": "true" }, h("p", { class: "muted" }, "Reading …"));
   const heading = h("h1", { tabindex: "-1" }, title);
-  const element = h("div", { class: "page" }, h("div", { class: "page-head" }, heading, parts.tools), parts.intro && h("p", { class: "intro muted" }, parts.intro), body);
+  const element = h("div", { class: "page" }, h("div", { class: "page-head" }, heading, h("div", { class: "page-tools" }, parts.tools)), parts.intro && h("p", { class: "intro muted" }, parts.intro), body);
   let latest = "";
   let asked = 0;
   const refresh = async (isForced = false) => {

@@ -28,7 +28,13 @@ async function findPairs(/** @type {string} */ project) {
       if (before === undefined) break;
     }
   }
-  return { pairs: [...pairs.values()], examined };
+  const found = [...pairs.values()];
+  const ids = [...new Set(found.flatMap((pair) => [pair.newer.id, pair.older.id]))];
+  if (ids.length > 0) {
+    const texts = new Map((await call("list", { ids, all_groups: true, status: "all", limit: ids.length, text_chars: 2000 })).memories.map((/** @type {any} */ memory) => [memory.id, memory]));
+    for (const pair of found) for (const side of ["newer", "older"]) pair[side] = { ...texts.get(pair[side].id), ...pair[side] };
+  }
+  return { pairs: found, examined };
 }
 
 /** @returns {View} */
@@ -78,12 +84,12 @@ function drawPairs(/** @type {any} */ reply) {
   return reply.pairs.map((/** @type {any} */ pair) => {
     const { newer, older } = pair;
     const side = (/** @type {any} */ memory, /** @type {string} */ label) => h("div", { class: "side" },
-      h("p", { class: "small muted" }, label, " · ", timeOf(memory.created_at), memory.group && ` · ${memory.group}`),
-      h("p", null, memoryLink(memory.id, visibleText(memory.preview))));
+      h("p", { class: "small muted" }, label, " · ", timeOf(memory.created_at), memory.group && ` · ${memory.group}`, memory.client && ` · ${storedBy(memory)}`),
+      h("p", null, memoryLink(memory.id, visibleText(memory.content ?? memory.preview))));
     const keep = (/** @type {any} */ winner, /** @type {any} */ loser) => change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }));
     return h("article", { class: "item card", tabindex: "-1" },
       h("p", { class: "small muted" }, `Looks like ${looks[pair.looks_like] ?? pair.looks_like} · cosine ${pair.cosine.toFixed(2)}`),
-      h("div", { class: "sides" }, side(older, "Older"), side(newer, "Newer")), diffOf(older.preview, newer.preview),
+      h("div", { class: "sides" }, side(older, "Older"), side(newer, "Newer")), diffOf(older.content ?? older.preview, newer.content ?? newer.preview),
       h("div", { class: "toolbar" },
         button("Newer is right", () => keep(newer, older), { kind: "small-button primary" }), button("Older is right", () => keep(older, newer), { kind: "small-button" }),
         button("Keep both", () => keepBoth(pair), { kind: "small-button" }), button("Merge", () => mergeMemories(newer.id, older.id), { kind: "small-button" }),

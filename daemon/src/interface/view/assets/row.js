@@ -30,19 +30,16 @@ function marksOf(memory) {
   return marks;
 }
 
-/** Names of the steps of the ranking, for people; others keep their name. */
-const STEP_NAMES = /** @type {Record<string, string>} */ ({
-  cosine: "meaning", bm25: "words", soft: "words in context", context: "context", graph: "entities", project: "project", rollup: "its sources", rank: "rank",
-  vector: "meaning", keywords: "words",
+/** Steps of the ranking with their names for people; their place decides their colour. Others keep their name. */
+const STEPS = /** @type {Record<string, string>} */ ({
+  cosine: "meaning", bm25: "words", graph: "entities", project: "project", words: "word by word", window: "neighbours", recency: "newer", date: "date", person: "person",
+  first_person: "who speaks", expect: "kind of answer", answer: "answer", next: "what follows", question: "is a question", roughly: "roughly",
 });
 
 /** Returns the class that colours a step of the ranking; equal steps have equal colours everywhere. */
 function stepClass(/** @type {string} */ step) {
-  const known = ["cosine", "bm25", "graph", "project", "soft", "rollup"];
-  const at = known.indexOf(step);
-  let sum = 0;
-  for (const character of step) sum += character.charCodeAt(0);
-  return `step-${at >= 0 ? at : known.length + (sum % 3)}`;
+  const at = Object.keys(STEPS).indexOf(step);
+  return `step-${at < 0 ? 7 : at % 9}`;
 }
 
 /**

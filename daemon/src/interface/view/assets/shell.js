@@ -39,7 +39,6 @@ function nextTheme() {
 
 /** Builds the frame; views are shown in `main`. */
 function buildShell() {
-  setTheme(kept.read("theme"));
   const main = h("main", { id: "main", class: "main", tabindex: "-1" });
   const skip = h("button", { type: "button", class: "skip", onclick: () => main.focus() }, "Skip to the content");
   document.body.append(
@@ -212,8 +211,8 @@ function openDialog(title, body, choices, kind = "") {
 }
 
 /** Says that the page is no longer signed in, and how to go on. */
-function showSignedOut() {
+function showSignedOut(/** @type {string} */ reason) {
   if (document.querySelector(".signed-out")) return;
-  const body = [h("p", null, "This page is no longer signed in, or the daemon has started again."), h("p", null, "Run ", h("code", null, "loci view"), " again.")];
+  const body = [h("p", null, reason || "This page is no longer signed in, or the daemon has started again."), h("p", null, "Run ", h("code", null, "loci view"), " again and open its link.")];
   openDialog("Signed out", body, [{ label: "Reload", value: "reload" }], "signed-out").then((chosen) => chosen && location.reload());
 }

@@ -1,6 +1,8 @@
 // Starts the page when all parts are defined; their order in the page does not matter.
 
-function start() {
+async function start() {
+  setTheme(kept.read("theme"));
+  if (!(await loadBoot())) return;
   buildShell();
   buildTimeTravel();
   document.addEventListener("keydown", onKey);

@@ -42,6 +42,7 @@ function timelineView(/** @type {Route} */ route) {
     tools: choice,
     ask: async () => {
       const [facets, first] = await Promise.all([call("facets", scope), page(undefined)]);
+      facets.month.sort((/** @type {any} */ a, /** @type {any} */ b) => (a.value < b.value ? -1 : 1));
       return { months: facets.month, first };
     },
     draw: ({ months, first }) => {

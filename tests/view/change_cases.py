@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import expect
-from steps import act, clear_toasts, dialog, goto, open_memory, settled, toast, undo_by_toast
+from steps import act, clear_toasts, dialog, first_row, goto, open_memory, settled, toast, undo_by_toast
 
 
 def corrects_a_wrong_fact(viewer):
@@ -30,7 +30,8 @@ def corrects_a_wrong_fact(viewer):
     page.keyboard.press("u")
     toast(page, "Undone")
     expect(detail.locator(".content")).to_have_text("The deploy of the web shop runs on Friday at 17:00.")
-    assert "Friday" in agent.call("recall_memory", **recall)["results"][0]["content"]
+    again = agent.call("recall_memory", **recall)
+    assert "Friday" in again["results"][0]["content"], again
     clear_toasts(page)
     page.keyboard.press("U")
     toast(page, "Done again")
@@ -133,7 +134,7 @@ def forgets_several(viewer):
     page = viewer.page("#/memories?type=procedural")
     page.locator(".row").first.wait_for()
     before = page.locator(".list-status").text_content()
-    page.locator(".row").first.focus()
+    first_row(page).click()
     for _ in range(5):
         page.keyboard.press(" ")
         page.keyboard.press("ArrowDown")

@@ -73,7 +73,7 @@ def shows_texts_as_texts(viewer):
         assert shown == expected, (shown, expected)
         assert content.evaluate("element => element.querySelectorAll(':not(mark, .hidden-char)').length") == 0
     hidden = open_memory(page, memory_id(number + 6)).locator(".content .hidden-char").all_text_contents()
-    assert hidden == ["U+202E", "U+200B", "U+0007", "U+001B"], hidden
+    assert hidden == ["U+202E", "U+200B", "U+0007", "U+001B", "U+001B"], hidden
     for query in ("script alert onerror", "<img src=x onerror>", '"><svg onload=1>'):
         goto(page, "#/memories")
         page.locator("#search").fill(query)

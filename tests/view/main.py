@@ -22,6 +22,8 @@ from viewer import Viewer
 CASES = [
     *first_cases.CASES, *change_cases.CASES, *view_cases.CASES, *live_cases.CASES, *frame_cases.CASES, *look_cases.CASES,
 ]
+MESSAGE_LINES = 30
+"""Lines of the message of a failure that are printed."""
 
 
 def run_case(viewer, case):
@@ -29,8 +31,11 @@ def run_case(viewer, case):
     viewer.faults.clear()
     try:
         case(viewer)
-    except Exception:
-        trace = traceback.format_exc(limit=-6)
+    except Exception as error:
+        here = str(Path(__file__).parent)
+        lines = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}: {frame.line}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(here)]
+        message = [line for line in str(error).splitlines() if line.strip()][:MESSAGE_LINES]
+        trace = "\n        ".join([*lines[1:], *message])
         if viewer.context:
             for number, page in enumerate(viewer.context.pages):
                 page.screenshot(path=viewer.screens / f"failed-{case.__name__}-{number}.png")

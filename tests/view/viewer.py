@@ -3,10 +3,13 @@
 Not here: what the cases do (the files `*_cases.py`), the home of the daemon (`tests/clients/home.py`).
 """
 
+import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +19,10 @@ import notes_store  # noqa: E402
 from home import Home  # noqa: E402
 
 MEMORIES = 10_000
+STORES = Path(__file__).resolve().parents[2] / "target/view"
+ENCODED_WITHIN_S = 300
+"""Longest time in which the notes are encoded, and time between two looks, in seconds."""
+LOOK_EVERY_S = 1.0
 WAIT_MS = 10_000
 """Longest time to wait for a condition of a page, in milliseconds."""
 EXPECTED_MESSAGES = (r"status of (400|404|409|422)",)
@@ -35,11 +42,29 @@ class Viewer:
 
     def start(self):
         """Fills the store, opens the viewer and the first page; returns that page."""
-        export = self.home.root / "notes.jsonl"
-        notes_store.write(export, MEMORIES)
-        self.loci("import", "--mine", str(export))
+        self.loci("import", "--mine", str(self._encoded_notes()))
         self.home.status()
         return self.open_first()
+
+    def _encoded_notes(self):
+        """The export of the notes with their vectors; encodes them the first time, which takes a minute."""
+        notes = self.home.root / "notes.jsonl"
+        notes_store.write(notes, MEMORIES)
+        STORES.mkdir(parents=True, exist_ok=True)
+        encoded = STORES / f"{hashlib.sha256(notes.read_bytes()).hexdigest()[:16]}.jsonl"
+        if encoded.exists():
+            return encoded
+        print("Encoding the notes of the store (once)", flush=True)
+        with Home(self.home.loci) as home:
+            other = Viewer(home, None)
+            other.loci("import", "--mine", str(notes))
+            until(lambda: home.status()["queues"]["embedding"] == 0 and json.loads(other.loci("stats", "--json"))["without_vector"] == 0, ENCODED_WITHIN_S)
+            made = home.root / "encoded.jsonl"
+            with made.open("w", encoding="utf-8") as file:
+                subprocess.run([str(home.loci), "export", "--vectors"], env=home.env, cwd=home.root, stdout=file, timeout=60, check=True)
+            shutil.copy(made, encoded.with_suffix(".part"))
+        encoded.with_suffix(".part").rename(encoded)
+        return encoded
 
     def open_first(self):
         """Starts `loci view` and opens its link."""
@@ -149,6 +174,15 @@ class Agent:
         self._process.stdin.close()
         self._process.wait(timeout=10)
         self._process.stdout.close()
+
+
+def until(condition, seconds):
+    """Waits for a condition of another process."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("a condition did not come true")
+        time.sleep(LOOK_EVERY_S)
 
 
 def hook(viewer, event, **fields):

@@ -81,7 +81,7 @@ function actSummary(/** @type {any} */ act, /** @type {string} */ only = "") {
     entry.before !== undefined ? diffOf(entry.before, entry.preview) : entry.id ? memoryLink(entry.id, visibleText(entry.preview)) : visibleText(entry.preview)));
   return h("div", { class: "act" },
     h("p", null, h("strong", null, actName(act.act)), ` · ${act.client ?? "loci"} · `, timeOf(act.at), ` · ${counted(act.rows, "row")}`,
-      act.undone_at && h("span", { class: "mark status-superseded" }, "undone")),
+      act.undone_at && h("span", { class: "mark undone" }, "undone")),
     changed.length > 0 && h("ul", { class: "changed" }, changed));
 }
 

@@ -7,11 +7,13 @@ let typing = 0;
 /** Searches for what the person has written; `now` does not wait for another key. */
 function searchFor(/** @type {string} */ text, now = false) {
   clearTimeout(typing);
+  const opened = shown.route.query.get("id");
   const begin = () => {
     const query = shown.name === "memories" ? new URLSearchParams(shown.route.query) : new URLSearchParams();
     if ((query.get("q") ?? "") === text.trim()) return;
     query.set("q", text.trim());
-    query.delete("id");
+    // A result that was opened meanwhile stays open.
+    if (query.get("id") === opened) query.delete("id");
     const to = address("memories", "", query);
     if (shown.name === "memories") {
       replaceAddress(to);
@@ -135,9 +137,7 @@ function memoriesView(route) {
 
   function drawList() {
     list.element.removeAttribute("aria-busy");
-    const id = query.get("id");
-    if (id) list.setActive(feed.indexOf(id));
-    list.show(feed.length());
+    placeActive(query.get("id") ?? "");
     const best = feed.best.length;
     const rest = Math.max(0, feed.total - feed.hidden());
     const sentence = !feed.text ? memoriesOf(feed.total) : rest === 0 ? `${counted(best, "best result")}` : `${best} best, ${NUMBER.format(rest)} more with these words`;
@@ -146,6 +146,22 @@ function memoriesView(route) {
     status.classList.toggle("failed", Boolean(feed.failure));
     drawBulk();
   }
+
+  /** Keeps the active row on its memory, also when others come before it, and the focus on it. */
+  function placeActive(/** @type {string} */ id) {
+    const hasFocus = document.activeElement?.classList.contains("row");
+    const current = list.active >= 0 ? feed.at(list.active) : undefined;
+    const waits = list.active >= 0 && list.active < feed.length() && !current;
+    if (!waits && !isWaiting && id && current?.id !== id) {
+      const at = feed.indexOf(id);
+      if (at >= 0) list.setActive(at);
+    }
+    list.show(feed.length());
+    if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
+    if (isWaiting && current) chosen(list.active, "move");
+    isWaiting = waits;
+  }
+  let isWaiting = false;
 
   function drawBulk() {
     bulk.hidden = marked.size === 0;

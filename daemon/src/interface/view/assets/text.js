@@ -47,7 +47,7 @@ function visibleString(/** @type {string} */ text) {
 /** Returns the words of a query that are worth marking. */
 function queryWords(/** @type {string} */ query) {
   const words = query.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
-  return [...new Set(words)].filter((word) => !STOP_WORDS.has(word)).slice(0, 12);
+  return [...new Set(words)].filter((word) => (word.length > 2 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word)).slice(0, 12);
 }
 
 const STOP_WORDS = new Set("the and for was are who what when where why how did does has have with from that this our its not you your his her she they which".split(" "));

@@ -88,10 +88,14 @@ function monthColumns(/** @type {{value: string, count: number}[]} */ months, /*
 function addDays(/** @type {any} */ days, /** @type {any[]} */ memories) {
   for (const memory of memories) {
     const key = dayKey(memory.event_date ?? memory.event_date_derived ?? memory.created_at);
+    // The daemon sorts by days of UTC, so days of this time zone overlap a little.
     let day = days.lastElementChild;
-    if (day?.dataset?.day !== key) {
-      day = h("section", { class: "day", "data-day": key }, h("h2", null, dayName(key)), h("ul", null));
-      days.append(day);
+    while (day?.dataset.day < key) day = day.previousElementSibling;
+    if (day?.dataset.day !== key) {
+      const made = h("section", { class: "day", "data-day": key }, h("h2", null, dayName(key)), h("ul", null));
+      if (day) day.after(made);
+      else days.prepend(made);
+      day = made;
     }
     const isInactive = memory.status !== "active" && memory.status !== "candidate";
     day.lastElementChild.append(h("li", { class: `event ${isInactive ? "inactive" : ""}` },

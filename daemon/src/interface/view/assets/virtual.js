@@ -22,7 +22,7 @@ class VirtualList {
     this.element = h("div", {
       class: "vlist", role: "listbox", "aria-label": owner.label, tabindex: "0",
       onscroll: () => this.draw(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
-      onfocus: () => this.active < 0 && this.total > 0 && this.move(0),
+      onfocus: () => this.active < 0 && this.focus(),
     }, this.inner);
     this.resized = new ResizeObserver(() => {
       this.rowHeight = parseFloat(getComputedStyle(this.element).getPropertyValue("--row-height")) || 64;
@@ -142,10 +142,12 @@ class VirtualList {
     this.drawNow(false);
   }
 
-  /** Gives the focus to the active row, or to the first. */
+  /** Gives the focus to the active row, or to the first; opens nothing. */
   focus() {
     if (this.total === 0) return false;
-    this.move(Math.max(0, this.active));
+    this.setActive(Math.max(0, this.active));
+    this.reveal();
+    this.rows.get(this.active)?.focus({ preventScroll: true });
     return true;
   }
 

@@ -4,7 +4,7 @@
 
 use crate::handlers;
 use crate::interface::admin::context::{AdminContext, error_response, read_call};
-use crate::interface::admin::{http_clients, transfer};
+use crate::interface::admin::{http_clients, transfer, viewer};
 use crate::interface::agents::listen::{self, ListenerContext};
 use crate::process::startup::StartupError;
 use crate::service::Caller;
@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Done, Status};
+use loci_proto::admin::{Done, Status, VerbCall};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::Request as VerbRequest;
 use std::sync::Arc;
@@ -69,6 +69,7 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         .route("/reload", post(reload))
         .route("/model/look", post(reload_model))
         .route("/http/open", post(http_clients::open))
+        .route("/view/open", post(viewer::open))
         .route("/http/tokens", get(http_clients::tokens))
         .route("/http/tokens/add", post(http_clients::add_token))
         .route("/http/tokens/show", post(http_clients::show_token))
@@ -103,7 +104,8 @@ async fn owner_only(
     }
 }
 
-async fn with_deadline(request: Request, next: Next) -> Response {
+/// Answers `busy` if a request takes too long.
+pub(crate) async fn with_deadline(request: Request, next: Next) -> Response {
     match tokio::time::timeout(DEADLINE, next.run(request)).await {
         Ok(response) => response,
         Err(_) => (
@@ -114,7 +116,8 @@ async fn with_deadline(request: Request, next: Next) -> Response {
     }
 }
 
-async fn status(State(admin): State<AdminContext>) -> Json<Status> {
+/// `GET /status`.
+pub(crate) async fn status(State(admin): State<AdminContext>) -> Json<Status> {
     Json(admin.service.status().await)
 }
 
@@ -145,9 +148,14 @@ async fn verb(
         Ok(call) => call,
         Err(refusal) => return refusal,
     };
+    answer(&admin, &name, call).await
+}
+
+/// Calls a verb for a person, and returns the reply or the failure.
+pub(crate) async fn answer(admin: &AdminContext, name: &str, call: VerbCall) -> Response {
     let session = admin.session(call.session);
     let caller = Caller { session: &session, key: None };
-    let answer = match VerbRequest::parse(&name, call.arguments) {
+    let answer = match VerbRequest::parse(name, call.arguments) {
         Ok(request) => handlers::handle(&admin.service, caller, request).await,
         Err(failure) => Err(failure),
     };

@@ -3,6 +3,8 @@
 pub(crate) mod context;
 pub mod http;
 pub(crate) mod http_clients;
+mod open_while_connected;
 pub(crate) mod screened_lines;
 pub(crate) mod spool;
 pub(crate) mod transfer;
+pub(crate) mod viewer;

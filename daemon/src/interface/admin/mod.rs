@@ -1,5 +1,6 @@
 //! The admin socket: HTTP with JSON, and streams for export and import.
 
+pub(crate) mod calls;
 pub(crate) mod context;
 pub mod http;
 pub(crate) mod http_clients;

@@ -1,7 +1,7 @@
 //! What the page shows first, so that it needs no second request: the projects, the first page of the list, and its counts.
 
 use crate::handlers;
-use crate::interface::view::routes::ViewContext;
+use crate::interface::view::context::ViewContext;
 use crate::service::Caller;
 use axum::Json;
 use axum::extract::State;

@@ -2,7 +2,7 @@
 //!
 //! An event has no content but the number of the last change: the page asks for what it shows. Not here: what has changed.
 
-use crate::interface::view::routes::ViewContext;
+use crate::interface::view::context::ViewContext;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -6,6 +6,7 @@
 
 pub mod access;
 mod boot;
+mod context;
 mod events;
 pub mod opening;
 mod page;

@@ -2,12 +2,13 @@
 //!
 //! The page and `/health` are open and hold nothing; everything under `/api` needs [`access`](super::access). Not here: what the verbs do.
 
-use crate::interface::admin::context::{AdminContext, error_response, read_call};
-use crate::interface::admin::{http as admin, transfer};
+use crate::interface::admin::context::{error_response, read_call};
+use crate::interface::admin::{calls, transfer};
 use crate::interface::http::own_address::{self, OwnAddress};
 use crate::interface::http::refusal::Refusal;
-use crate::interface::view::access::{Access, EVENTS_PATH, authenticate};
+use crate::interface::view::access::{EVENTS_PATH, authenticate};
 use crate::interface::view::boot::{Boot, boot};
+use crate::interface::view::context::ViewContext;
 use crate::interface::view::events::events;
 use crate::interface::view::page::page;
 use axum::extract::{Path, Request, State};
@@ -18,11 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use loci_proto::error::{Code, Failure};
-use loci_proto::hello::Session;
 use loci_proto::requests::backup::BackupList;
-use std::sync::Arc;
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 /// Verbs that only read, or whose changes a person can undo.
@@ -73,30 +70,17 @@ const MAX_VERBS: usize = 8;
 /// The same for those without a deadline.
 const MAX_LONG_VERBS: usize = 4;
 
-/// The state of the router.
-#[derive(Clone)]
-pub struct ViewContext {
-    pub(super) admin: AdminContext,
-    pub(super) access: Access,
-    /// The session of the command that opened the viewer.
-    pub(super) session: Session,
-    /// Permits of open event streams.
-    pub(super) streams: Arc<Semaphore>,
-    /// Cancelled when the viewer closes.
-    pub(super) closing: CancellationToken,
-}
-
 /// Returns the router of a viewer at this address.
 pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
     let verbs = Router::new()
         .route("/api/verbs/{name}", post(verb))
         .layer(GlobalConcurrencyLimitLayer::new(MAX_VERBS))
-        .layer(from_fn(admin::with_deadline));
+        .layer(from_fn(calls::with_deadline));
     let long = Router::new()
         .route("/api/long/{name}", post(verb))
         .layer(GlobalConcurrencyLimitLayer::new(MAX_LONG_VERBS));
     let streams = Router::new()
-        .route("/api/status", get(admin::status))
+        .route("/api/status", get(calls::status))
         .route("/api/export", post(transfer::export))
         .route("/api/import", post(transfer::import))
         .with_state(view.admin.clone());
@@ -152,7 +136,7 @@ async fn verb(
     if let Some((verb, argument)) = REFUSED.iter().find(|refused| is_refused(refused)) {
         return refuse(&format!("{verb} with {argument}"));
     }
-    admin::answer(&view.admin, &name, call).await
+    calls::answer(&view.admin, &name, call).await
 }
 
 fn refuse(what: &str) -> Response {

@@ -12,6 +12,7 @@ use locid::embedding::model_files::ModelConfig;
 use locid::embedding::onnx;
 use locid::interface::agents::mcp::McpHandler;
 use locid::interface::http::guard::{Access, Guard};
+use locid::interface::http::own_address::OwnAddress;
 use locid::interface::http::routes::routes;
 use locid::interface::http::server;
 use locid::interface::http::sessions::HttpSessions;
@@ -191,9 +192,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = listener.local_addr()?;
     let sessions = Arc::new(HttpSessions::new(Arc::clone(&service), "conformance".parse()?));
     let handler = McpHandler::for_http(Arc::clone(&service), sessions, CancellationToken::new());
-    let guard = Guard::new(service, Access::Everybody, address);
+    let guard = Guard::new(service, Access::Everybody);
     println!("http://{address}/mcp");
-    let router = routes(&guard, Fixtures(handler));
+    let router = routes(&guard, &OwnAddress::new(address), Fixtures(handler));
     server::serve(listener, router, CancellationToken::new(), TaskTracker::new()).await;
     Ok(())
 }

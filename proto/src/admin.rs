@@ -57,6 +57,9 @@ pub struct Status {
     /// Where HTTP clients are served; absent while they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<HttpStatus>,
+    /// Where viewers are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub viewers: Vec<String>,
 }
 
 /// How often a verb was called since the daemon started, and how long it takes.

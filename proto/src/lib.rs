@@ -38,5 +38,6 @@ pub mod paths;
 pub mod requests;
 pub mod sanitize;
 mod version;
+pub mod view;
 
 pub use version::VERSION;

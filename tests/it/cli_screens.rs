@@ -314,6 +314,7 @@ fn daemon_and_configuration_commands_print_these_screens() {
         let words: Vec<&str> = std::iter::once("serve").chain(typed.split(' ')).collect();
         screens.push(scene.screen(&words));
     }
+    screens.push(scene.screen(&["view", "--port", "0"]));
     insta::assert_snapshot!(
         "daemon_and_configuration",
         screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n")

@@ -112,4 +112,5 @@ mod uninstall;
 mod update;
 mod upgrade;
 mod user_service;
+mod view;
 mod wire;

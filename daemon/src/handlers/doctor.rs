@@ -180,20 +180,23 @@ async fn dismiss(service: &Service) -> Result<DoctorReply, Failure> {
 /// Checks that the daemon can reach no other machine at the moment.
 fn check_network(service: &Service) -> Finding {
     let http = service.http.status();
-    let address = http.as_ref().and_then(|http| http_address(&http.url));
-    match OpenSockets::of_process(address) {
+    let mut served = service.viewers.addresses();
+    let viewers = served.iter().map(|at| format!("a viewer is open at http://{at}/"));
+    let mut open: Vec<String> = viewers.collect();
+    served.extend(http.as_ref().and_then(|http| http_address(&http.url)));
+    if let Some(HttpStatus { url, .. }) = http {
+        open.push(format!("HTTP clients of this machine are served at {url}"));
+    }
+    match OpenSockets::of_process(&served) {
         Ok(sockets) if sockets.other.is_empty() => {
             let local = sockets.local;
-            if let Some(HttpStatus { url, .. }) = http {
-                let clients = sockets.http.saturating_sub(1);
-                return Finding::ok(
-                    "network",
-                    format!(
-                        "HTTP clients of this machine are served at {url} ({clients} connected); {local} local sockets"
-                    ),
-                );
+            if open.is_empty() {
+                open.push("no internet socket is open".to_owned());
+            } else {
+                let connected = sockets.http.saturating_sub(served.len());
+                open.push(format!("{connected} connected"));
             }
-            Finding::ok("network", format!("no internet socket is open; {local} local sockets"))
+            Finding::ok("network", format!("{}; {local} local sockets", open.join("; ")))
         }
         Ok(sockets) => Finding::fail(
             "network",

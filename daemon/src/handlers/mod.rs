@@ -13,6 +13,7 @@ mod confirm;
 mod doctor;
 mod edit;
 mod eval;
+mod facets;
 mod find;
 mod forget;
 mod forget_many;
@@ -150,6 +151,7 @@ async fn call_verb(
         Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
         Request::Config(_) => json(&service.config.reply()),
         Request::List(request) => json(&list::handle(service, caller, request).await?),
+        Request::Facets(request) => json(&facets::handle(service, caller, request).await?),
         Request::Find(request) => json(&find::handle(service, caller, request).await?),
         Request::Edit(request) => json(&edit::handle(service, caller, request).await?),
         Request::Supersede(request) => json(&supersede::handle(service, caller, request).await?),

@@ -3,3 +3,4 @@
 pub mod admin;
 pub mod agents;
 pub mod http;
+pub(crate) mod view;

@@ -145,6 +145,15 @@ impl Service {
         }
     }
 
+    /// Returns all backups, oldest first.
+    ///
+    /// # Errors
+    /// `internal` if the thread ends.
+    pub async fn list_backups(&self) -> Result<Vec<BackupEntry>, Failure> {
+        let folder = self.backup_folder();
+        on_thread(move || Ok(manifest::list(&folder).iter().map(entry).collect())).await
+    }
+
     /// Verifies all backups; returns them as they are afterwards.
     ///
     /// # Errors

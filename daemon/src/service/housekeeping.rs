@@ -134,8 +134,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             progress.last_failure.clear();
         }
         if idle_limit.is_some_and(|limit| {
-            // HTTP clients cannot start the daemon.
-            let is_reachable_anew = !service.http.is_open();
+            // HTTP clients and pages cannot start the daemon.
+            let is_reachable_anew =
+                !service.http.is_open() && service.viewers.addresses().is_empty();
             is_reachable_anew
                 && service.sessions.idle_since().is_some_and(|since| since.elapsed() >= limit)
         }) {

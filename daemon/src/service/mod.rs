@@ -32,6 +32,7 @@ pub mod switches;
 pub(crate) mod test_fixture;
 pub mod usage;
 pub mod usage_buffer;
+pub mod viewers;
 
 use crate::config;
 use crate::config::effective::EffectiveConfig;
@@ -63,6 +64,7 @@ use store_state::{StorePools, StoreState};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use usage_buffer::UsageBuffer;
+use viewers::Viewers;
 
 /// Maximum bytes of a branch or a commit.
 const MAX_CHECKOUT_BYTES: usize = 800;
@@ -110,6 +112,8 @@ pub struct Service {
     pub reserve: Reserve,
     /// Whether HTTP clients are served.
     pub http: HttpState,
+    /// The open viewers.
+    pub viewers: Viewers,
     auto_fetch: AutoFetch,
     store: watch::Receiver<StoreState>,
     database: PathBuf,
@@ -168,6 +172,7 @@ impl Service {
             health: StorageHealth::default(),
             backups: Backups::default(),
             http: HttpState::default(),
+            viewers: Viewers::default(),
             reserve: Reserve::of(&paths::canonical(&database)),
             auto_fetch,
             store,

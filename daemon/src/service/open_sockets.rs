@@ -15,23 +15,23 @@ const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else 
 pub struct OpenSockets {
     /// Number of Unix sockets, which reach no other machine.
     pub local: usize,
-    /// Number of internet sockets at the address of the HTTP server, which only this machine reaches.
+    /// Number of internet sockets at the addresses of the HTTP server and viewers, which only this machine reaches.
     pub http: usize,
     /// Descriptor and address family of every other socket.
     pub other: Vec<String>,
 }
 
 impl OpenSockets {
-    /// Lists the sockets; `http` is the address of the open HTTP server.
+    /// Lists the sockets; `served` are the addresses of the open HTTP server and viewers.
     ///
     /// # Errors
     /// When the descriptors cannot be listed.
-    pub fn of_process(http: Option<SocketAddr>) -> io::Result<Self> {
+    pub fn of_process(served: &[SocketAddr]) -> io::Result<Self> {
         let mut found = Self::default();
         for entry in std::fs::read_dir(DESCRIPTORS)? {
             let name = entry?.file_name();
             if let Some(descriptor) = name.to_str().and_then(|name| name.parse().ok()) {
-                found.add(descriptor, http);
+                found.add(descriptor, served);
             }
         }
         found.other.sort();
@@ -39,12 +39,14 @@ impl OpenSockets {
     }
 
     /// Adds a descriptor if it is a socket.
-    fn add(&mut self, descriptor: RawFd, http: Option<SocketAddr>) {
+    fn add(&mut self, descriptor: RawFd, served: &[SocketAddr]) {
         // Fails for a file and for a descriptor that was closed since it was listed.
         let Ok(address) = getsockname::<SockaddrStorage>(descriptor) else { return };
         match address.family() {
             Some(AddressFamily::Unix) => self.local += 1,
-            Some(_) if http.is_some() && internet_address(&address) == http => self.http += 1,
+            Some(_) if internet_address(&address).is_some_and(|own| served.contains(&own)) => {
+                self.http += 1;
+            }
             Some(family) => self.other.push(format!("{descriptor} ({family:?})")),
             None => self.other.push(format!("{descriptor} (unknown)")),
         }
@@ -73,15 +75,15 @@ mod tests {
         for descriptor in
             [one.as_raw_fd(), two.as_raw_fd(), tcp.as_raw_fd(), udp.as_raw_fd(), file.as_raw_fd()]
         {
-            found.add(descriptor, None);
+            found.add(descriptor, &[]);
         }
         let named = [tcp.as_raw_fd(), udp.as_raw_fd()].map(|number| format!("{number} (Inet)"));
         assert_eq!(found, OpenSockets { local: 2, http: 0, other: named.to_vec() });
-        let all = OpenSockets::of_process(None).expect("the descriptors are listed");
-        let http = tcp.local_addr().ok();
+        let all = OpenSockets::of_process(&[]).expect("the descriptors are listed");
+        let served = [tcp.local_addr().expect("the address is known")];
         let mut found = OpenSockets::default();
         for descriptor in [tcp.as_raw_fd(), udp.as_raw_fd()] {
-            found.add(descriptor, http);
+            found.add(descriptor, &served);
         }
         assert_eq!(found, OpenSockets { local: 0, http: 1, other: vec![named[1].clone()] });
         assert!(all.local >= 2 && named.iter().all(|socket| all.other.contains(socket)), "{all:?}");

@@ -85,6 +85,7 @@ impl Service {
             hooks: HookStatus::default(),
             latencies: self.latencies.list(),
             http: self.http.status(),
+            viewers: self.viewers.addresses().iter().map(|at| format!("http://{at}/")).collect(),
         };
         status.warnings.extend(self.http.warning());
         self.check_disk();

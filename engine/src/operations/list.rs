@@ -12,9 +12,8 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::list_filter::{ListFilter, day};
 use crate::search::budget;
-use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
 use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
@@ -31,16 +30,6 @@ const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
 const MAX_FOUND: usize = 10;
 
-/// The value of the request's `status`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StatusFilter {
-    Status(Status),
-    Expired,
-    Pinned,
-    Flagged,
-    All,
-}
-
 impl Reader {
     /// Returns one page of the selected memories.
     ///
@@ -52,7 +41,6 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<ListReply> {
-        let status = parse_status(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Failure::invalid(
@@ -61,31 +49,8 @@ impl Reader {
             )
             .into());
         }
-        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
-        let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
-        let can_list = |memory: &Memory| {
-            request.all_groups && isolation.may_be_named(viewer, memory.group.as_deref())
-        };
-        let visibility = Visibility::of_group(&group.id, isolation.clone());
-        let text = request.text.as_deref().map(str::to_lowercase);
-        let client = request.client.as_deref().map(str::to_lowercase);
-        let days = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
-        let admits = |memory: &Memory| {
-            (can_list(memory) || visibility.admits(memory.audience()))
-                && self.matches_status(memory, status, now)
-                && (!request.flags || !memory.provenance.flags.is_empty())
-                && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
-                && request
-                    .older_than_seconds
-                    .is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))
-                && request.confidence_below.is_none_or(|limit| self.confidence(memory, now) < limit)
-                && request.kind.is_none_or(|kind| kind == memory.kind)
-                && request.scope.is_none_or(|scope| scope == memory.scope)
-                && client.as_deref().is_none_or(|client| is_by(memory, client))
-                && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
-                && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
-                && (days.is_open() || days.admits(Some(day(memory))))
-        };
+        let filter = ListFilter::new(self, request, viewer.into(), now)?;
+        let admits = |memory: &Memory| filter.admits(memory);
         let excerpt = Excerpt::of(request, limit)?;
         if let Some(ids) = &request.ids {
             return self.list_ids(ids, &excerpt, admits, now);
@@ -234,21 +199,8 @@ impl Reader {
         Ok(FindReply { memories: found.into_iter().map(to_found).collect::<Result<_>>()? })
     }
 
-    fn confidence(&self, memory: &Memory, now: Timestamp) -> Confidence {
+    pub(crate) fn confidence(&self, memory: &Memory, now: Timestamp) -> Confidence {
         self.shared.settings().decay.at(now, memory.kind, memory.anchor)
-    }
-
-    fn matches_status(&self, memory: &Memory, filter: StatusFilter, now: Timestamp) -> bool {
-        let is_active = memory.status == Status::Active;
-        let is_expired = memory.expires_at.is_some_and(|at| at <= now);
-        match filter {
-            StatusFilter::Status(Status::Active) => is_active && !is_expired,
-            StatusFilter::Status(status) => memory.status == status,
-            StatusFilter::Expired => is_active && is_expired,
-            StatusFilter::Pinned => is_active && memory.anchor.pinned,
-            StatusFilter::Flagged => is_active && self.is_faded(memory, now),
-            StatusFilter::All => true,
-        }
     }
 
     fn excerpted(&self, memory: Memory, excerpt: &Excerpt, now: Timestamp) -> Result<ListedMemory> {
@@ -278,17 +230,6 @@ impl Reader {
     }
 }
 
-/// Returns whether a memory names this tool in its metadata.
-fn is_about_tool(memory: &Memory, tool: &str) -> bool {
-    let named = memory.metadata.get("tool").and_then(serde_json::Value::as_str);
-    named.is_some_and(|named| named.eq_ignore_ascii_case(tool))
-}
-
-/// Whether a memory was stored by a client, or by what is named in its place; `client` is in lower case.
-fn is_by(memory: &Memory, client: &str) -> bool {
-    memory.provenance.source().is_some_and(|source| source.to_lowercase() == client)
-}
-
 /// A memory of a list, and by what it is sorted.
 struct Position {
     key: f64,
@@ -310,32 +251,8 @@ impl Position {
     }
 }
 
-/// Returns the day of a memory's event, else the day when it was stored.
-fn day(memory: &Memory) -> i32 {
-    event_date::day(&memory.content, &memory.metadata).unwrap_or_else(|| memory.created_at.day())
-}
-
 fn no_such_page(before: i64) -> Error {
     Failure::invalid("before", format!("is not the number of a listed memory: {before}"))
         .hint("Start again with the first page")
         .into()
-}
-
-fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
-    Ok(match name {
-        None | Some("active") => StatusFilter::Status(Status::Active),
-        Some("superseded") => StatusFilter::Status(Status::Superseded),
-        Some("compacted") => StatusFilter::Status(Status::Compacted),
-        Some("forgotten") => StatusFilter::Status(Status::Forgotten),
-        Some("candidate") => StatusFilter::Status(Status::Candidate),
-        Some("rejected") => StatusFilter::Status(Status::Rejected),
-        Some("expired") => StatusFilter::Expired,
-        Some("pinned") => StatusFilter::Pinned,
-        Some("flagged") => StatusFilter::Flagged,
-        Some("all") => StatusFilter::All,
-        Some(_) => {
-            let message = "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
-            return Err(Failure::invalid("status", message).into());
-        }
-    })
 }

@@ -7,6 +7,7 @@ mod counts;
 mod damaged_rows;
 mod dates;
 pub(crate) mod explain;
+mod facets;
 mod failpoints;
 pub(crate) mod fallback_search;
 pub(crate) mod fixture;

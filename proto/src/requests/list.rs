@@ -11,7 +11,7 @@
 //! ```
 
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope};
+use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope, Trust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,9 @@ pub struct ListRequest {
     /// Only memories stored by this client: its name, or `person`, `import` or `maintenance`; ignoring case.
     #[serde(default)]
     pub client: Option<String>,
+    /// Only memories of this trust.
+    #[serde(default)]
+    pub trust: Option<Trust>,
     /// Only these memories, at most 1000, in this order; the other filters apply to them too.
     #[serde(default)]
     pub ids: Option<Vec<MemoryId>>,

@@ -14,6 +14,7 @@ pub mod edit;
 pub mod eval;
 pub mod explain;
 pub mod export;
+pub mod facets;
 pub mod find;
 pub mod forget;
 pub mod forget_many;
@@ -122,6 +123,8 @@ requests! {
     "config" => Config(config::ConfigRequest), people;
     /// Lists memories by attribute.
     "list" => List(list::ListRequest), people;
+    /// Counts memories by attribute.
+    "facets" => Facets(list::ListRequest), people;
     /// Finds memories by a part of their id.
     "find" => Find(find::FindRequest), people;
     /// Changes one memory in place.

@@ -14,6 +14,7 @@ pub mod setup;
 pub mod store_admin;
 pub(crate) mod values;
 pub mod versions;
+pub mod view;
 
 use backup::Backup;
 use bridge::Bridge;
@@ -32,6 +33,7 @@ use setup::Setup;
 use std::path::PathBuf;
 use store_admin::{Doctor, Dump, Eval, Export, Groups, Reset, Scan};
 use versions::{Review, Supersede};
+use view::View;
 
 /// Long-term memory for your agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -63,6 +65,11 @@ pub enum Command {
         after_help = "Press ? for the keys.\n\nExample\n  loci browse\n\nExample: procedures of every project\n  loci browse --all-groups --type procedural deploy"
     )]
     Browse(Browse),
+    /// Open the memories in the browser: search, read, correct, review, undo. Runs until interrupted.
+    #[command(
+        after_help = "Example\n  loci view\n\nExample: on a machine without a browser\n  loci view --no-open --port 7434"
+    )]
+    View(View),
     /// Print everything about one memory: text, relations, versions and log.
     #[command(
         visible_alias = "show",

@@ -14,6 +14,7 @@ use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use loci_proto::admin::VerbCall;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io;
 use tokio::task::JoinHandle;
@@ -51,6 +52,27 @@ impl StreamedAnswer {
                 Some(Err(error)) => return Err(broken(&error).into()),
             }
         }
+    }
+
+    /// Reads the first line of the body: JSON.
+    ///
+    /// # Errors
+    /// As [`StreamedAnswer::next_chunk`]; when the line does not have the shape of `T`.
+    pub async fn first_line<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        let mut line = Vec::new();
+        while line.last() != Some(&b'\n') {
+            match self.next_chunk().await? {
+                Some(chunk) => line.extend_from_slice(&chunk),
+                None => break,
+            }
+        }
+        serde_json::from_slice(&line)
+            .map_err(|error| Problem::new("The daemon's answer cannot be parsed").because(&error))
+    }
+
+    /// Waits until the daemon ends the answer.
+    pub async fn ended(&mut self) {
+        while let Ok(Some(_)) = self.next_chunk().await {}
     }
 
     /// Reads the whole body.

@@ -59,6 +59,7 @@ mod transfer;
 mod undo;
 mod uninstall;
 mod update;
+mod view;
 
 use crate::cli::Command;
 use crate::client::call::VerbClient;
@@ -98,6 +99,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Completions { shell } => return completions::run(shell),
         Command::Man { dir } => return man::run(dir.as_deref()),
         Command::Top(args) => return top::run(args).await,
+        Command::View(args) => return view::run(project_client()?, args).await,
         Command::Browse(args) => return browse::run(project_client()?, args).await,
         Command::Search(args) => search::run(&project_client()?, args).await?,
         Command::List(args) => list::run(&project_client()?, args).await?,

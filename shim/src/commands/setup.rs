@@ -114,6 +114,10 @@ fn print(args: &Setup, environment: &Environment, loci: &Path) -> Result<ExitCod
         }
     };
     print_line(text.trim_end())?;
+    if args.client.is_none() {
+        let hint = "a client that speaks only HTTP needs another entry: run loci serve --http";
+        print_note("Note:", hint);
+    }
     Ok(Exit::Ok.into())
 }
 

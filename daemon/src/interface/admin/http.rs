@@ -2,25 +2,21 @@
 //!
 //! Not here: MCP (on the agents' socket), anything over TCP.
 
-use crate::handlers;
-use crate::interface::admin::context::{AdminContext, error_response, read_call};
-use crate::interface::admin::{http_clients, transfer};
+use crate::interface::admin::calls::{status, verb, with_deadline};
+use crate::interface::admin::context::{AdminContext, error_response};
+use crate::interface::admin::{http_clients, transfer, viewer};
 use crate::interface::agents::listen::{self, ListenerContext};
 use crate::process::startup::StartupError;
-use crate::service::Caller;
 use axum::extract::connect_info::{ConnectInfo, Connected};
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Done, Status};
-use loci_proto::error::{Code, Failure};
-use loci_proto::requests::Request as VerbRequest;
+use loci_proto::admin::Done;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
 use tower::ServiceBuilder;
@@ -30,8 +26,6 @@ use tower::limit::GlobalConcurrencyLimitLayer;
 const MAX_VERBS: usize = 16;
 /// The same for verbs whose duration grows with the store.
 const MAX_LONG_VERBS: usize = 8;
-/// Maximum duration of a request.
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The user id of the client.
 #[derive(Clone)]
@@ -69,6 +63,7 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         .route("/reload", post(reload))
         .route("/model/look", post(reload_model))
         .route("/http/open", post(http_clients::open))
+        .route("/view/open", post(viewer::open))
         .route("/http/tokens", get(http_clients::tokens))
         .route("/http/tokens/add", post(http_clients::add_token))
         .route("/http/tokens/show", post(http_clients::show_token))
@@ -103,21 +98,6 @@ async fn owner_only(
     }
 }
 
-async fn with_deadline(request: Request, next: Next) -> Response {
-    match tokio::time::timeout(DEADLINE, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            Json(Failure::new(Code::Busy, "the request took too long")),
-        )
-            .into_response(),
-    }
-}
-
-async fn status(State(admin): State<AdminContext>) -> Json<Status> {
-    Json(admin.service.status().await)
-}
-
 async fn stop(State(admin): State<AdminContext>) -> Json<Done> {
     admin.draining.cancel();
     Json(Done { done: "The daemon is shutting down".to_owned() })
@@ -131,28 +111,6 @@ async fn reload_model(State(admin): State<AdminContext>) -> Json<Done> {
 async fn reload(State(admin): State<AdminContext>) -> Response {
     match admin.service.reload().await {
         Ok(reply) => Json(reply).into_response(),
-        Err(failure) => error_response(failure),
-    }
-}
-
-/// `POST /verbs/NAME` and `POST /long/NAME`: every verb, both the tools of agents and the verbs for people.
-async fn verb(
-    State(admin): State<AdminContext>,
-    Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    let call = match read_call(request).await {
-        Ok(call) => call,
-        Err(refusal) => return refusal,
-    };
-    let session = admin.session(call.session);
-    let caller = Caller { session: &session, key: None };
-    let answer = match VerbRequest::parse(&name, call.arguments) {
-        Ok(request) => handlers::handle(&admin.service, caller, request).await,
-        Err(failure) => Err(failure),
-    };
-    match answer {
-        Ok(answer) => Json(answer).into_response(),
         Err(failure) => error_response(failure),
     }
 }

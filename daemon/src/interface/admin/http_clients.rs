@@ -3,62 +3,24 @@
 //! Not here: the HTTP server (`interface::http`).
 
 use crate::interface::admin::context::{AdminContext, error_response};
-use crate::interface::http::opening::{self, OpenServer};
+use crate::interface::admin::open_while_connected;
+use crate::interface::http::opening;
 use axum::Json;
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use http_body::Frame;
-use loci_proto::error::{Code, Failure};
+use loci_proto::error::Failure;
 use loci_proto::group::GroupName;
 use loci_proto::http::{AddTokenRequest, OpenRequest, OpenedBy, TokenName, TokensReply};
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-use tokio_util::sync::WaitForCancellationFutureOwned;
-
-/// The reply of `POST /http/open`: one line, then nothing until the daemon drains. Dropped when the caller disconnects, and the server with
-/// it.
-struct OpenBody {
-    line: Option<Bytes>,
-    draining: Pin<Box<WaitForCancellationFutureOwned>>,
-    _server: OpenServer,
-}
-
-impl http_body::Body for OpenBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if let Some(line) = self.line.take() {
-            return Poll::Ready(Some(Ok(Frame::data(line))));
-        }
-        ready!(self.draining.as_mut().poll(context));
-        Poll::Ready(None)
-    }
-}
 
 /// `POST /http/open`.
 pub async fn open(State(admin): State<AdminContext>, Json(request): Json<OpenRequest>) -> Response {
-    match begin(&admin, request.port).await {
-        Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response(),
-        Err(failure) => error_response(failure),
-    }
+    begin(&admin, request.port).await.unwrap_or_else(error_response)
 }
 
-async fn begin(admin: &AdminContext, port: Option<u16>) -> Result<OpenBody, Failure> {
-    let server = admin.service.config.config().server;
-    let address = server.http_bind_address(port)?;
+async fn begin(admin: &AdminContext, port: Option<u16>) -> Result<Response, Failure> {
+    let address = admin.service.config.config().server.http_bind_address(port)?;
     let server = opening::open(&admin.listener, address, OpenedBy::Command).await?;
-    let mut line = serde_json::to_vec(&server.opened)
-        .map_err(|e| Failure::new(Code::Internal, e.to_string()))?;
-    line.push(b'\n');
-    let draining = Box::pin(admin.draining.clone().cancelled_owned());
-    Ok(OpenBody { line: Some(line.into()), draining, _server: server })
+    open_while_connected::response(&server.opened.clone(), server, admin.draining.clone())
 }
 
 /// `GET /http/tokens`.

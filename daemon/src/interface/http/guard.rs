@@ -1,10 +1,11 @@
 //! The layers before MCP: each refuses what the next one must not see. `routes` gives their order.
 //!
-//! A page in a browser can send requests to a loopback address. It cannot choose `Host` and `Origin`, cannot send JSON without asking
-//! first, and does not know a token. Not here: the answers (`refusal`), the tokens (`tokens`).
+//! A page in a browser cannot send JSON to another site without asking first, and does not know a token. Not here: host and origin
+//! (`own_address`), the answers (`refusal`), the tokens (`tokens`).
 
 use crate::interface::agents::faults::{self, Fault};
 use crate::interface::agents::transport::fault_answer;
+use crate::interface::http::own_address::{Repeated, only};
 use crate::interface::http::refusal::Refusal;
 use crate::interface::http::sessions::HttpCaller;
 use crate::interface::http::tokens::{Token, Tokens};
@@ -12,17 +13,15 @@ use crate::service::Service;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN,
-    TRANSFER_ENCODING, USER_AGENT, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING, USER_AGENT,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::http::GROUP_HEADER;
 use loci_proto::limits;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -53,77 +52,15 @@ pub enum Access {
 pub struct Guard {
     service: Arc<Service>,
     access: Access,
-    hosts: Arc<[String; 3]>,
-    origins: Arc<[String; 3]>,
     requests: Arc<Semaphore>,
 }
 
 impl Guard {
-    /// Creates the guard of a server that listens at this address.
+    /// Creates the guard of a server.
     #[must_use]
-    pub fn new(service: Arc<Service>, access: Access, address: SocketAddr) -> Self {
-        let port = address.port();
-        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
-        let origins = hosts.each_ref().map(|host| format!("http://{host}"));
-        Self {
-            service,
-            access,
-            hosts: hosts.into(),
-            origins: origins.into(),
-            requests: Arc::new(Semaphore::new(MAX_REQUESTS)),
-        }
+    pub fn new(service: Arc<Service>, access: Access) -> Self {
+        Self { service, access, requests: Arc::new(Semaphore::new(MAX_REQUESTS)) }
     }
-
-    fn is_own_host(&self, value: &[u8]) -> bool {
-        self.hosts.iter().any(|host| host.as_bytes() == value)
-    }
-}
-
-/// Refuses a request that was sent to another name: a page of another site whose name now leads to this machine (DNS rebinding).
-///
-/// # Errors
-/// The refusal.
-pub async fn check_host(
-    State(guard): State<Guard>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Refusal> {
-    let foreign = || Refusal::Foreign("Host");
-    let host = only(request.headers(), &HOST).ok().flatten().ok_or_else(foreign)?;
-    // An absolute request target names the server as well.
-    let target =
-        request.uri().authority().map_or(host.as_bytes(), |named| named.as_str().as_bytes());
-    if !guard.is_own_host(host.as_bytes()) || target != host.as_bytes() {
-        return Err(foreign());
-    }
-    Ok(next.run(request).await)
-}
-
-/// Refuses a request that a page of another site has sent.
-///
-/// # Errors
-/// The refusal.
-pub async fn check_origin(
-    State(guard): State<Guard>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Refusal> {
-    let is_own = |origin: &HeaderValue| guard.origins.iter().any(|own| origin == own.as_str());
-    match only(request.headers(), &ORIGIN) {
-        Ok(None) => {}
-        Ok(Some(origin)) if is_own(origin) => {}
-        _ => return Err(Refusal::Foreign("Origin")),
-    }
-    Ok(next.run(request).await)
-}
-
-/// Adds the headers of every answer: it is for this client alone, and no page may read it.
-pub async fn set_headers(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }
 
 /// Refuses a request without a valid token, and one for a project that its token may not use. Passes an [`HttpCaller`] on.
@@ -296,17 +233,4 @@ fn fault_response(fault: Fault) -> Response {
         Fault::Argument(..) => StatusCode::OK,
     };
     (status, axum::Json(fault_answer(fault))).into_response()
-}
-
-/// A header that may be given once is given more than once.
-struct Repeated;
-
-/// Returns the value of a header that may be given once; `None` without it.
-fn only<'a>(
-    headers: &'a HeaderMap,
-    name: &HeaderName,
-) -> Result<Option<&'a HeaderValue>, Repeated> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next();
-    if values.next().is_some() { Err(Repeated) } else { Ok(first) }
 }

@@ -8,6 +8,7 @@
 
 pub mod guard;
 pub mod opening;
+pub mod own_address;
 pub mod refusal;
 pub mod routes;
 pub mod server;

@@ -5,6 +5,7 @@
 use crate::interface::agents::listen::ListenerContext;
 use crate::interface::agents::mcp::McpHandler;
 use crate::interface::http::guard::{Access, Guard};
+use crate::interface::http::own_address::OwnAddress;
 use crate::interface::http::routes::routes;
 use crate::interface::http::server;
 use crate::interface::http::sessions::{HttpSessions, IDLE_LIMIT};
@@ -98,7 +99,8 @@ async fn open_reserved(
     let handler =
         McpHandler::for_http(Arc::clone(service), Arc::clone(&sessions), context.draining.clone());
     let access = Access::Tokens(Arc::clone(&context.tokens));
-    let router = routes(&Guard::new(Arc::clone(service), access, address), handler);
+    let guard = Guard::new(Arc::clone(service), access);
+    let router = routes(&guard, &OwnAddress::new(address), handler);
     let tasks = context.tasks.clone();
     context.tasks.spawn(end_idle_sessions(sessions, closing.clone()));
     context.tasks.spawn(server::serve(listener, router, closing.clone(), tasks));

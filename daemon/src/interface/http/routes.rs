@@ -3,6 +3,7 @@
 //! Host, then Origin, then path and method, then the token, then the body. Not here: what the layers check (`guard`).
 
 use crate::interface::http::guard::{self, Guard};
+use crate::interface::http::own_address::{self, OwnAddress};
 use crate::interface::http::refusal::Refusal;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -13,7 +14,11 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
 
 /// Returns the router of a server whose MCP requests `handler` answers.
-pub fn routes<H: ServerHandler + Clone + Sync>(guard: &Guard, handler: H) -> Router {
+pub fn routes<H: ServerHandler + Clone + Sync>(
+    guard: &Guard,
+    address: &OwnAddress,
+    handler: H,
+) -> Router {
     let mcp: MethodRouter = post_service(mcp(handler))
         .route_layer(from_fn_with_state(guard.clone(), guard::read_body))
         .route_layer(from_fn_with_state(guard.clone(), guard::authenticate))
@@ -22,9 +27,9 @@ pub fn routes<H: ServerHandler + Clone + Sync>(guard: &Guard, handler: H) -> Rou
         .route("/mcp", mcp)
         .route("/health", get(async || "ok\n").fallback(async || Refusal::Method("GET")))
         .fallback(async || Refusal::NotFound)
-        .layer(from_fn_with_state(guard.clone(), guard::check_origin))
-        .layer(from_fn_with_state(guard.clone(), guard::check_host))
-        .layer(from_fn(guard::set_headers))
+        .layer(from_fn_with_state(address.clone(), own_address::check_origin))
+        .layer(from_fn_with_state(address.clone(), own_address::check_host))
+        .layer(from_fn(own_address::set_headers))
 }
 
 /// Returns rmcp's service. It keeps nothing between requests, and answers with JSON unless there is progress to report first.

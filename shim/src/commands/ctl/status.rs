@@ -85,6 +85,9 @@ fn status_text(status: &Status) -> String {
     if let Some(http) = &status.http {
         row("http", escape_line(&http.url));
     }
+    for viewer in &status.viewers {
+        row("viewer", escape_line(viewer));
+    }
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
@@ -264,6 +267,7 @@ mod tests {
                 url: "http://127.0.0.1:7433/mcp".to_owned(),
                 opened_by: OpenedBy::Config,
             }),
+            viewers: vec!["http://127.0.0.1:40123/".to_owned()],
         }
     }
 
@@ -281,6 +285,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   backups   2, the last MINUTE, verified MINUTE, tested never
   hooks     claude, last MINUTE, delivered 12 (last EARLIER), missed 1
   http      http://127.0.0.1:7433/mcp
+  viewer    http://127.0.0.1:40123/
   sessions  2
 
   CLIENT       PROJECT          PID  CALLS  SINCE

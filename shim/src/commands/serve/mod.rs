@@ -8,7 +8,6 @@ mod token;
 use crate::cli::Cli;
 use crate::cli::serve::{Serve, ServeCommand};
 use crate::client::call::VerbClient;
-use crate::client::stream::StreamedAnswer;
 use crate::commands::mcp;
 use crate::output::{Problem, escape_line, print_line};
 use clap::CommandFactory;
@@ -59,28 +58,15 @@ async fn serve_http(port: Option<u16>) -> Result<(), Problem> {
     let body = serde_json::to_vec(&OpenRequest { port }).map_err(io::Error::from)?;
     let body = Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed();
     let mut answer = client.post_streamed("/http/open", body).await?;
-    let opened = first_line(&mut answer).await?;
+    let opened: Opened = answer.first_line().await?;
     print_line(opened_text(&opened))?;
-    let ended = async { while let Ok(Some(_)) = answer.next_chunk().await {} };
     tokio::select! {
         _ = interrupt.recv() => Ok(()),
         _ = terminate.recv() => Ok(()),
-        () = ended => Err(Problem::new("The daemon has stopped, and HTTP clients are no longer served")
+        () = answer.ended() => Err(Problem::new("The daemon has stopped, and HTTP clients are no longer served")
             .hint("Run it again, or set server.transport = \"http\" to have the daemon open it at each start")
             .exit(Exit::Unreachable)),
     }
-}
-
-async fn first_line(answer: &mut StreamedAnswer) -> Result<Opened, Problem> {
-    let mut line = Vec::new();
-    while line.last() != Some(&b'\n') {
-        match answer.next_chunk().await? {
-            Some(chunk) => line.extend_from_slice(&chunk),
-            None => break,
-        }
-    }
-    serde_json::from_slice(&line)
-        .map_err(|error| Problem::new("The daemon's answer cannot be parsed").because(&error))
 }
 
 fn opened_text(opened: &Opened) -> String {

@@ -182,9 +182,22 @@ async function mergeMemories(/** @type {string} */ first, /** @type {string} */ 
       content.value.trim() ? body[0].querySelector("input:checked").value : undefined }], "wide");
     if (!kept) return;
     const other = kept === first ? second : first;
-    await change("Merged", () => callAbout("merge", kept, { keep: kept, with: other, content: content.value }));
+    await change("Merged", () => mergeInto(kept, other, content.value, texts.find((memory) => memory.id === kept).content));
   } catch (error) {
     tellFailure(error);
+  }
+}
+
+/** Supersedes one memory by another, and gives that the merged text; both acts are undone together. */
+async function mergeInto(/** @type {string} */ kept, /** @type {string} */ other, /** @type {string} */ content, /** @type {string} */ before) {
+  const first = await callAbout("supersede", other, { old: other, new: kept });
+  if (content === before) return first;
+  try {
+    const second = await callAbout("edit", kept, { memory_id: kept, content });
+    return { acts: [first.act, second.act].filter(Boolean) };
+  } catch (error) {
+    if (first.act) await call("undo", { id: first.act });
+    throw error;
   }
 }
 

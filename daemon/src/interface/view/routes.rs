@@ -1,0 +1,170 @@
+//! The paths of the viewer, and what a page may ask for.
+//!
+//! The page and `/health` are open and hold nothing; everything under `/api` needs [`access`](super::access). Not here: what the verbs do.
+
+use crate::interface::admin::context::{error_response, read_call};
+use crate::interface::admin::{calls, transfer};
+use crate::interface::http::own_address::{self, OwnAddress};
+use crate::interface::http::refusal::Refusal;
+use crate::interface::view::access::{EVENTS_PATH, authenticate};
+use crate::interface::view::boot::{Boot, boot};
+use crate::interface::view::context::ViewContext;
+use crate::interface::view::events::events;
+use crate::interface::view::page::page;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use loci_proto::error::{Code, Failure};
+use loci_proto::requests::backup::BackupList;
+use tower::limit::GlobalConcurrencyLimitLayer;
+
+/// Verbs that only read, or whose changes a person can undo.
+const VERBS: [&str; 32] = [
+    "recall_memory",
+    "memory_stats",
+    "memory_inspect",
+    "store_memory",
+    "store_relation",
+    "forget_memory",
+    "forget_many",
+    "restore_memory",
+    "list",
+    "facets",
+    "find",
+    "edit",
+    "pin",
+    "move_to",
+    "supersede",
+    "review",
+    "confirm",
+    "undo",
+    "redo",
+    "injected",
+    "history",
+    "maintenance",
+    "cleanup",
+    "groups",
+    "groups_rename",
+    "groups_alias",
+    "groups_switch",
+    "bridge",
+    "backup",
+    "doctor",
+    "config",
+    "scan",
+];
+
+/// Arguments of them that cannot be undone, or that change more than memories: the command line has them.
+const REFUSED: [(&str, &str); 4] = [
+    ("forget_memory", "hard_delete"),
+    ("scan", "redact"),
+    ("doctor", "fix"),
+    ("doctor", "dismiss"),
+];
+/// Maximum number of verbs that are served at the same time; further ones wait.
+const MAX_VERBS: usize = 8;
+/// The same for those without a deadline.
+const MAX_LONG_VERBS: usize = 4;
+
+/// Returns the router of a viewer at this address.
+pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
+    let verbs = Router::new()
+        .route("/api/verbs/{name}", post(verb))
+        .layer(GlobalConcurrencyLimitLayer::new(MAX_VERBS))
+        .layer(from_fn(calls::with_deadline));
+    let long = Router::new()
+        .route("/api/long/{name}", post(verb))
+        .layer(GlobalConcurrencyLimitLayer::new(MAX_LONG_VERBS));
+    let streams = Router::new()
+        .route("/api/status", get(calls::status))
+        .route("/api/export", post(transfer::export))
+        .route("/api/import", post(transfer::import))
+        .with_state(view.admin.clone());
+    let api = Router::new()
+        .route("/api/boot", get(boot))
+        .route(EVENTS_PATH, get(events))
+        .route("/api/backups", get(backups))
+        .merge(verbs)
+        .merge(long)
+        .with_state(view.clone())
+        .merge(streams)
+        .layer(from_fn_with_state(view.access.clone(), authenticate))
+        .layer(from_fn(check_change));
+    Router::new()
+        .route("/open/{token}", get(open))
+        .route("/", get(async || page(&None::<Boot>, None)))
+        .with_state(view.clone())
+        .route("/health", get(async || "ok\n"))
+        .merge(api)
+        .fallback(async || Refusal::NotFound)
+        .layer(from_fn_with_state(address.clone(), own_address::check_origin))
+        .layer(from_fn_with_state(address.clone(), own_address::check_host))
+        .layer(from_fn(own_address::set_headers))
+}
+
+/// `GET /open/TOKEN`: the page with the first data, and its cookie; once. The page of a used link asks for its data.
+async fn open(State(view): State<ViewContext>, Path(token): Path<String>) -> Response {
+    if !view.access.take(&token) {
+        return page(&None::<Boot>, None);
+    }
+    match Boot::read(&view).await {
+        Ok(boot) => page(&boot, Some(view.access.set_cookie())),
+        Err(failure) => error_response(failure),
+    }
+}
+
+/// `POST /api/verbs/NAME` and `POST /api/long/NAME`.
+async fn verb(
+    State(view): State<ViewContext>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    if !VERBS.contains(&name.as_str()) {
+        return refuse(&name);
+    }
+    let call = match read_call(request).await {
+        Ok(call) => call,
+        Err(refusal) => return refusal,
+    };
+    let is_refused = |(verb, argument): &(&str, &str)| {
+        *verb == name && call.arguments.get(*argument).is_some_and(|value| *value != false)
+    };
+    if let Some((verb, argument)) = REFUSED.iter().find(|refused| is_refused(refused)) {
+        return refuse(&format!("{verb} with {argument}"));
+    }
+    calls::answer(&view.admin, &name, call).await
+}
+
+fn refuse(what: &str) -> Response {
+    let failure = Failure::new(Code::Invalid, format!("the viewer does not call {what}"))
+        .hint("Use the command line: loci help");
+    (StatusCode::FORBIDDEN, Json(failure)).into_response()
+}
+
+/// `GET /api/backups`.
+async fn backups(State(view): State<ViewContext>) -> Response {
+    match view.admin.service.list_backups().await {
+        Ok(backups) => Json(BackupList { backups }).into_response(),
+        Err(failure) => error_response(failure),
+    }
+}
+
+/// A request that changes something names the page that sends it, and has JSON, which no form can send.
+async fn check_change(request: Request, next: Next) -> Result<Response, Refusal> {
+    if request.method().is_safe() {
+        return Ok(next.run(request).await);
+    }
+    if !request.headers().contains_key(ORIGIN) {
+        return Err(Refusal::Foreign("Origin"));
+    }
+    let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = json.and_then(|value| value.split(';').next()).map(str::trim);
+    match essence {
+        Some("application/json" | "application/x-ndjson") => Ok(next.run(request).await),
+        _ => Err(Refusal::NotJson("Content-Type")),
+    }
+}

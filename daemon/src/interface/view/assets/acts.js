@@ -1,6 +1,6 @@
 // Changes of the store. Each can be undone: from the message that tells it, with `u`, or in the history of acts.
 
-/** @typedef {{label: string, acts: number[], created?: string}} Change what this page changed, newest act last */
+/** @typedef {{label: string, acts: number[], wrote?: string}} Change what this page changed, newest act last */
 
 /** Changes of this page, and those that it undid. */
 const changes = { done: /** @type {Change[]} */ ([]), undone: /** @type {Change[]} */ ([]) };
@@ -8,16 +8,16 @@ const changes = { done: /** @type {Change[]} */ ([]), undone: /** @type {Change[
 /**
  * Makes a change, tells it, and shows what the store holds then. Returns the reply, or `null` if it failed.
  * @param {string} label what was done, for example "Forgotten"
- * @param {() => Promise<any>} act returns a reply with `act`, or with `acts` and `created`
+ * @param {() => Promise<any>} act returns a reply with `act`, or with `acts` and `wrote`, the id of a new memory
  */
 async function change(label, act) {
   try {
     const reply = await act();
     const acts = reply.acts ?? (reply.act ? [reply.act] : []);
-    if (acts.length === 0 && !reply.created) {
+    if (acts.length === 0 && !reply.wrote) {
       toast(`${label}: nothing was changed`);
     } else {
-      const made = { label, acts, created: reply.created };
+      const made = { label, acts, wrote: reply.wrote };
       changes.done.push(made);
       changes.undone.length = 0;
       toast(label, { action: ["Undo", () => undoChange(made)] });
@@ -39,8 +39,8 @@ async function undoChange(/** @type {Change} */ made) {
   try {
     if (made.acts.length > 0) await call("undo", { ids: made.acts });
     let acts = made.acts;
-    if (made.created) {
-      const reply = await callAbout("forget_memory", made.created, { memory_id: made.created, reason: "undone in loci view" });
+    if (made.wrote) {
+      const reply = await callAbout("forget_memory", made.wrote, { memory_id: made.wrote, reason: "undone in loci view" });
       acts = reply.act ? [...acts, reply.act] : acts;
     }
     changes.done.splice(changes.done.indexOf(made), 1);
@@ -73,8 +73,8 @@ async function redoLast() {
   const made = changes.undone.at(-1);
   try {
     if (made) {
-      if (made.created) await call("undo", { id: made.acts.at(-1) });
-      const acts = made.created ? made.acts.slice(0, -1) : made.acts;
+      if (made.wrote) await call("undo", { id: made.acts.at(-1) });
+      const acts = made.wrote ? made.acts.slice(0, -1) : made.acts;
       if (acts.length > 0) await call("redo", { id: acts.at(-1) });
       changes.undone.pop();
       changes.done.push({ ...made, acts });

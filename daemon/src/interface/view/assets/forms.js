@@ -84,7 +84,7 @@ async function newMemory() {
   const stored = await openDialog("New memory", body, [{ label: "Store", value: save, kind: "primary" }], "wide");
   if (!stored) return;
   if (stored.deduplicated) toast("This is known already; the memory that says so was strengthened");
-  else await change("Stored", async () => ({ created: stored.id }));
+  else await change("Stored", async () => ({ wrote: stored.id }));
   go(address("memories", "", { id: stored.id }));
 }
 
@@ -150,14 +150,14 @@ async function supersedeMemory(/** @type {any} */ memory) {
   await change("Superseded", async () => {
     const group = await projectFor(memory.id);
     let by = picker.chosen;
-    let created;
+    let wrote;
     if (content.value.trim()) {
       const stored = await call("store_memory", { content: content.value, type: memory.type, scope: memory.scope, group });
       by = stored.id;
-      created = stored.deduplicated ? undefined : stored.id;
+      wrote = stored.deduplicated ? undefined : stored.id;
     }
     const reply = await call("supersede", { old: memory.id, new: by, group });
-    return { acts: reply.act ? [reply.act] : [], created };
+    return { acts: reply.act ? [reply.act] : [], wrote };
   });
 }
 

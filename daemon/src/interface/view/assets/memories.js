@@ -182,7 +182,9 @@ function memoriesView(route) {
 
   /** A row became the active one, or the person opens it. */
   function chosen(/** @type {number} */ index, /** @type {string} */ how) {
+    clearTimeout(opening);
     const memory = feed.at(index);
+    isWaiting = !memory;
     if (!memory) return;
     const isWide = matchMedia("(min-width: 1000px)").matches;
     if (how === "move" && !isWide) return;
@@ -194,7 +196,6 @@ function memoriesView(route) {
     } else {
       replaceAddress(to);
       query = changed;
-      clearTimeout(opening);
       opening = setTimeout(showDetail, how === "move" ? 60 : 0);
       focusDetail = how === "enter";
     }

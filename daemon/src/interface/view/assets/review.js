@@ -103,7 +103,7 @@ function keepBoth(/** @type {any} */ pair) {
   return change("Both kept", async () => {
     const reply = await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
     const { acts } = await call("history", { memory_id: pair.newer.id, limit: 1 });
-    return { ...reply, act: reply.act ?? (acts[0]?.act === "review" || acts[0]?.act === "keep" ? acts[0].id : undefined), created: undefined };
+    return { ...reply, act: reply.act ?? (acts[0]?.act === "review" || acts[0]?.act === "keep" ? acts[0].id : undefined) };
   });
 }
 

@@ -68,11 +68,12 @@ const ACT_NAMES = /** @type {Record<string, string>} */ ({
   edit: "Edited", forget: "Forgotten", forget_many: "Forgotten", restore: "Restored", pin: "Pinned", supersede: "Superseded", confirm: "Confirmed", undo: "Undo",
   redo: "Redo", import: "Import", compact: "Compacted", promote: "Promoted", link: "Linked", cleanup: "Cleaned up", move: "Moved", move_to: "Moved", merge: "Merged",
   store: "Stored", relate: "Related", reject: "Given up", review: "Both kept", groups_rename: "Project renamed", groups_merge: "Projects merged",
-  groups_alias: "Alias of a project", store_relation: "Related", hard_delete: "Deleted",
+  groups_alias: "Alias of a project", store_relation: "Related", hard_delete: "Deleted", undo_session: "A session undone", keep: "Both kept", groups_switch: "Project switched",
 });
 
 function actName(/** @type {string} */ act) {
-  return ACT_NAMES[act] ?? act;
+  const key = act.replaceAll(/[ -]/g, "_");
+  return ACT_NAMES[key] ?? key.replaceAll("_", " ");
 }
 
 /** What an act changed, in a few lines. */

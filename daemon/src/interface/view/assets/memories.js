@@ -84,7 +84,6 @@ function memoriesView(route) {
       feed.begin(boot.list);
       drawList();
     } else {
-      facets = null;
       list.element.setAttribute("aria-busy", "true");
       feed.load();
       loadFacets();

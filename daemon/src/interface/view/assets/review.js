@@ -14,14 +14,14 @@ async function countReviews() {
 }
 
 /** Finds pairs in the projects of the store, as far as the first page of each. */
-async function findPairs(/** @type {string} */ project) {
+async function findPairs(/** @type {string} */ project, /** @type {boolean} */ all) {
   const groups = project ? [project] : [undefined, ...boot.groups.filter((group) => !group.off).slice(0, 8).map((group) => group.id)];
   const pairs = new Map();
   let examined = 0;
   for (const group of groups) {
     let before;
     for (let page = 0; page < 8 && pairs.size < PAIRS; page += 1) {
-      const reply = await call("review", { limit: PAIRS, group, before });
+      const reply = await call("review", { limit: PAIRS, group, before, all: all || undefined });
       examined += reply.examined;
       for (const pair of reply.pairs) pairs.set(`${pair.newer.id} ${pair.older.id}`, { ...pair, group });
       before = reply.next;
@@ -41,15 +41,18 @@ async function findPairs(/** @type {string} */ project) {
 function reviewView(/** @type {Route} */ route) {
   const tab = route.query.get("tab") ?? "conflicts";
   const project = route.query.get("project") ?? "";
+  const all = route.query.get("all") === "1";
   const tabs = [["conflicts", "Conflicts"], ["candidates", "Candidates"], ["flagged", "Flagged"], ["imported", "Imported"]];
   const links = h("div", { class: "tabs", role: "group", "aria-label": "What to review" }, tabs.map(([name, label]) =>
     h("a", { href: address("review", "", { tab: name, project }), "aria-current": name === tab ? "true" : undefined, class: "tab" }, label)));
   const choice = projectSelect(project, "All projects");
   choice.setAttribute("aria-label", "Project");
   choice.addEventListener("change", () => go(address("review", "", { tab, project: choice.value })));
+  const box = h("input", { type: "checkbox", checked: all, onchange: () => go(address("review", "", { tab, project, all: all ? "" : "1" })) });
+  const kept = tab === "conflicts" && h("label", { class: "check" }, box, h("span", null, "Also pairs that were kept"));
   const scope = { all_groups: project ? undefined : true, group: project, from_group: project ? true : undefined, limit: 100, text_chars: 600 };
   const asks = /** @type {Record<string, () => Promise<any>>} */ ({
-    conflicts: () => findPairs(project),
+    conflicts: () => findPairs(project, all),
     candidates: () => call("list", { ...scope, status: "candidate" }),
     flagged: () => call("list", { ...scope, flags: true, status: "all" }),
     imported: () => call("list", { ...scope, trust: "import" }),
@@ -61,7 +64,7 @@ function reviewView(/** @type {Route} */ route) {
     imported: "Memories of an import that you have not confirmed.",
   });
   const view = pageView("Review", {
-    intro: intros[tab], tools: [links, choice], ask: asks[tab] ?? asks.conflicts,
+    intro: intros[tab], tools: [links, choice, kept], ask: asks[tab] ?? asks.conflicts,
     draw: (reply) => (reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab)),
     update: () => false,
     keys: [["j", "Next", () => moveCard(1)], ["k", "Previous", () => moveCard(-1)]],
@@ -98,13 +101,15 @@ function drawPairs(/** @type {any} */ reply) {
   });
 }
 
-/** Records that both memories of a pair are right. */
-function keepBoth(/** @type {any} */ pair) {
-  return change("Both kept", async () => {
-    const reply = await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
-    const { acts } = await call("history", { memory_id: pair.newer.id, limit: 1 });
-    return { ...reply, act: reply.act ?? (acts[0]?.act === "review" || acts[0]?.act === "keep" ? acts[0].id : undefined) };
-  });
+/** Records that both memories of a pair are right. Nothing of them changes, and the pair can be listed again. */
+async function keepBoth(/** @type {any} */ pair) {
+  try {
+    await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
+    toast("Both kept; the pair is not listed again", { action: ["List kept pairs", () => go(address("review", "", { all: "1" }))] });
+    refreshView();
+  } catch (error) {
+    tellFailure(error);
+  }
 }
 
 function drawWaiting(/** @type {any} */ reply, /** @type {string} */ tab) {

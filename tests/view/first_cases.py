@@ -27,6 +27,8 @@ def works_after_one_request(viewer):
     again.keyboard.press("j")
     expect(again.locator(".row[aria-selected='true']")).to_have_count(1)
     assert "/open/" not in page.url, page.url
+    if viewer.memory_before:
+        print(f"        the daemon has {(viewer.memory() - viewer.memory_before) / 1024:.1f} MiB more than before the viewer was opened")
 
 
 def shown_memories(viewer):

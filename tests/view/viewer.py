@@ -43,8 +43,18 @@ class Viewer:
     def start(self):
         """Fills the store, opens the viewer and the first page; returns that page."""
         self.loci("import", "--mine", str(self._encoded_notes()))
-        self.home.status()
+        self.loci("list", "--all-groups")
+        self.pid = self.home.status()["pid"]
+        self.memory_before = self.memory()
         return self.open_first()
+
+    def memory(self):
+        """Memory of the daemon that is its own, in KiB; `None` where the system does not say."""
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        return int(re.search(r"^RssAnon:\s+(\d+)", status, re.MULTILINE)[1])
 
     def _encoded_notes(self):
         """The export of the notes with their vectors; encodes them the first time, which takes a minute."""

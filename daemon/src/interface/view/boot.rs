@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Memories of the first page: what the largest screen shows at once.
-const FIRST_ROWS: usize = 40;
+const FIRST_ROWS: usize = 30;
 /// Characters of a text that a row shows.
-const ROW_CHARS: usize = 240;
+const ROW_CHARS: usize = 200;
 
 /// The data of the page.
 #[derive(Debug, Serialize)]

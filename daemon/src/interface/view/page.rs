@@ -28,6 +28,7 @@ const SCRIPTS: &[(&str, &str)] = assets![
     "acts.js",
     "api.js",
     "backups.js",
+    "changes.js",
     "detail.js",
     "detail_parts.js",
     "dom.js",

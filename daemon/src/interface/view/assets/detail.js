@@ -116,6 +116,7 @@ function factsOf(/** @type {any} */ memory) {
     ["Confidence", [confidence, ` ${percent(memory.confidence)}${memory.pinned ? ", does not fade" : ""}`]],
     memory.access_count > 0 && ["Used", [counted(memory.access_count, "time"), memory.last_accessed && [", last ", timeOf(memory.last_accessed)]]],
     (memory.metadata.event_date || memory.event_date_derived) && ["Day of the event", [memory.metadata.event_date || memory.event_date_derived, memory.event_date_derived && " (from the text)"]],
+    (memory.metadata.valid_from || memory.metadata.valid_to) && ["True", `${memory.metadata.valid_from ?? "always"} to ${memory.metadata.valid_to ?? "now"}`],
     memory.expires_at && ["Expires", timeOf(memory.expires_at)],
     memory.branch && ["Checked out", [memory.branch, memory.commit && ` at ${memory.commit.slice(0, 10)}`]],
     memory.superseded_by && ["Replaced by", memory.superseded_by === "forgotten" ? "nothing: it was forgotten" : memoryLink(memory.superseded_by, shortId(memory.superseded_by))],

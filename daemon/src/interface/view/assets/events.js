@@ -1,9 +1,12 @@
 // Changes that others make while the page is open: server-sent events tell that the store has changed, and the view asks again.
 
 /** Time in which several changes are shown at once, in milliseconds. */
-const GATHER_MS = 250;
+const GATHER_MS = 200;
+/** Least time between two refreshes, and between two counts of what waits for review, in milliseconds. */
+const REFRESH_MS = 1000;
+const COUNT_MS = 5000;
 
-const live = { timer: 0, isWaiting: false, source: /** @type {EventSource | null} */ (null) };
+const live = { timer: 0, refreshedAt: 0, countedAt: 0, isWaiting: false, source: /** @type {EventSource | null} */ (null) };
 
 /** Begins to listen. */
 function listen() {
@@ -34,9 +37,12 @@ function storeChanged() {
   }
   live.timer = setTimeout(() => {
     live.isWaiting = false;
+    live.refreshedAt = Date.now();
     refreshView();
+    if (Date.now() - live.countedAt < COUNT_MS) return;
+    live.countedAt = Date.now();
     countReviews();
-  }, GATHER_MS);
+  }, Math.max(GATHER_MS, live.refreshedAt + REFRESH_MS - Date.now()));
 }
 
 function setConnection(/** @type {string} */ state, /** @type {string} */ sentence) {

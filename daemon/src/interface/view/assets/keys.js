@@ -46,7 +46,7 @@ function onKey(/** @type {KeyboardEvent} */ event) {
 function runKey(/** @type {string} */ key) {
   if (Date.now() < chordUntil) {
     chordUntil = 0;
-    const view = Object.entries(VIEWS).find(([, candidate]) => candidate.key === key);
+    const view = Object.entries(VIEWS).find(([name, candidate]) => candidate.key === key && (name !== "changes" || boot.time_travel));
     if (view) go(address(view[0]));
     return view !== undefined;
   }
@@ -87,7 +87,7 @@ function showHelp() {
     h("h3", null, title),
     h("dl", { class: "keys" }, rows.map(([keys, what]) => h("div", null, h("dt", null, keys.split(" ").map((key) => h("kbd", null, key))), h("dd", null, what)))),
   ];
-  const views = Object.values(VIEWS).filter((view) => view.key).map((view) => /** @type {[string, string]} */ ([`g ${view.key}`, view.title]));
+  const views = Object.entries(VIEWS).filter(([name, view]) => view.key && (name !== "changes" || boot.time_travel)).map(([, view]) => /** @type {[string, string]} */ ([`g ${view.key}`, view.title]));
   const own = (shown.view?.keys ?? []).filter(([, what]) => what).map(([key, what]) => /** @type {[string, string]} */ ([key, what]));
   const everywhere = GLOBAL_KEYS.map(([key, what]) => /** @type {[string, string]} */ ([key, what]));
   everywhere.push(["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+Enter", "Save a form"], ["Esc", "Leave a field, close a dialog"]);

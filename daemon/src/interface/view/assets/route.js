@@ -14,6 +14,7 @@ const VIEWS = {
   timeline: { title: "Timeline", key: "t", make: (route) => timelineView(route) },
   sessions: { title: "Sessions", key: "s", make: (route) => sessionsView(route) },
   history: { title: "History", key: "h", make: (route) => historyView(route) },
+  changes: { title: "What changed", key: "d", make: (route) => changesView(route), hidden: true },
   maintenance: { title: "Maintenance", key: "c", make: () => maintenanceView() },
   backups: { title: "Health", key: "b", make: () => backupsView() },
   transfer: { title: "Import & export", key: "i", make: () => transferView() },

@@ -88,7 +88,7 @@ function buildHeader() {
 }
 
 function buildNavigation() {
-  const items = Object.entries(VIEWS).filter(([, view]) => !view.hidden).map(([name, view]) =>
+  const items = Object.entries(VIEWS).filter(([name, view]) => !view.hidden || (name === "changes" && boot.time_travel)).map(([name, view]) =>
     h(
       "li", null,
       h(

@@ -23,6 +23,7 @@ function buildTimeTravel() {
     told.textContent = asOf ? DAY.format(Date.parse(asOf)) : "now";
     slider.setAttribute("aria-valuetext", told.textContent);
     back.hidden = !asOf;
+    since.hidden = !asOf;
     document.body.classList.toggle("in-the-past", Boolean(asOf));
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -31,5 +32,7 @@ function buildTimeTravel() {
       showRoute();
     }, SLIDE_MS);
   }
-  box.append(icon("history"), slider, told, back);
+  const since = button("What changed since", () => go(address("changes", "", { since: asOf })), { kind: "small-button" });
+  since.hidden = true;
+  box.append(icon("history"), slider, told, back, since);
 }

@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import expect
-from steps import first_row, goto, settled, toast
+from steps import clear_toasts, first_row, goto, settled, toast
 
 
 def shows_what_others_change(viewer):
@@ -77,6 +77,13 @@ def works_with_the_keyboard(viewer):
     toast(page, "Done again")
     page.keyboard.press("u")
     toast(page, "Undone: Pinned")
+    clear_toasts(page)
+    tool = page.locator(".detail [data-key='tool-Pin']")
+    tool.focus()
+    page.keyboard.press("Enter")
+    toast(page, "Pinned")
+    page.keyboard.press("u")
+    toast(page, "Undone: Pinned")
     page.keyboard.press("?")
     page.get_by_label("Single keys act").uncheck()
     page.keyboard.press("Escape")
@@ -84,6 +91,18 @@ def works_with_the_keyboard(viewer):
     expect(page.locator("dialog")).to_have_count(0)
     page.evaluate("() => localStorage.removeItem('loci.keys')")
     goto(page, "#/memories")
+
+
+def tells_the_end(viewer):
+    """When `loci view` has ended, the page says so and what to do"""
+    page = viewer.page()
+    settled(page)
+    viewer.end_command()
+    expect(page.locator(".connection.lost")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    expect(page.locator("#main .failed")).to_contain_text("loci view")
+    viewer.faults.clear()
 
 
 CASES = [shows_what_others_change, keeps_the_place, works_with_the_keyboard]

@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 from viewer import Viewer
 
 CASES = [
-    *first_cases.CASES, *change_cases.CASES, *view_cases.CASES, *live_cases.CASES, *frame_cases.CASES, *look_cases.CASES,
+    *first_cases.CASES, *change_cases.CASES, *view_cases.CASES, *live_cases.CASES, *frame_cases.CASES, *look_cases.CASES, live_cases.tells_the_end,
 ]
 MESSAGE_LINES = 30
 """Lines of the message of a failure that are printed."""

@@ -141,10 +141,15 @@ class Viewer:
             agent.close()
         if self.context:
             self.context.close()
+        self.end_command()
+
+    def end_command(self):
+        """Ends `loci view`."""
         if self._command:
             self._command.terminate()
             self._command.wait(timeout=10)
             self._command.stdout.close()
+            self._command = None
 
 
 class Agent:

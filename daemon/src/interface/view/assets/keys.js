@@ -38,8 +38,14 @@ function onKey(/** @type {KeyboardEvent} */ event) {
     onEscape();
     return;
   }
-  if (isTyping() || !hasSingleKeys()) return;
+  if (isTyping() || !hasSingleKeys() || isPressedByItself(event)) return;
   if (runKey(event.key)) event.preventDefault();
+}
+
+/** Returns true if the element with the focus does something itself with Enter or space. */
+function isPressedByItself(/** @type {KeyboardEvent} */ event) {
+  const active = document.activeElement;
+  return (event.key === "Enter" || event.key === " ") && Boolean(active?.matches("button, a, summary, input, [role=button], [tabindex='0']:not([role=option])"));
 }
 
 /** Runs what a key stands for; returns false if it stands for nothing. */

@@ -100,6 +100,8 @@ function memoriesView(route) {
       if (asked !== facetsAsked) return;
       // No text contains the whole question: what the filters hold without it is more use.
       if (text && found.total === 0) Object.assign(found, await call("facets", { group, from_group, all_groups, status: state }));
+      const isNew = found.project.some((/** @type {any} */ entry) => !boot.groups.some((group) => group.id === entry.value));
+      if (isNew) boot.groups = (await call("groups")).groups;
       found.month.sort((/** @type {any} */ a, /** @type {any} */ b) => (a.value < b.value ? -1 : 1));
       facets = found;
       drawFacets();

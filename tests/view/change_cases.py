@@ -41,7 +41,9 @@ def corrects_a_wrong_fact(viewer):
 def undoes_every_change(viewer):
     """Pin, forget, restore, reject, confirm, move, relate and a new memory: each is made and undone"""
     page = viewer.page()
-    identity = viewer.agent().call("store_memory", content="Grafana panels of the mail gateway are grouped by region.", type="semantic")["id"]
+    identity = viewer.agent().call("store_memory", content="Grafana panels of the mail gateway are grouped by region.", type="semantic")[
+        "id"
+    ]
     detail = open_memory(page, identity)
     act(page, "Pin")
     expect(detail.locator(".mark.pinned")).to_be_visible()

@@ -1,5 +1,6 @@
 """The first page: it works after one request, is small, runs nothing of a memory, and needs its cookie and its key."""
 
+import json
 import urllib.error
 import urllib.request
 
@@ -9,6 +10,10 @@ from steps import first_row, goto, open_memory, settled
 from viewer import MEMORIES
 
 MAX_PAGE_BYTES = 200_000
+TEXT_WITHOUT_HIDDEN = """element => {
+    for (const hidden of element.querySelectorAll(".hidden-char")) hidden.remove();
+    return element.textContent;
+}"""
 
 
 def works_after_one_request(viewer):
@@ -70,7 +75,7 @@ def shows_texts_as_texts(viewer):
     for at, text in enumerate(INJECTIONS):
         detail = open_memory(page, memory_id(number + at))
         content = detail.locator(".content")
-        shown = content.evaluate("element => { for (const hidden of element.querySelectorAll('.hidden-char')) hidden.remove(); return element.textContent }")
+        shown = content.evaluate(TEXT_WITHOUT_HIDDEN)
         expected = "".join(character for character in text if character not in "\u202e\u200b\u0007\u001b")
         assert shown == expected, (shown, expected)
         assert content.evaluate("element => element.querySelectorAll(':not(mark, .hidden-char)').length") == 0
@@ -90,8 +95,6 @@ def shows_texts_as_texts(viewer):
 def memory_text(viewer, number):
     """The text of a memory of the store."""
     lines = (viewer.home.root / "notes.jsonl").read_text(encoding="utf-8").splitlines()
-    import json
-
     for line in lines[:200]:
         record = json.loads(line)
         if record.get("id") == memory_id(number):

@@ -9,7 +9,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "daemon/src/interface/view/assets
 def joined():
     """The scripts in the order of their names, in one scope."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.js"))]
-    return "// @ts-check\n(() => {\n\"use strict\";\n" + "\n".join(texts) + "\n})();\n"
+    return '// @ts-check\n(() => {\n"use strict";\n' + "\n".join(texts) + "\n})();\n"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,19 @@ import re
 from playwright.sync_api import expect
 from steps import clear_toasts, first_row, goto, settled, toast
 
+VIEW_KEYS = {
+    "r": "review",
+    "g": "graph",
+    "t": "timeline",
+    "s": "sessions",
+    "h": "history",
+    "c": "maintenance",
+    "b": "backups",
+    "i": "transfer",
+    "o": "settings",
+    "m": "memories",
+}
+
 
 def shows_what_others_change(viewer):
     """Two tabs and an agent: what one stores, edits or forgets appears in the others without a reload"""
@@ -49,7 +62,7 @@ def keeps_the_place(viewer):
 def works_with_the_keyboard(viewer):
     """Every view and a correction with the keyboard alone; single keys can be switched off"""
     page = viewer.page()
-    for key, view in (("r", "review"), ("g", "graph"), ("t", "timeline"), ("s", "sessions"), ("h", "history"), ("c", "maintenance"), ("b", "backups"), ("i", "transfer"), ("o", "settings"), ("m", "memories")):
+    for key, view in VIEW_KEYS.items():
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(re.compile(f"#/{view}"))

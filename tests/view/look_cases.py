@@ -1,11 +1,23 @@
-"""How it looks: axe on every view in both themes, three sizes in both themes as screenshots, nothing that sticks out, targets large enough."""
+"""How it looks: axe on every view in both themes, screenshots at three sizes, nothing that sticks out, targets large enough."""
 
 from notes_store import memory_id
 from steps import goto, settled
 
 VIEWS = (
-    "#/memories", "#/memories?q=which+cluster+runs+Kafka", f"#/memory/{memory_id(0)}", "#/review", "#/review?tab=candidates", "#/graph", f"#/graph/{memory_id(0)}",
-    "#/timeline/g_0000000000000003", "#/sessions", "#/history", "#/maintenance", "#/backups", "#/transfer", "#/settings",
+    "#/memories",
+    "#/memories?q=which+cluster+runs+Kafka",
+    f"#/memory/{memory_id(0)}",
+    "#/review",
+    "#/review?tab=candidates",
+    "#/graph",
+    f"#/graph/{memory_id(0)}",
+    "#/timeline/g_0000000000000003",
+    "#/sessions",
+    "#/history",
+    "#/maintenance",
+    "#/backups",
+    "#/transfer",
+    "#/settings",
 )
 SIZES = ((360, 740), (1280, 800), (2560, 1440))
 THEMES = ("light", "dark")
@@ -15,9 +27,22 @@ MIN_TARGET = 24
 
 SMALL_TARGETS = """least => [...document.querySelectorAll("button, select, input, summary, nav a")].filter(element => {
     const box = element.getBoundingClientRect();
-    const isInline = element.matches(".months .month, .months-wide .month") || element.closest(".unseen") || element.matches(".unseen, .skip, [type=checkbox], [type=radio]");
+    const isInline = element.closest(".unseen") || element.matches(".month, .skip, [type=checkbox], [type=radio]");
     return box.width > 0 && !isInline && (box.height < least - 0.5 || box.width < least - 0.5);
 }).map(element => `${element.localName}.${element.className} ${element.textContent.slice(0, 30)}`)"""
+
+
+OVERFLOW = """() => {
+    const main = document.getElementById("main");
+    return Math.max(document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
+}"""
+
+
+def file_name(address):
+    """The name of the screenshots of a view."""
+    view = address.removeprefix("#/").split("?")[0].split("/")[0]
+    details = {"q=": "-search", "/01953": "-one", "candidates": "-candidates"}
+    return view + next((name for part, name in details.items() if part in address), "")
 
 
 def show(page, address):
@@ -60,7 +85,9 @@ def axe(viewer, page, place):
     found = page.evaluate("tags => axe.run(document, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })", tags)
     return [
         f"{place}: {violation['id']} {node['target']} {node['failureSummary'][:200]}"
-        for violation in found["violations"] if violation["impact"] in SERIOUS for node in violation["nodes"][:3]
+        for violation in found["violations"]
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"][:3]
     ]
 
 
@@ -72,14 +99,13 @@ def fits_every_size(viewer):
         page.set_viewport_size({"width": width, "height": height})
         for address in VIEWS:
             show(page, address)
-            name = address.removeprefix("#/").split("?")[0].split("/")[0] + ("-search" if "q=" in address else "-one" if "/01953" in address else "-candidates" if "candidates" in address else "")
-            overflow = page.evaluate("() => Math.max(document.documentElement.scrollWidth - innerWidth, document.getElementById('main').scrollWidth - document.getElementById('main').clientWidth)")
+            overflow = page.evaluate(OVERFLOW)
             if overflow > 0:
                 wrong.append(f"{width} {address}: {overflow} px too wide")
             wrong += [f"{width} {address}: small target {target}" for target in page.evaluate(SMALL_TARGETS, MIN_TARGET)]
             for theme in THEMES:
                 page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-                page.screenshot(path=viewer.screens / f"{name}-{width}-{theme}.png")
+                page.screenshot(path=viewer.screens / f"{file_name(address)}-{width}-{theme}.png")
     assert not wrong, "\n".join(wrong)
 
 

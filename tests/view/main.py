@@ -20,7 +20,13 @@ from playwright.sync_api import sync_playwright
 from viewer import Viewer
 
 CASES = [
-    *first_cases.CASES, *change_cases.CASES, *view_cases.CASES, *live_cases.CASES, *frame_cases.CASES, *look_cases.CASES, live_cases.tells_the_end,
+    *first_cases.CASES,
+    *change_cases.CASES,
+    *view_cases.CASES,
+    *live_cases.CASES,
+    *frame_cases.CASES,
+    *look_cases.CASES,
+    live_cases.tells_the_end,
 ]
 MESSAGE_LINES = 30
 """Lines of the message of a failure that are printed."""
@@ -33,7 +39,11 @@ def run_case(viewer, case):
         case(viewer)
     except Exception as error:
         here = str(Path(__file__).parent)
-        lines = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}: {frame.line}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(here)]
+        lines = [
+            f"{frame.filename.rpartition('/')[2]}:{frame.lineno}: {frame.line}"
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename.startswith(here)
+        ]
         message = [line for line in str(error).splitlines() if line.strip()][:MESSAGE_LINES]
         trace = "\n        ".join([*lines[1:], *message])
         if viewer.context:

@@ -103,10 +103,17 @@ class Store:
                     relations.append((person, predicate, target))
         created = millis(NEWEST - timedelta(days=DAYS))
         for number, (subject, predicate, target) in enumerate(dict.fromkeys(relations)):
-            self._lines.append({
-                "kind": "relation", "id": f"01953a2b-7c1e-7000-9000-{number:012x}", "subject": subject, "predicate": predicate,
-                "object": target, "confidence": 1.0, "created_at": created + number,
-            })
+            self._lines.append(
+                {
+                    "kind": "relation",
+                    "id": f"01953a2b-7c1e-7000-9000-{number:012x}",
+                    "subject": subject,
+                    "predicate": predicate,
+                    "object": target,
+                    "confidence": 1.0,
+                    "created_at": created + number,
+                }
+            )
 
     def _memory(self, moment, kind, content, status="active", scope=None, metadata=None):
         pick = self._random
@@ -116,10 +123,22 @@ class Store:
         client = _pick(pick, CLIENTS)
         default = "group" if kind == "episodic" else pick.choice(("global", "group"))
         line = {
-            "kind": "memory", "id": identity, "type": kind, "scope": scope or default, "group": group_id(pick.randrange(len(PROJECTS))),
-            "status": status, "status_at": at, "confidence": round(pick.uniform(0.3, 1.0), 2), "confidence_at": at,
-            "pinned": pick.random() < 0.01, "access_count": int(pick.expovariate(0.5)), "created_at": at, "updated_at": at,
-            "origin": "agent" if client else "person", "trust": "agent" if client else "person", "content": content,
+            "kind": "memory",
+            "id": identity,
+            "type": kind,
+            "scope": scope or default,
+            "group": group_id(pick.randrange(len(PROJECTS))),
+            "status": status,
+            "status_at": at,
+            "confidence": round(pick.uniform(0.3, 1.0), 2),
+            "confidence_at": at,
+            "pinned": pick.random() < 0.01,
+            "access_count": int(pick.expovariate(0.5)),
+            "created_at": at,
+            "updated_at": at,
+            "origin": "agent" if client else "person",
+            "trust": "agent" if client else "person",
+            "content": content,
         }
         if client:
             line |= {"client": client, "session": f"01953a2b-7c1e-7000-a000-{pick.randrange(200):012x}"}

@@ -25,6 +25,11 @@ skip() {
     exit 0
 }
 
+install_chromium() {
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium
+}
+
 # Sets `chromium` to an installed one; installs Debian's package where this user may.
 find_chromium() {
     local name
@@ -33,7 +38,7 @@ find_chromium() {
     done
     if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
         echo "Installing chromium with apt"
-        if { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } > "$tools/apt.log" 2>&1; then
+        if install_chromium > "$tools/apt.log" 2>&1; then
             chromium=$(command -v chromium) && return
         fi
     fi

@@ -203,6 +203,13 @@ def imports_and_exports(viewer):
 
 
 CASES = [
-    reviews_conflicts, opens_the_graph, shows_the_timeline, shows_the_next_maintenance, shows_sessions, shows_history, shows_health, shows_settings,
+    reviews_conflicts,
+    opens_the_graph,
+    shows_the_timeline,
+    shows_the_next_maintenance,
+    shows_sessions,
+    shows_history,
+    shows_health,
+    shows_settings,
     imports_and_exports,
 ]

@@ -68,7 +68,10 @@ class Viewer:
         with Home(self.home.loci) as home:
             other = Viewer(home, None)
             other.loci("import", "--mine", str(notes))
-            until(lambda: home.status()["queues"]["embedding"] == 0 and json.loads(other.loci("stats", "--json"))["without_vector"] == 0, ENCODED_WITHIN_S)
+            until(
+                lambda: home.status()["queues"]["embedding"] == 0 and json.loads(other.loci("stats", "--json"))["without_vector"] == 0,
+                ENCODED_WITHIN_S,
+            )
             made = home.root / "encoded.jsonl"
             with made.open("w", encoding="utf-8") as file:
                 subprocess.run([str(home.loci), "export", "--vectors"], env=home.env, cwd=home.root, stdout=file, timeout=60, check=True)
@@ -80,7 +83,9 @@ class Viewer:
         """Starts `loci view` and opens its link."""
         link = self.link()
         self.origin = "{0.scheme}://{0.netloc}".format(urlsplit(link))
-        self.context = self._browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Asia/Tokyo", accept_downloads=True)
+        self.context = self._browser.new_context(
+            viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Asia/Tokyo", accept_downloads=True
+        )
         self.context.set_default_timeout(WAIT_MS)
         page = self._watched(self.context.new_page())
         self.first_response = page.goto(link)
@@ -89,7 +94,9 @@ class Viewer:
     def link(self):
         """Starts `loci view`; returns the link, which works once."""
         command = [str(self.home.loci), "view", "--no-open"]
-        self._command = subprocess.Popen(command, env=self.home.env, cwd=self.home.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self._command = subprocess.Popen(
+            command, env=self.home.env, cwd=self.home.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        )
         for line in self._command.stdout:
             if line.startswith("http://"):
                 return line.strip()
@@ -120,7 +127,16 @@ class Viewer:
 
     def loci(self, *arguments, check=True, **options):
         """Runs `loci`; returns what it prints."""
-        result = subprocess.run([str(self.home.loci), *arguments], env=self.home.env, cwd=self.home.root, capture_output=True, text=True, timeout=60, check=False, **options)
+        result = subprocess.run(
+            [str(self.home.loci), *arguments],
+            env=self.home.env,
+            cwd=self.home.root,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            **options,
+        )
         if check and result.returncode != 0:
             raise AssertionError(f"loci {' '.join(arguments)} exited with {result.returncode}: {result.stderr}")
         return result.stdout
@@ -157,7 +173,9 @@ class Agent:
 
     def __init__(self, home):
         folder = home.project("agent")
-        self._process = subprocess.Popen([str(home.loci), "mcp"], env=home.env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [str(home.loci), "mcp"], env=home.env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self._number = 0
         client = {"name": "test-agent", "version": "1.0"}
         self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
@@ -204,4 +222,13 @@ def hook(viewer, event, **fields):
     """Lets a hook of Claude Code fire, as the client would."""
     fields = {"session_id": "8b1f1d0e-0000-4000-8000-000000000001", "cwd": str(viewer.home.project("agent"))} | fields
     command = [str(viewer.home.loci), "hook", "claude", event]
-    subprocess.run(command, env=viewer.home.env, cwd=viewer.home.project("agent"), input=json.dumps(fields), capture_output=True, text=True, timeout=30, check=True)
+    subprocess.run(
+        command,
+        env=viewer.home.env,
+        cwd=viewer.home.project("agent"),
+        input=json.dumps(fields),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Memories of the first page: what the largest screen shows at once.
-const FIRST_ROWS: usize = 30;
+const FIRST_ROWS: usize = 24;
 /// Characters of a text that a row shows.
 const ROW_CHARS: usize = 200;
 

@@ -99,7 +99,8 @@ const LARGE_ACT = 50;
 /** Undoes an act of the history. */
 async function undoAct(/** @type {any} */ act, isAsked = false) {
   try {
-    if (!isAsked && act.rows >= LARGE_ACT && !(await confirmAct(`Undo all of this? It changed ${counted(act.rows, "row")}.`, act, "Undo"))) return;
+    if (!isAsked && act.rows >= LARGE_ACT && !(await confirmAct(`Undo all of this? It changed ${counted(act.rows, "row")}.`, act, "Undo")))
+      return;
     await call("undo", { id: act.id }, { long: act.rows >= LARGE_ACT });
     changes.undone.push({ label: actName(act.act), acts: [act.id] });
     toast(`Undone: ${actName(act.act)}`, { action: ["Redo", () => redoLast()] });
@@ -139,9 +140,14 @@ function confirmMemory(/** @type {any} */ memory) {
 /** Asks why a memory is forgotten or was given up. */
 async function forgetWithReason(/** @type {any} */ memory, /** @type {boolean} */ rejected) {
   const reason = h("textarea", { rows: "3", maxlength: "1000", name: "reason" });
-  const body = [h("p", { class: "quote" }, visibleText(memory.content ?? memory.preview)), field("Reason", reason, "Kept with the memory.")];
+  const body = [
+    h("p", { class: "quote" }, visibleText(memory.content ?? memory.preview)),
+    field("Reason", reason, "Kept with the memory."),
+  ];
   const title = rejected ? "Mark as tried and given up" : "Forget this memory";
-  const sure = await openDialog(title, body, [{ label: rejected ? "Reject" : "Forget", kind: "danger", value: () => (rejected && !reason.value.trim() ? undefined : true) }]);
+  const sure = await openDialog(title, body, [
+    { label: rejected ? "Reject" : "Forget", kind: "danger", value: () => (rejected && !reason.value.trim() ? undefined : true) },
+  ]);
   if (!sure) return null;
   const parameters = { memory_id: memory.id, reason: reason.value.trim(), ...(rejected ? { rejected: true } : {}) };
   return change(rejected ? "Marked as given up" : "Forgotten", () => callAbout("forget_memory", memory.id, parameters));
@@ -150,7 +156,12 @@ async function forgetWithReason(/** @type {any} */ memory, /** @type {boolean} *
 /** Forgets several memories; those of other projects project by project. */
 async function forgetAll(/** @type {string[]} */ ids) {
   const title = `Forget ${memoriesOf(ids.length)}?`;
-  if (!(await openDialog(title, h("p", null, "They can be restored, and this can be undone."), [{ label: "Forget", value: true, kind: "danger" }]))) return;
+  if (
+    !(await openDialog(title, h("p", null, "They can be restored, and this can be undone."), [
+      { label: "Forget", value: true, kind: "danger" },
+    ]))
+  )
+    return;
   await change(`${memoriesOf(ids.length)} forgotten`, async () => {
     const acts = [];
     for (const [group, memory_ids] of await byProject(ids)) acts.push((await call("forget_many", { memory_ids, group })).act);

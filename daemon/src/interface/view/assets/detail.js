@@ -12,8 +12,14 @@ const openSections = /** @type {Map<string, boolean>} */ (new Map());
  */
 function section(name, title, body, isOpen = true) {
   return h(
-    "details", { class: "section", open: openSections.get(name) ?? isOpen, ontoggle: (/** @type {any} */ event) => openSections.set(name, event.target.open) },
-    h("summary", { "data-key": `section-${name}` }, h("h3", null, title)), body,
+    "details",
+    {
+      class: "section",
+      open: openSections.get(name) ?? isOpen,
+      ontoggle: (/** @type {any} */ event) => openSections.set(name, event.target.open),
+    },
+    h("summary", { "data-key": `section-${name}` }, h("h3", null, title)),
+    body,
   );
 }
 
@@ -29,7 +35,10 @@ function makeDetail(id, options) {
   let explained = null;
   let relationsNext = "";
   const made = {
-    id, element, memory: /** @type {any} */ (undefined), reply: /** @type {any} */ (null),
+    id,
+    element,
+    memory: /** @type {any} */ (undefined),
+    reply: /** @type {any} */ (null),
     close: () => {
       made.isClosed = true;
     },
@@ -45,7 +54,8 @@ function makeDetail(id, options) {
     async refresh() {
       try {
         const [reply, past] = await Promise.all([
-          callAbout("memory_inspect", id, { memory_id: id, include_log: true }), call("history", { memory_id: id, limit: 30 }),
+          callAbout("memory_inspect", id, { memory_id: id, include_log: true }),
+          call("history", { memory_id: id, limit: 30 }),
         ]);
         if (made.isClosed) return;
         const text = JSON.stringify([reply, past]);
@@ -75,10 +85,22 @@ function makeDetail(id, options) {
       explained?.found && section("why", "Why it was found", explanationOf(explained.found, explained.best)),
       reply.versions && section("versions", `Versions (${reply.versions.chain.length})`, versionsOf(reply)),
       (memory.type === "entity" || reply.relations.length > 0) && section("relations", "Relations", relationsOf(reply, loadRelations)),
-      linked("mentions", "Mentions", reply.mentions), linked("mentioned", "Mentioned in", reply.mentioned_in), linked("sources", "Made from", reply.sources),
-      memory.variants?.length > 0 && section("variants", "Other wordings", h("ul", { class: "plain" }, memory.variants.map((/** @type {string} */ text) => h("li", { class: "quote" }, visibleText(text))))),
+      linked("mentions", "Mentions", reply.mentions),
+      linked("mentioned", "Mentioned in", reply.mentioned_in),
+      linked("sources", "Made from", reply.sources),
+      memory.variants?.length > 0 &&
+        section(
+          "variants",
+          "Other wordings",
+          h(
+            "ul",
+            { class: "plain" },
+            memory.variants.map((/** @type {string} */ text) => h("li", { class: "quote" }, visibleText(text))),
+          ),
+        ),
       Object.keys(memory.metadata).length > 0 && section("metadata", "Metadata", metadataOf(memory.metadata)),
-      section("acts", `Changes (${made.acts.length})`, actsOf(made.acts, id)), section("log", "Log", logOf(reply.log), false),
+      section("acts", `Changes (${made.acts.length})`, actsOf(made.acts, id)),
+      section("log", "Log", logOf(reply.log), false),
     ];
     redraw(element, [backButton(), headOf(memory), contentOf(memory, explained?.words ?? []), factsOf(memory), toolbar(memory), sections]);
   }
@@ -96,8 +118,13 @@ function makeDetail(id, options) {
 }
 
 function headOf(/** @type {any} */ memory) {
-  return h("div", { class: "detail-head" }, typeMark(memory.type), h("span", { class: "row-marks" }, marksOf(memory)),
-    h("span", { class: "muted small", title: memory.id }, shortId(memory.id)));
+  return h(
+    "div",
+    { class: "detail-head" },
+    typeMark(memory.type),
+    h("span", { class: "row-marks" }, marksOf(memory)),
+    h("span", { class: "muted small", title: memory.id }, shortId(memory.id)),
+  );
 }
 
 function contentOf(/** @type {any} */ memory, /** @type {string[]} */ words) {
@@ -109,20 +136,39 @@ function contentOf(/** @type {any} */ memory, /** @type {string[]} */ words) {
 function factsOf(/** @type {any} */ memory) {
   const confidence = setStyle(h("span", { class: "meter", "aria-hidden": "true" }), "--share", percent(memory.confidence).replace(" ", ""));
   const rows = [
-    ["Stored", [timeOf(memory.created_at), " by ", h("strong", null, storedBy(memory)), memory.session && [" in ", sessionLink(memory.session)]]],
+    [
+      "Stored",
+      [timeOf(memory.created_at), " by ", h("strong", null, storedBy(memory)), memory.session && [" in ", sessionLink(memory.session)]],
+    ],
     memory.updated_at !== memory.created_at && ["Changed", timeOf(memory.updated_at)],
     ["Project", [memory.group ?? "none", memory.scope === "global" ? ", known in all projects" : ", only in this project"]],
     ["Trust", TRUST_HINTS[memory.trust] ?? memory.trust],
     ["Confidence", [confidence, ` ${percent(memory.confidence)}${memory.pinned ? ", does not fade" : ""}`]],
-    memory.access_count > 0 && ["Used", [counted(memory.access_count, "time"), memory.last_accessed && [", last ", timeOf(memory.last_accessed)]]],
-    (memory.metadata.event_date || memory.event_date_derived) && ["Day of the event", [memory.metadata.event_date || memory.event_date_derived, memory.event_date_derived && " (from the text)"]],
-    (memory.metadata.valid_from || memory.metadata.valid_to) && ["True", `${memory.metadata.valid_from ?? "always"} to ${memory.metadata.valid_to ?? "now"}`],
+    memory.access_count > 0 && [
+      "Used",
+      [counted(memory.access_count, "time"), memory.last_accessed && [", last ", timeOf(memory.last_accessed)]],
+    ],
+    (memory.metadata.event_date || memory.event_date_derived) && [
+      "Day of the event",
+      [memory.metadata.event_date || memory.event_date_derived, memory.event_date_derived && " (from the text)"],
+    ],
+    (memory.metadata.valid_from || memory.metadata.valid_to) && [
+      "True",
+      `${memory.metadata.valid_from ?? "always"} to ${memory.metadata.valid_to ?? "now"}`,
+    ],
     memory.expires_at && ["Expires", timeOf(memory.expires_at)],
     memory.branch && ["Checked out", [memory.branch, memory.commit && ` at ${memory.commit.slice(0, 10)}`]],
-    memory.superseded_by && ["Replaced by", memory.superseded_by === "forgotten" ? "nothing: it was forgotten" : memoryLink(memory.superseded_by, shortId(memory.superseded_by))],
+    memory.superseded_by && [
+      "Replaced by",
+      memory.superseded_by === "forgotten" ? "nothing: it was forgotten" : memoryLink(memory.superseded_by, shortId(memory.superseded_by)),
+    ],
     memory.forgotten_reason && ["Reason", visibleText(memory.forgotten_reason)],
   ].filter(Boolean);
-  return h("dl", { class: "facts" }, rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
+  );
 }
 
 function sessionLink(/** @type {string} */ session) {
@@ -140,10 +186,14 @@ function toolbar(/** @type {any} */ memory) {
   const tools = [
     tool("Edit", () => editMemory(memory), "e"),
     isActive && tool(memory.pinned ? "Unpin" : "Pin", () => pinMemory(memory), "p"),
-    memory.status === "forgotten" ? tool("Restore", () => restoreMemory(memory), "r") : tool("Forget", () => forgetMemory(memory), "x", "danger"),
+    memory.status === "forgotten"
+      ? tool("Restore", () => restoreMemory(memory), "r")
+      : tool("Forget", () => forgetMemory(memory), "x", "danger"),
     !isActive && memory.status !== "forgotten" && tool("Restore", () => restoreMemory(memory), "r"),
-    (memory.trust !== "person" || memory.flags?.length > 0 || memory.status === "candidate") && tool("Confirm", () => confirmMemory(memory), "c"),
-    isActive && tool("Supersede", () => supersedeMemory(memory), "s"), isActive && tool("Merge", () => mergeWith(memory)),
+    (memory.trust !== "person" || memory.flags?.length > 0 || memory.status === "candidate") &&
+      tool("Confirm", () => confirmMemory(memory), "c"),
+    isActive && tool("Supersede", () => supersedeMemory(memory), "s"),
+    isActive && tool("Merge", () => mergeWith(memory)),
     tool("Move", () => moveMemories([memory.id])),
     memory.status !== "rejected" && isActive && tool("Reject", () => forgetWithReason(memory, true)),
     memory.type === "entity" && isActive && tool("Relate", () => relateEntity(memory)),
@@ -160,14 +210,20 @@ function tool(/** @type {string} */ label, /** @type {() => void} */ act, /** @t
 
 /** The view of one memory alone. */
 function memoryView(/** @type {Route} */ route) {
-  const detail = makeDetail(route.id, { back: () => history.length > 1 ? history.back() : go("#/memories") });
+  const detail = makeDetail(route.id, { back: () => (history.length > 1 ? history.back() : go("#/memories")) });
   const about = (/** @type {(memory: any) => any} */ act) => () => detail.memory && act(detail.memory);
   return {
     element: h("div", { class: "alone" }, h("h1", { class: "unseen" }, "Memory"), detail.element),
-    refresh: () => detail.refresh(), close: () => detail.close(), focus: () => detail.focus(),
+    refresh: () => detail.refresh(),
+    close: () => detail.close(),
+    focus: () => detail.focus(),
     keys: /** @type {[string, string, () => any][]} */ ([
-      ["e", "Edit", about(editMemory)], ["p", "Pin or unpin", about(pinMemory)], ["x", "Forget, or restore", about(forgetMemory)],
-      ["r", "Restore", about(restoreMemory)], ["c", "Confirm", about(confirmMemory)], ["s", "Supersede by another", about(supersedeMemory)],
+      ["e", "Edit", about(editMemory)],
+      ["p", "Pin or unpin", about(pinMemory)],
+      ["x", "Forget, or restore", about(forgetMemory)],
+      ["r", "Restore", about(restoreMemory)],
+      ["c", "Confirm", about(confirmMemory)],
+      ["s", "Supersede by another", about(supersedeMemory)],
       ["o", "Open its graph", about((memory) => go(address("graph", memory.id)))],
     ]),
   };

@@ -21,7 +21,11 @@ function listen() {
   source.onerror = () => {
     live.isWaiting = true;
     setConnection("lost", "No connection to the daemon; trying again");
-    if (source.readyState === EventSource.CLOSED) get("/api/status").then(() => setTimeout(listen, 2000), () => setTimeout(listen, 5000));
+    if (source.readyState === EventSource.CLOSED)
+      get("/api/status").then(
+        () => setTimeout(listen, 2000),
+        () => setTimeout(listen, 5000),
+      );
   };
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && live.isWaiting) storeChanged();
@@ -35,14 +39,17 @@ function storeChanged() {
     live.isWaiting = true;
     return;
   }
-  live.timer = setTimeout(() => {
-    live.isWaiting = false;
-    live.refreshedAt = Date.now();
-    refreshView();
-    if (Date.now() - live.countedAt < COUNT_MS) return;
-    live.countedAt = Date.now();
-    countReviews();
-  }, Math.max(GATHER_MS, live.refreshedAt + REFRESH_MS - Date.now()));
+  live.timer = setTimeout(
+    () => {
+      live.isWaiting = false;
+      live.refreshedAt = Date.now();
+      refreshView();
+      if (Date.now() - live.countedAt < COUNT_MS) return;
+      live.countedAt = Date.now();
+      countReviews();
+    },
+    Math.max(GATHER_MS, live.refreshedAt + REFRESH_MS - Date.now()),
+  );
 }
 
 function setConnection(/** @type {string} */ state, /** @type {string} */ sentence) {

@@ -4,8 +4,16 @@
 const FACET_VALUES = 8;
 
 const STATUS_HINTS = /** @type {Record<string, string>} */ ({
-  "": "active", all: "all", superseded: "superseded", compacted: "compacted", forgotten: "forgotten", candidate: "candidate", rejected: "rejected",
-  pinned: "pinned", flagged: "faded", expired: "expired",
+  "": "active",
+  all: "all",
+  superseded: "superseded",
+  compacted: "compacted",
+  forgotten: "forgotten",
+  candidate: "candidate",
+  rejected: "rejected",
+  pinned: "pinned",
+  flagged: "faded",
+  expired: "expired",
 });
 
 const TRUST_NAMES = /** @type {Record<string, string>} */ ({ person: "yours", agent: "an agent's", import: "imported" });
@@ -25,7 +33,11 @@ function facetsPanel(facets, query, choose) {
   const counts = new Map(known.status.map((entry) => [entry.value, entry.count]));
   const statuses = Object.keys(STATUS_HINTS)
     .filter((value) => value === "" || value === "all" || value === status || (counts.get(value) ?? 0) > 0)
-    .map((value) => ({ value, name: STATUS_HINTS[value], count: value === "all" ? sumOf(known.status) : counts.get(value || "active") ?? 0 }));
+    .map((value) => ({
+      value,
+      name: STATUS_HINTS[value],
+      count: value === "all" ? sumOf(known.status) : (counts.get(value || "active") ?? 0),
+    }));
   const types = TYPES.map((value) => ({ value, count: known.type.find((entry) => entry.value === value)?.count ?? 0 }));
   return [
     facetList("Type", "type", types, query, choose, (entry) => typeMark(entry.value)),
@@ -59,58 +71,115 @@ function facetList(title, name, entries, query, choose, label) {
   const rows = shown.map((entry) => {
     const isChosen = entry.value === chosen;
     const bar = setStyle(h("span", { class: "facet-bar", "aria-hidden": "true" }), "--share", `${(entry.count / most) * 100}%`);
-    return h("li", null, h(
-      "button",
-      {
-        type: "button", class: "facet", "aria-pressed": String(isChosen), "data-key": `facet-${name}-${entry.value}`,
-        onclick: () => choose(name, isChosen ? "" : entry.value),
-      },
-      bar, h("span", { class: "facet-name" }, label ? label(entry) : visibleText(entry.name || entry.value || "none")),
-      h("span", { class: "facet-count" }, NUMBER.format(entry.count)),
-    ));
+    return h(
+      "li",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "facet",
+          "aria-pressed": String(isChosen),
+          "data-key": `facet-${name}-${entry.value}`,
+          onclick: () => choose(name, isChosen ? "" : entry.value),
+        },
+        bar,
+        h("span", { class: "facet-name" }, label ? label(entry) : visibleText(entry.name || entry.value || "none")),
+        h("span", { class: "facet-count" }, NUMBER.format(entry.count)),
+      ),
+    );
   });
   const rest = entries.length - shown.length;
-  const more = (rest > 0 || isOpen) && entries.length > FACET_VALUES && button(isOpen ? "Fewer" : `${rest} more`, () => {
-    if (isOpen) openFacets.delete(name);
-    else openFacets.add(name);
-    choose("", "");
-  }, { kind: "link" });
+  const more =
+    (rest > 0 || isOpen) &&
+    entries.length > FACET_VALUES &&
+    button(
+      isOpen ? "Fewer" : `${rest} more`,
+      () => {
+        if (isOpen) openFacets.delete(name);
+        else openFacets.add(name);
+        choose("", "");
+      },
+      { kind: "link" },
+    );
   return h("section", { class: "facet-group" }, h("h3", null, title), h("ul", null, rows), more);
 }
 
 /** The months as columns; one can be chosen, or any two days. */
-function monthFacet(/** @type {{value: string, count: number}[]} */ months, /** @type {URLSearchParams} */ query, /** @type {any} */ choose) {
+function monthFacet(
+  /** @type {{value: string, count: number}[]} */ months,
+  /** @type {URLSearchParams} */ query,
+  /** @type {any} */ choose,
+) {
   const chosen = query.get("month") ?? "";
   const latest = months.slice(-24);
   const most = Math.max(1, ...latest.map((entry) => entry.count));
   const columns = latest.map((entry) => {
     const isChosen = entry.value === chosen;
     const label = `${monthName(entry.value)}: ${memoriesOf(entry.count)}`;
-    const column = h("button", {
-      type: "button", class: "month", title: label, "aria-label": label, "aria-pressed": String(isChosen), "data-key": `facet-month-${entry.value}`,
-      onclick: () => choose("month", isChosen ? "" : entry.value),
-    }, h("span", { "aria-hidden": "true" }));
+    const column = h(
+      "button",
+      {
+        type: "button",
+        class: "month",
+        title: label,
+        "aria-label": label,
+        "aria-pressed": String(isChosen),
+        "data-key": `facet-month-${entry.value}`,
+        onclick: () => choose("month", isChosen ? "" : entry.value),
+      },
+      h("span", { "aria-hidden": "true" }),
+    );
     setStyle(column.firstChild, "height", `${Math.max(4, (entry.count / most) * 100)}%`);
     return column;
   });
-  const day = (/** @type {string} */ name, /** @type {string} */ label) => field(label, h("input", {
-    type: "date", name, value: query.get(name) ?? "", "data-key": `facet-${name}`, onchange: (/** @type {any} */ event) => choose(name, event.target.value),
-  }));
+  const day = (/** @type {string} */ name, /** @type {string} */ label) =>
+    field(
+      label,
+      h("input", {
+        type: "date",
+        name,
+        value: query.get(name) ?? "",
+        "data-key": `facet-${name}`,
+        onchange: (/** @type {any} */ event) => choose(name, event.target.value),
+      }),
+    );
   return h(
-    "section", { class: "facet-group" }, h("h3", null, "Time"),
+    "section",
+    { class: "facet-group" },
+    h("h3", null, "Time"),
     columns.length > 0 && h("div", { class: "months" }, columns),
-    columns.length > 1 && h("div", { class: "months-ends muted small", "aria-hidden": "true" }, h("span", null, latest[0].value), h("span", null, latest.at(-1)?.value)),
-    chosen && h("p", { class: "small" }, monthName(chosen), " ", button("Any month", () => choose("month", ""), { kind: "link" })),
+    columns.length > 1 &&
+      h(
+        "div",
+        { class: "months-ends muted small", "aria-hidden": "true" },
+        h("span", null, latest[0].value),
+        h("span", null, latest.at(-1)?.value),
+      ),
+    chosen &&
+      h(
+        "p",
+        { class: "small" },
+        monthName(chosen),
+        " ",
+        button("Any month", () => choose("month", ""), { kind: "link" }),
+      ),
     h("div", { class: "days" }, day("from", "From"), day("to", "To")),
   );
 }
 
 function flagFacet(/** @type {URLSearchParams} */ query, /** @type {any} */ choose) {
   const box = h("input", {
-    type: "checkbox", checked: query.get("flags") === "1", "data-key": "facet-flags",
+    type: "checkbox",
+    checked: query.get("flags") === "1",
+    "data-key": "facet-flags",
     onchange: (/** @type {any} */ event) => choose("flags", event.target.checked ? "1" : ""),
   });
-  return h("section", { class: "facet-group" }, h("label", { class: "check" }, box, h("span", null, "Only flagged: looks like an order to a model")));
+  return h(
+    "section",
+    { class: "facet-group" },
+    h("label", { class: "check" }, box, h("span", null, "Only flagged: looks like an order to a model")),
+  );
 }
 
 /**

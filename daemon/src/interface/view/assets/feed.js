@@ -16,10 +16,18 @@ function listFilters(/** @type {URLSearchParams} */ query) {
   const month = query.get("month") ?? "";
   const project = query.get("project") ?? "";
   return {
-    type: query.get("type") ?? "", scope: query.get("scope") ?? "", status: query.get("status") ?? "", client: query.get("client") ?? "",
-    trust: query.get("trust") ?? "", flags: query.get("flags") === "1" || undefined, group: project, from_group: project ? true : undefined,
-    all_groups: project ? undefined : true, text: (query.get("q") ?? "").trim(),
-    date_from: query.get("from") || (month && `${month}-01`), date_to: query.get("to") || (month && lastDayOf(month)),
+    type: query.get("type") ?? "",
+    scope: query.get("scope") ?? "",
+    status: query.get("status") ?? "",
+    client: query.get("client") ?? "",
+    trust: query.get("trust") ?? "",
+    flags: query.get("flags") === "1" || undefined,
+    group: project,
+    from_group: project ? true : undefined,
+    all_groups: project ? undefined : true,
+    text: (query.get("q") ?? "").trim(),
+    date_from: query.get("from") || (month && `${month}-01`),
+    date_to: query.get("to") || (month && lastDayOf(month)),
   };
 }
 
@@ -125,8 +133,21 @@ class Feed {
     const { type, scope, status, date_from, date_to } = this.filters;
     const searched = ["candidate", "rejected"].includes(status) ? status : "";
     if (status && !searched && !["active", "all", "pinned", "flagged"].includes(status)) return [];
-    const parameters = { query: this.text, type, scope, status: searched, date_from, date_to, max_results: BEST, explain: true, dry_run: true, token_budget: undefined };
-    const replies = await Promise.all(this.searched().map((group) => call("recall_memory", { ...parameters, group }, { signal: this.aborter.signal })));
+    const parameters = {
+      query: this.text,
+      type,
+      scope,
+      status: searched,
+      date_from,
+      date_to,
+      max_results: BEST,
+      explain: true,
+      dry_run: true,
+      token_budget: undefined,
+    };
+    const replies = await Promise.all(
+      this.searched().map((group) => call("recall_memory", { ...parameters, group }, { signal: this.aborter.signal })),
+    );
     const found = new Map();
     for (const reply of replies) {
       for (const result of reply.results) {
@@ -136,11 +157,20 @@ class Feed {
     }
     this.note = replies.find((reply) => reply.hint)?.hint ?? "";
     this.isWeak = replies.every((reply) => reply.weak || reply.results.length === 0);
-    const ids = [...found.values()].sort((a, b) => b.score - a.score).slice(0, BEST).map((result) => result.id);
+    const ids = [...found.values()]
+      .sort((a, b) => b.score - a.score)
+      .slice(0, BEST)
+      .map((result) => result.id);
     if (ids.length === 0) return [];
-    const listed = await call("list", { ...this.filters, status: status || "all", text: "", ids, text_chars: ROW_CHARS, limit: ids.length }, { signal: this.aborter.signal });
+    const listed = await call(
+      "list",
+      { ...this.filters, status: status || "all", text: "", ids, text_chars: ROW_CHARS, limit: ids.length },
+      { signal: this.aborter.signal },
+    );
     const rows = new Map(listed.memories.map((/** @type {any} */ memory) => [memory.id, memory]));
-    return ids.filter((id) => rows.has(id)).map((id) => ({ ...rows.get(id), score: found.get(id).score, why: found.get(id).why, result: found.get(id) }));
+    return ids
+      .filter((id) => rows.has(id))
+      .map((id) => ({ ...rows.get(id), score: found.get(id).score, why: found.get(id).why, result: found.get(id) }));
   }
 
   /** Returns the projects that are searched; `undefined` is that of the page and what is known everywhere. */
@@ -186,13 +216,17 @@ class Feed {
       }
       const page = await this.page(undefined, PAGE);
       const fresh = new Map(page.memories.map((/** @type {any} */ memory) => [memory.id, memory]));
-      const doubtful = [...this.rows.slice(0, PAGE), ...visible].filter((memory) => memory && !fresh.has(memory.id)).map((memory) => memory.id);
+      const doubtful = [...this.rows.slice(0, PAGE), ...visible]
+        .filter((memory) => memory && !fresh.has(memory.id))
+        .map((memory) => memory.id);
       const ids = [...new Set(doubtful)].slice(0, 300);
       const checked = new Map();
       if (ids.length > 0) for (const memory of (await this.page(undefined, ids.length, ids)).memories) checked.set(memory.id, memory);
       const isGone = (/** @type {any} */ memory) => ids.includes(memory.id) && !checked.has(memory.id);
       const first = this.rows[0]?.id;
-      const later = this.rows.filter((memory) => !fresh.has(memory.id) && !isGone(memory)).map((memory) => checked.get(memory.id) ?? memory);
+      const later = this.rows
+        .filter((memory) => !fresh.has(memory.id) && !isGone(memory))
+        .map((memory) => checked.get(memory.id) ?? memory);
       const best = new Set(this.best.map((memory) => memory.id));
       this.rows = [...page.memories.filter((/** @type {any} */ memory) => !best.has(memory.id)), ...later];
       this.bestInList = best.size > 0 ? await this.countBest([...best]) : 0;
@@ -200,7 +234,10 @@ class Feed {
       if (page.next === undefined) this.next = undefined;
       else if (this.next === undefined && this.rows.length + this.hidden() < this.total) this.next = page.next;
       this.changed();
-      return Math.max(0, this.rows.findIndex((memory) => memory.id === first));
+      return Math.max(
+        0,
+        this.rows.findIndex((memory) => memory.id === first),
+      );
     } catch (error) {
       if (!isAborted(error)) tellFailure(error);
       return 0;

@@ -10,7 +10,10 @@ const NUMBER = new Intl.NumberFormat();
 
 /** Steps of a relative time: seconds of a unit, and up to how many seconds it is used. */
 const RELATIVE_STEPS = /** @type {[Intl.RelativeTimeFormatUnit, number, number][]} */ ([
-  ["second", 1, 50], ["minute", 60, 50 * 60], ["hour", 3600, 22 * 3600], ["day", 86_400, 7 * 86_400],
+  ["second", 1, 50],
+  ["minute", 60, 50 * 60],
+  ["hour", 3600, 22 * 3600],
+  ["day", 86_400, 7 * 86_400],
 ]);
 
 /** Writes a time briefly: how long ago within a week, otherwise the day. */

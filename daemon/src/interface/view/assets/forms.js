@@ -11,15 +11,36 @@ async function editMemory(/** @type {any} */ shownMemory) {
     tellFailure(error);
     return;
   }
-  const content = h("textarea", { rows: String(Math.min(16, Math.max(4, Math.ceil(memory.content.length / 70) + 1))), name: "content", dir: "auto" }, memory.content);
-  const scope = select([["global", "all projects"], ["group", "only its project"]], memory.scope);
+  const content = h(
+    "textarea",
+    { rows: String(Math.min(16, Math.max(4, Math.ceil(memory.content.length / 70) + 1))), name: "content", dir: "auto" },
+    memory.content,
+  );
+  const scope = select(
+    [
+      ["global", "all projects"],
+      ["group", "only its project"],
+    ],
+    memory.scope,
+  );
   const confidence = h("input", { type: "number", min: "0", max: "1", step: "any", value: String(memory.confidence), name: "confidence" });
   const expires = h("input", { type: "date", value: memory.expires_at ? dayKey(memory.expires_at) : "", name: "expires" });
-  const metadata = h("textarea", { rows: "5", class: "mono", name: "metadata", spellcheck: "false" }, JSON.stringify(memory.metadata, null, 2));
+  const metadata = h(
+    "textarea",
+    { rows: "5", class: "mono", name: "metadata", spellcheck: "false" },
+    JSON.stringify(memory.metadata, null, 2),
+  );
   const fault = h("p", { class: "failed", role: "alert" });
   const body = [
-    field("Text", content), fault,
-    h("div", { class: "fields" }, field("Known in", scope), field("Confidence, 0 to 1", confidence), field("Expires", expires, "Empty: never.")),
+    field("Text", content),
+    fault,
+    h(
+      "div",
+      { class: "fields" },
+      field("Known in", scope),
+      field("Confidence, 0 to 1", confidence),
+      field("Expires", expires, "Empty: never."),
+    ),
     h("details", null, h("summary", null, "Metadata"), field("JSON; replaces all of it", metadata)),
   ];
   /** @type {any} */
@@ -35,16 +56,32 @@ async function editMemory(/** @type {any} */ shownMemory) {
     if (Object.keys(changed).length === 0) return true;
     const now = (await callAbout("memory_inspect", memory.id, { memory_id: memory.id, include_relations: false })).memory;
     if (now.updated_at !== memory.updated_at) {
-      fault.replaceChildren("It was changed while you wrote. It now says: ", h("q", null, visibleText(now.content)), " Save again to replace that.");
+      fault.replaceChildren(
+        "It was changed while you wrote. It now says: ",
+        h("q", null, visibleText(now.content)),
+        " Save again to replace that.",
+      );
       memory.updated_at = now.updated_at;
       return undefined;
     }
     return true;
   };
-  const isSaved = await openDialog("Edit", body, [{ label: "Save", value: () => save().catch((error) => {
-    fault.textContent = sentenceOf(error);
-    return undefined;
-  }), kind: "primary" }], "wide");
+  const isSaved = await openDialog(
+    "Edit",
+    body,
+    [
+      {
+        label: "Save",
+        value: () =>
+          save().catch((error) => {
+            fault.textContent = sentenceOf(error);
+            return undefined;
+          }),
+        kind: "primary",
+      },
+    ],
+    "wide",
+  );
   if (!isSaved || Object.keys(changed).length === 0) return;
   await change("Saved", () => callAbout("edit", memory.id, { memory_id: memory.id, ...changed }));
 }
@@ -68,11 +105,17 @@ function editedFields(/** @type {any} */ memory, /** @type {Record<string, any>}
 async function newMemory() {
   if (asOf) return;
   const content = h("textarea", { rows: "5", name: "content", dir: "auto" });
-  const type = select(TYPES.map((name) => [name, `${name}: ${TYPE_HINTS[name]}`]), "semantic");
+  const type = select(
+    TYPES.map((name) => [name, `${name}: ${TYPE_HINTS[name]}`]),
+    "semantic",
+  );
   const project = projectSelect("", "the default");
   const fault = h("p", { class: "failed", role: "alert" });
-  const body = [field("Text", content, "One statement that can be understood alone, with names and full dates."), fault,
-    h("div", { class: "fields" }, field("Type", type), field("Project", project))];
+  const body = [
+    field("Text", content, "One statement that can be understood alone, with names and full dates."),
+    fault,
+    h("div", { class: "fields" }, field("Type", type), field("Project", project)),
+  ];
   const save = async () => {
     try {
       return await call("store_memory", { content: content.value, type: type.value, group: project.value });
@@ -90,7 +133,9 @@ async function newMemory() {
 
 /** A choice of projects. */
 function projectSelect(/** @type {string} */ chosen, /** @type {string} */ none) {
-  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, group.name]))], chosen, { name: "project" });
+  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, group.name]))], chosen, {
+    name: "project",
+  });
 }
 
 /**
@@ -109,18 +154,39 @@ function memoryPicker(label, options) {
     const query = input.value.trim();
     if (query.length < 2) return;
     try {
-      const found = /^[0-9a-f-]{8,36}$/.test(query) ? (await call("find", { part: query })).memories
-        : (await call("recall_memory", { query, type: options.type, max_results: 8, dry_run: true, group: await projectFor(options.not) })).results;
+      const found = /^[0-9a-f-]{8,36}$/.test(query)
+        ? (await call("find", { part: query })).memories
+        : (await call("recall_memory", { query, type: options.type, max_results: 8, dry_run: true, group: await projectFor(options.not) }))
+            .results;
       if (mine !== asked) return;
-      results.replaceChildren(...found.filter((/** @type {any} */ memory) => memory.id !== options.not).map((/** @type {any} */ memory) => h(
-        "label", { class: "pick" },
-        h("input", { type: "radio", name: "pick", value: memory.id, onchange: () => {
-          picker.chosen = memory.id;
-          picker.content = memory.content ?? memory.preview;
-          results.dispatchEvent(new CustomEvent("pick"));
-        } }),
-        h("span", null, typeMark(memory.type ?? "semantic"), " ", visibleText(oneLine(memory.content ?? memory.preview).slice(0, 200)), h("span", { class: "muted small" }, ` ${shortTime(memory.created_at)}`)),
-      )));
+      results.replaceChildren(
+        ...found
+          .filter((/** @type {any} */ memory) => memory.id !== options.not)
+          .map((/** @type {any} */ memory) =>
+            h(
+              "label",
+              { class: "pick" },
+              h("input", {
+                type: "radio",
+                name: "pick",
+                value: memory.id,
+                onchange: () => {
+                  picker.chosen = memory.id;
+                  picker.content = memory.content ?? memory.preview;
+                  results.dispatchEvent(new CustomEvent("pick"));
+                },
+              }),
+              h(
+                "span",
+                null,
+                typeMark(memory.type ?? "semantic"),
+                " ",
+                visibleText(oneLine(memory.content ?? memory.preview).slice(0, 200)),
+                h("span", { class: "muted small" }, ` ${shortTime(memory.created_at)}`),
+              ),
+            ),
+          ),
+      );
       if (results.children.length === 0) results.textContent = "Nothing found";
     } catch (error) {
       results.textContent = sentenceOf(error);
@@ -139,7 +205,12 @@ async function supersedeMemory(/** @type {any} */ memory) {
     content.value = "";
   });
   const fault = h("p", { class: "failed", role: "alert" });
-  const body = [h("p", { class: "quote" }, visibleText(memory.content ?? memory.preview)), field("The new text", content), picker.element, fault];
+  const body = [
+    h("p", { class: "quote" }, visibleText(memory.content ?? memory.preview)),
+    field("The new text", content),
+    picker.element,
+    fault,
+  ];
   const isReady = () => {
     const isNew = content.value.trim() && content.value.trim() !== (memory.content ?? memory.preview).trim();
     if (isNew || picker.chosen) return true;
@@ -164,7 +235,14 @@ async function supersedeMemory(/** @type {any} */ memory) {
 /** Finds the memory that this one is merged with. */
 async function mergeWith(/** @type {any} */ memory) {
   const { picker } = memoryPicker("Which memory says the same?", { not: memory.id, text: oneLine(memory.content).slice(0, 200) });
-  if (await openDialog("Merge with", picker.element, [{ label: "Next", value: () => (picker.chosen ? true : undefined), kind: "primary" }], "wide")) {
+  if (
+    await openDialog(
+      "Merge with",
+      picker.element,
+      [{ label: "Next", value: () => (picker.chosen ? true : undefined), kind: "primary" }],
+      "wide",
+    )
+  ) {
     await mergeMemories(memory.id, picker.chosen);
   }
 }
@@ -172,14 +250,42 @@ async function mergeWith(/** @type {any} */ memory) {
 /** Merges two memories: one keeps the text that the person writes, the other is superseded by it. */
 async function mergeMemories(/** @type {string} */ first, /** @type {string} */ second) {
   try {
-    const texts = await Promise.all([first, second].map(async (id) => (await callAbout("memory_inspect", id, { memory_id: id, include_relations: false })).memory));
+    const texts = await Promise.all(
+      [first, second].map(async (id) => (await callAbout("memory_inspect", id, { memory_id: id, include_relations: false })).memory),
+    );
     const content = h("textarea", { rows: "6", name: "content", dir: "auto" }, texts[0].content);
-    const keep = texts.map((memory, at) => h("label", { class: "pick" }, h("input", { type: "radio", name: "keep", value: memory.id, checked: at === 0, onchange: () => {
-      content.value = memory.content;
-    } }), h("span", null, h("span", { class: "muted small" }, `${storedBy(memory)}, ${shortTime(memory.created_at)}: `), visibleText(memory.content))));
-    const body = [h("fieldset", null, h("legend", null, "Keep"), keep), diffOf(texts[1].content, texts[0].content), field("The merged text", content)];
-    const kept = await openDialog("Merge two memories", body, [{ label: "Merge", kind: "primary", value: () =>
-      content.value.trim() ? body[0].querySelector("input:checked").value : undefined }], "wide");
+    const keep = texts.map((memory, at) =>
+      h(
+        "label",
+        { class: "pick" },
+        h("input", {
+          type: "radio",
+          name: "keep",
+          value: memory.id,
+          checked: at === 0,
+          onchange: () => {
+            content.value = memory.content;
+          },
+        }),
+        h(
+          "span",
+          null,
+          h("span", { class: "muted small" }, `${storedBy(memory)}, ${shortTime(memory.created_at)}: `),
+          visibleText(memory.content),
+        ),
+      ),
+    );
+    const body = [
+      h("fieldset", null, h("legend", null, "Keep"), keep),
+      diffOf(texts[1].content, texts[0].content),
+      field("The merged text", content),
+    ];
+    const kept = await openDialog(
+      "Merge two memories",
+      body,
+      [{ label: "Merge", kind: "primary", value: () => (content.value.trim() ? body[0].querySelector("input:checked").value : undefined) }],
+      "wide",
+    );
     if (!kept) return;
     const other = kept === first ? second : first;
     await change("Merged", () => mergeInto(kept, other, content.value, texts.find((memory) => memory.id === kept).content));
@@ -189,7 +295,12 @@ async function mergeMemories(/** @type {string} */ first, /** @type {string} */ 
 }
 
 /** Supersedes one memory by another, and gives that the merged text; both acts are undone together. */
-async function mergeInto(/** @type {string} */ kept, /** @type {string} */ other, /** @type {string} */ content, /** @type {string} */ before) {
+async function mergeInto(
+  /** @type {string} */ kept,
+  /** @type {string} */ other,
+  /** @type {string} */ content,
+  /** @type {string} */ before,
+) {
   const first = await callAbout("supersede", other, { old: other, new: kept });
   if (content === before) return first;
   try {
@@ -204,10 +315,16 @@ async function mergeInto(/** @type {string} */ kept, /** @type {string} */ other
 /** Moves memories to another project. */
 async function moveMemories(/** @type {string[]} */ ids) {
   const project = projectSelect("", "choose");
-  if (!(await openDialog(`Move ${memoriesOf(ids.length)}`, field("To the project", project), [{ label: "Move", value: () => (project.value ? true : undefined), kind: "primary" }]))) return;
+  if (
+    !(await openDialog(`Move ${memoriesOf(ids.length)}`, field("To the project", project), [
+      { label: "Move", value: () => (project.value ? true : undefined), kind: "primary" },
+    ]))
+  )
+    return;
   await change("Moved", async () => {
     const acts = [];
-    for (const [group, memory_ids] of await byProject(ids)) acts.push((await call("move_to", { memory_ids, to: project.value, group })).act);
+    for (const [group, memory_ids] of await byProject(ids))
+      acts.push((await call("move_to", { memory_ids, to: project.value, group })).act);
     for (const id of ids) projectOfMemory.delete(id);
     return { acts: acts.filter(Boolean) };
   });
@@ -217,8 +334,14 @@ async function moveMemories(/** @type {string[]} */ ids) {
 async function relateEntity(/** @type {any} */ memory) {
   const predicate = h("input", { type: "text", maxlength: "64", name: "predicate", placeholder: "works_at" });
   const { picker } = memoryPicker("To which entity?", { not: memory.id, type: "entity" });
-  const body = [h("p", { class: "quote" }, visibleText(memory.content)), field("How", predicate, "For example works_at, manages, part_of."), picker.element];
+  const body = [
+    h("p", { class: "quote" }, visibleText(memory.content)),
+    field("How", predicate, "For example works_at, manages, part_of."),
+    picker.element,
+  ];
   const isReady = () => (predicate.value.trim() && picker.chosen ? true : undefined);
   if (!(await openDialog("Relate", body, [{ label: "Relate", value: isReady, kind: "primary" }]))) return;
-  await change("Related", () => callAbout("store_relation", memory.id, { subject_id: memory.id, predicate: predicate.value.trim(), object_id: picker.chosen }));
+  await change("Related", () =>
+    callAbout("store_relation", memory.id, { subject_id: memory.id, predicate: predicate.value.trim(), object_id: picker.chosen }),
+  );
 }

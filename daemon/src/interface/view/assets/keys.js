@@ -45,7 +45,10 @@ function onKey(/** @type {KeyboardEvent} */ event) {
 /** Returns true if the element with the focus does something itself with Enter or space. */
 function isPressedByItself(/** @type {KeyboardEvent} */ event) {
   const active = document.activeElement;
-  return (event.key === "Enter" || event.key === " ") && Boolean(active?.matches("button, a, summary, input, [role=button], [tabindex='0']:not([role=option])"));
+  return (
+    (event.key === "Enter" || event.key === " ") &&
+    Boolean(active?.matches("button, a, summary, input, [role=button], [tabindex='0']:not([role=option])"))
+  );
 }
 
 /** Runs what a key stands for; returns false if it stands for nothing. */
@@ -91,17 +94,41 @@ function focusSearch() {
 function showHelp() {
   const table = (/** @type {string} */ title, /** @type {[string, string][]} */ rows) => [
     h("h3", null, title),
-    h("dl", { class: "keys" }, rows.map(([keys, what]) => h("div", null, h("dt", null, keys.split(" ").map((key) => h("kbd", null, key))), h("dd", null, what)))),
+    h(
+      "dl",
+      { class: "keys" },
+      rows.map(([keys, what]) =>
+        h(
+          "div",
+          null,
+          h(
+            "dt",
+            null,
+            keys.split(" ").map((key) => h("kbd", null, key)),
+          ),
+          h("dd", null, what),
+        ),
+      ),
+    ),
   ];
-  const views = Object.entries(VIEWS).filter(([name, view]) => view.key && (name !== "changes" || boot.time_travel)).map(([, view]) => /** @type {[string, string]} */ ([`g ${view.key}`, view.title]));
+  const views = Object.entries(VIEWS)
+    .filter(([name, view]) => view.key && (name !== "changes" || boot.time_travel))
+    .map(([, view]) => /** @type {[string, string]} */ ([`g ${view.key}`, view.title]));
   const own = (shown.view?.keys ?? []).filter(([, what]) => what).map(([key, what]) => /** @type {[string, string]} */ ([key, what]));
   const everywhere = GLOBAL_KEYS.map(([key, what]) => /** @type {[string, string]} */ ([key, what]));
   everywhere.push(["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+Enter", "Save a form"], ["Esc", "Leave a field, close a dialog"]);
-  const single = h("input", { type: "checkbox", checked: hasSingleKeys(), onchange: (/** @type {any} */ event) => kept.write("keys", event.target.checked ? "on" : "off") });
+  const single = h("input", {
+    type: "checkbox",
+    checked: hasSingleKeys(),
+    onchange: (/** @type {any} */ event) => kept.write("keys", event.target.checked ? "on" : "off"),
+  });
   const body = [
-    h("div", { class: "key-columns" },
+    h(
+      "div",
+      { class: "key-columns" },
       h("div", null, own.length > 0 && table("In this view", own), table("Everywhere", everywhere)),
-      h("div", null, table("Views", views))),
+      h("div", null, table("Views", views)),
+    ),
     h("label", { class: "check" }, single, h("span", null, "Single keys act without Ctrl; off if they disturb speech input")),
   ];
   openDialog("Keys", body, [], "wide");

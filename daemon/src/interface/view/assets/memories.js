@@ -46,7 +46,9 @@ function memoriesView(route) {
   /** @type {ReturnType<typeof makeDetail> | null} */
   let detail = null;
   const list = new VirtualList({
-    label: "Memories", make: makeRow, need: (end) => feed.need(end),
+    label: "Memories",
+    make: makeRow,
+    need: (end) => feed.need(end),
     fill: (row, index) => {
       const memory = feed.at(index);
       row.classList.toggle("first-text", feed.best.length > 0 && index === feed.best.length);
@@ -58,11 +60,38 @@ function memoriesView(route) {
   const status = h("p", { class: "list-status", role: "status" });
   const chips = h("div", { class: "chips" });
   const bulk = h("div", { class: "bulk", hidden: true });
-  const sort = select([["newest", "Newest"], ["oldest", "Oldest"], ["day", "By day"], ["used", "Most used"], ["confidence", "Confidence"]],
-    query.get("sort") ?? "newest", { "aria-label": "Order", onchange: (/** @type {any} */ event) => choose("sort", event.target.value === "newest" ? "" : event.target.value) });
+  const sort = select(
+    [
+      ["newest", "Newest"],
+      ["oldest", "Oldest"],
+      ["day", "By day"],
+      ["used", "Most used"],
+      ["confidence", "Confidence"],
+    ],
+    query.get("sort") ?? "newest",
+    {
+      "aria-label": "Order",
+      onchange: (/** @type {any} */ event) => choose("sort", event.target.value === "newest" ? "" : event.target.value),
+    },
+  );
   const filters = button("Filters", () => element.classList.toggle("facets-open"), { icon: "filter", kind: "quiet filter-button" });
-  const head = h("div", { class: "list-head" }, filters, status, sort, button("New", newMemory, { title: "Write a new memory (n)", kind: "small-button" }));
-  const listBox = h("section", { class: "list-box", "aria-label": "List" }, h("h1", { class: "unseen" }, "Memories"), head, chips, bulk, list.element);
+  const head = h(
+    "div",
+    { class: "list-head" },
+    filters,
+    status,
+    sort,
+    button("New", newMemory, { title: "Write a new memory (n)", kind: "small-button" }),
+  );
+  const listBox = h(
+    "section",
+    { class: "list-box", "aria-label": "List" },
+    h("h1", { class: "unseen" }, "Memories"),
+    head,
+    chips,
+    bulk,
+    list.element,
+  );
   const detailBox = h("section", { class: "detail-box", "aria-label": "Memory" });
   const element = h("div", { class: "memories" }, facetBox, listBox, detailBox);
 
@@ -96,7 +125,20 @@ function memoriesView(route) {
     const asked = facetsAsked;
     try {
       const { type, scope, status: state, client, trust, flags, group, from_group, all_groups, text, date_from, date_to } = feed.filters;
-      const found = await call("facets", { type, scope, status: state, client, trust, flags, group, from_group, all_groups, text, date_from, date_to });
+      const found = await call("facets", {
+        type,
+        scope,
+        status: state,
+        client,
+        trust,
+        flags,
+        group,
+        from_group,
+        all_groups,
+        text,
+        date_from,
+        date_to,
+      });
       if (asked !== facetsAsked) return;
       // No text contains the whole question: what the filters hold without it is more use.
       if (text && found.total === 0) Object.assign(found, await call("facets", { group, from_group, all_groups, status: state }));
@@ -114,9 +156,15 @@ function memoriesView(route) {
     redraw(facetBox, [h("h2", { class: "unseen" }, "Filters"), facetsPanel(facets, query, choose)]);
     const names = FILTERS.filter((name) => name !== "sort" && query.get(name));
     const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
-    chips.replaceChildren(...names.map((name) => button(
-      `${name}: ${name === "project" ? project ?? query.get(name) : query.get(name)}`, () => choose(name, ""), { icon: "close", kind: "chip", title: "Remove this filter" },
-    )));
+    chips.replaceChildren(
+      ...names.map((name) =>
+        button(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`, () => choose(name, ""), {
+          icon: "close",
+          kind: "chip",
+          title: "Remove this filter",
+        }),
+      ),
+    );
     sort.value = query.get("sort") ?? "newest";
     sort.disabled = Boolean(query.get("q"));
   }
@@ -141,8 +189,14 @@ function memoriesView(route) {
     placeActive(query.get("id") ?? "");
     const best = feed.best.length;
     const rest = Math.max(0, feed.total - feed.hidden());
-    const sentence = !feed.text ? memoriesOf(feed.total) : rest === 0 ? `${counted(best, "best result")}` : `${best} best, ${NUMBER.format(rest)} more with these words`;
-    status.textContent = feed.failure || (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
+    const sentence = !feed.text
+      ? memoriesOf(feed.total)
+      : rest === 0
+        ? `${counted(best, "best result")}`
+        : `${best} best, ${NUMBER.format(rest)} more with these words`;
+    status.textContent =
+      feed.failure ||
+      (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
     status.title = feed.note;
     status.classList.toggle("failed", Boolean(feed.failure));
     drawBulk();
@@ -211,7 +265,15 @@ function memoriesView(route) {
     if (detail?.id !== id) {
       detail?.close();
       detail = id ? makeDetail(id, { back: closeDetail }) : null;
-      detailBox.replaceChildren(detail?.element ?? h("div", { class: "empty" }, h("p", null, "Choose a memory to read it."), h("p", { class: "muted" }, "j and k move, Enter reads, e edits, ? lists all keys.")));
+      detailBox.replaceChildren(
+        detail?.element ??
+          h(
+            "div",
+            { class: "empty" },
+            h("p", null, "Choose a memory to read it."),
+            h("p", { class: "muted" }, "j and k move, Enter reads, e edits, ? lists all keys."),
+          ),
+      );
     }
     const at = id ? feed.indexOf(id) : -1;
     detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
@@ -277,25 +339,42 @@ function memoriesView(route) {
       else if (query.get("id") && !matchMedia("(min-width: 1000px)").matches) closeDetail();
     },
     keys: [
-      ["j", "Next memory", step(1)], ["k", "Previous memory", step(-1)],
-      ["Enter", "Read the memory", () => {
-        focusDetail = true;
-        showDetail();
-      }],
-      ["e", "Edit", about(editMemory)], ["p", "Pin or unpin", about(pinMemory)], ["x", "Forget, or restore", about(forgetMemory)],
-      ["c", "Confirm", about(confirmMemory)], ["r", "Restore", about(restoreMemory)], ["s", "Supersede by another", about(supersedeMemory)],
+      ["j", "Next memory", step(1)],
+      ["k", "Previous memory", step(-1)],
+      [
+        "Enter",
+        "Read the memory",
+        () => {
+          focusDetail = true;
+          showDetail();
+        },
+      ],
+      ["e", "Edit", about(editMemory)],
+      ["p", "Pin or unpin", about(pinMemory)],
+      ["x", "Forget, or restore", about(forgetMemory)],
+      ["c", "Confirm", about(confirmMemory)],
+      ["r", "Restore", about(restoreMemory)],
+      ["s", "Supersede by another", about(supersedeMemory)],
       ["o", "Open its graph", about((memory) => go(address("graph", memory.id)))],
-      [" ", "Mark for several at once", () => {
-        const memory = list.active >= 0 ? feed.at(list.active) : undefined;
-        if (!memory) return;
-        if (!marked.delete(memory.id)) marked.add(memory.id);
-        drawList();
-      }],
-      ["m", "Merge the two marked memories", () => marked.size === 2 && mergeMemories(...(/** @type {[string, string]} */ ([...marked])))],
-      ["f", "Show the filters", () => {
-        element.classList.add("facets-open");
-        facetBox.querySelector("button")?.focus();
-      }],
+      [
+        " ",
+        "Mark for several at once",
+        () => {
+          const memory = list.active >= 0 ? feed.at(list.active) : undefined;
+          if (!memory) return;
+          if (!marked.delete(memory.id)) marked.add(memory.id);
+          drawList();
+        },
+      ],
+      ["m", "Merge the two marked memories", () => marked.size === 2 && mergeMemories(.../** @type {[string, string]} */ ([...marked]))],
+      [
+        "f",
+        "Show the filters",
+        () => {
+          element.classList.add("facets-open");
+          facetBox.querySelector("button")?.focus();
+        },
+      ],
     ],
   };
 }

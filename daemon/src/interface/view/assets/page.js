@@ -3,14 +3,21 @@
 /**
  * Makes such a view.
  * @param {string} title
- * @param {{intro?: any, tools?: any, ask: () => Promise<any>, draw: (reply: any) => any[], keys?: [string, string, () => any][], close?: () => void,
+ * @param {{intro?: any, tools?: any, ask: () => Promise<any>, draw: (reply: any) => any[],
+ *   keys?: [string, string, () => any][], close?: () => void,
  *   update?: (route: Route) => boolean}} parts
  * @returns {View}
  */
 function pageView(title, parts) {
   const body = h("div", { class: "page-body", "aria-busy": "true" }, h("p", { class: "muted" }, "Reading …"));
   const heading = h("h1", { tabindex: "-1" }, title);
-  const element = h("div", { class: "page" }, h("div", { class: "page-head" }, heading, h("div", { class: "page-tools" }, parts.tools)), parts.intro && h("p", { class: "intro muted" }, parts.intro), body);
+  const element = h(
+    "div",
+    { class: "page" },
+    h("div", { class: "page-head" }, heading, h("div", { class: "page-tools" }, parts.tools)),
+    parts.intro && h("p", { class: "intro muted" }, parts.intro),
+    body,
+  );
   let latest = "";
   let asked = 0;
   const refresh = async (isForced = false) => {
@@ -40,7 +47,11 @@ function card(/** @type {any} */ title, /** @type {any[]} */ ...children) {
 
 /** A list of names and values. */
 function factList(/** @type {any[]} */ rows) {
-  return h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.filter(Boolean).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
+  );
 }
 
 /** Says that there is nothing. */

@@ -1,4 +1,4 @@
-// The address of a view: `#/memories?type=semantic&q=postgres`. Back, reload and a second tab work because everything that is shown is in it.
+// The address of a view: `#/memories?type=semantic&q=postgres`. Everything that is shown is in it, so back and reload work.
 
 /** @typedef {{view: string, id: string, query: URLSearchParams}} Route */
 
@@ -95,6 +95,7 @@ function refreshView() {
 /** Returns true if the person writes in a field. */
 function isTyping() {
   const active = document.activeElement;
-  return active instanceof HTMLInputElement ? !["checkbox", "radio", "range", "button"].includes(active.type)
+  return active instanceof HTMLInputElement
+    ? !["checkbox", "radio", "range", "button"].includes(active.type)
     : active instanceof HTMLTextAreaElement || active instanceof HTMLSelectElement;
 }

@@ -4,11 +4,16 @@ const TYPES = ["episodic", "semantic", "procedural", "entity"];
 
 /** What the types mean, for people. */
 const TYPE_HINTS = /** @type {Record<string, string>} */ ({
-  episodic: "an event or a decision", semantic: "a fact or a preference", procedural: "how something is done", entity: "a person or a thing",
+  episodic: "an event or a decision",
+  semantic: "a fact or a preference",
+  procedural: "how something is done",
+  entity: "a person or a thing",
 });
 
 const TRUST_HINTS = /** @type {Record<string, string>} */ ({
-  person: "you stored or confirmed it", agent: "an agent stored it; no person has confirmed it", import: "it came with an import",
+  person: "you stored or confirmed it",
+  agent: "an agent stored it; no person has confirmed it",
+  import: "it came with an import",
 });
 
 /** The type, in its colour. */
@@ -26,14 +31,28 @@ function marksOf(memory) {
   if (memory.pinned) marks.push(h("span", { class: "mark pinned" }, "pinned"));
   if (memory.trust === "person") marks.push(h("span", { class: "mark trust-person", title: TRUST_HINTS.person }, "yours"));
   if (memory.trust === "import") marks.push(h("span", { class: "mark trust-import", title: TRUST_HINTS.import }, "imported"));
-  for (const flag of memory.flags ?? []) marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${flag}`));
+  for (const flag of memory.flags ?? [])
+    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${flag}`));
   return marks;
 }
 
 /** Steps of the ranking with their names for people; their place decides their colour. Others keep their name. */
 const STEPS = /** @type {Record<string, string>} */ ({
-  cosine: "meaning", bm25: "words", graph: "entities", project: "project", words: "word by word", window: "neighbours", recency: "newer", date: "date", person: "person",
-  first_person: "who speaks", expect: "kind of answer", answer: "answer", next: "what follows", question: "is a question", roughly: "roughly",
+  cosine: "meaning",
+  bm25: "words",
+  graph: "entities",
+  project: "project",
+  words: "word by word",
+  window: "neighbours",
+  recency: "newer",
+  date: "date",
+  person: "person",
+  first_person: "who speaks",
+  expect: "kind of answer",
+  answer: "answer",
+  next: "what follows",
+  question: "is a question",
+  roughly: "roughly",
 });
 
 /** Returns the class that colours a step of the ranking; equal steps have equal colours everywhere. */
@@ -62,12 +81,17 @@ function scoreBar(score, why, best) {
 /** Creates an empty row. */
 function makeRow() {
   const parts = {
-    type: h("span", { class: "row-type" }), text: h("div", { class: "row-text", dir: "auto" }), meta: h("span", { class: "row-meta-text" }),
-    marks: h("span", { class: "row-marks" }), score: h("span", { class: "row-score" }),
+    type: h("span", { class: "row-type" }),
+    text: h("div", { class: "row-text", dir: "auto" }),
+    meta: h("span", { class: "row-meta-text" }),
+    marks: h("span", { class: "row-marks" }),
+    score: h("span", { class: "row-score" }),
   };
   const row = h(
-    "div", { class: "row", role: "option" },
-    parts.text, h("div", { class: "row-meta" }, parts.type, parts.marks, parts.meta, parts.score),
+    "div",
+    { class: "row", role: "option" },
+    parts.text,
+    h("div", { class: "row-meta" }, parts.type, parts.marks, parts.meta, parts.score),
   );
   row.parts = parts;
   return row;

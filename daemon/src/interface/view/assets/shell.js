@@ -42,7 +42,10 @@ function buildShell() {
   const main = h("main", { id: "main", class: "main", tabindex: "-1" });
   const skip = h("button", { type: "button", class: "skip", onclick: () => main.focus() }, "Skip to the content");
   document.body.append(
-    skip, buildHeader(), buildNavigation(), main,
+    skip,
+    buildHeader(),
+    buildNavigation(),
+    main,
     h("div", { id: "toasts", class: "toasts", role: "region", "aria-label": "Messages" }),
     h("div", { id: "live", class: "unseen", "aria-live": "polite" }),
   );
@@ -51,23 +54,35 @@ function buildShell() {
 
 function buildHeader() {
   const search = h("input", {
-    id: "search", type: "search", name: "q", placeholder: "Search by meaning and words", autocomplete: "off", spellcheck: "false", maxlength: "1000",
-    "aria-label": "Search memories", enterkeyhint: "search", oninput: (/** @type {any} */ event) => searchFor(event.target.value),
+    id: "search",
+    type: "search",
+    name: "q",
+    placeholder: "Search by meaning and words",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: "1000",
+    "aria-label": "Search memories",
+    enterkeyhint: "search",
+    oninput: (/** @type {any} */ event) => searchFor(event.target.value),
   });
   const form = h(
     "form",
     {
-      role: "search", class: "search", onsubmit: (/** @type {Event} */ event) => {
+      role: "search",
+      class: "search",
+      onsubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
         searchFor(search.value, true);
         if (search.value) focusList();
       },
     },
-    icon("search"), search, h("kbd", { "aria-hidden": "true" }, "/"),
+    icon("search"),
+    search,
+    h("kbd", { "aria-hidden": "true" }, "/"),
   );
   document.addEventListener("address", () => {
     const { view, query } = shown.route;
-    if (document.activeElement !== search) search.value = view === "memories" ? query.get("q") ?? "" : "";
+    if (document.activeElement !== search) search.value = view === "memories" ? (query.get("q") ?? "") : "";
   });
   return h(
     "header",
@@ -77,7 +92,8 @@ function buildHeader() {
     form,
     h("div", { id: "time-travel", class: "time-travel" }),
     h(
-      "div", { class: "top-actions" },
+      "div",
+      { class: "top-actions" },
       h("span", { id: "connection", class: "connection", role: "img", "aria-label": "Connecting", title: "Connecting" }),
       button("Undo", () => undoLast(), { icon: "undo", hideLabel: true, kind: "quiet", title: "Undo (u)" }),
       button("Redo", () => redoLast(), { icon: "redo", hideLabel: true, kind: "quiet", title: "Redo (U)" }),
@@ -88,19 +104,28 @@ function buildHeader() {
 }
 
 function buildNavigation() {
-  const items = Object.entries(VIEWS).filter(([name, view]) => !view.hidden || (name === "changes" && boot.time_travel)).map(([name, view]) =>
-    h(
-      "li", null,
+  const items = Object.entries(VIEWS)
+    .filter(([name, view]) => !view.hidden || (name === "changes" && boot.time_travel))
+    .map(([name, view]) =>
       h(
-        "a", { href: address(name), "data-view": name, "aria-keyshortcuts": `g ${view.key}`, onclick: () => toggleNavigation(false) },
-        icon(name), h("span", null, view.title), h("span", { class: "badge", "data-badge": name, hidden: true }),
-        h("kbd", { "aria-hidden": "true" }, `g ${view.key}`),
+        "li",
+        null,
+        h(
+          "a",
+          { href: address(name), "data-view": name, "aria-keyshortcuts": `g ${view.key}`, onclick: () => toggleNavigation(false) },
+          icon(name),
+          h("span", null, view.title),
+          h("span", { class: "badge", "data-badge": name, hidden: true }),
+          h("kbd", { "aria-hidden": "true" }, `g ${view.key}`),
+        ),
       ),
-    ));
+    );
   const about = h("p", { class: "muted small about" }, `loci ${boot.version}`);
   const narrow = h(
-    "div", { class: "narrow-only" },
-    button("Theme", nextTheme, { icon: "theme", kind: "quiet" }), button("Keys", showHelp, { icon: "help", kind: "quiet" }),
+    "div",
+    { class: "narrow-only" },
+    button("Theme", nextTheme, { icon: "theme", kind: "quiet" }),
+    button("Keys", showHelp, { icon: "help", kind: "quiet" }),
   );
   return h("nav", { id: "nav", class: "nav", "aria-label": "Views" }, h("ul", null, items), narrow, about);
 }
@@ -139,12 +164,18 @@ function toast(text, options = {}) {
   const region = /** @type {HTMLElement} */ (document.getElementById("toasts"));
   const close = () => element.remove();
   const element = h(
-    "div", { class: `toast ${options.kind ?? ""}`, role: options.kind === "error" ? "alert" : "status" },
+    "div",
+    { class: `toast ${options.kind ?? ""}`, role: options.kind === "error" ? "alert" : "status" },
     h("p", null, visibleText(text)),
-    options.action && button(options.action[0], () => {
-      close();
-      options.action?.[1]();
-    }, { kind: "small-button" }),
+    options.action &&
+      button(
+        options.action[0],
+        () => {
+          close();
+          options.action?.[1]();
+        },
+        { kind: "small-button" },
+      ),
     button("Dismiss", close, { icon: "close", hideLabel: true, kind: "quiet small-button" }),
   );
   while (region.children.length > 2) region.firstElementChild?.remove();
@@ -166,7 +197,7 @@ function tellFailure(/** @type {unknown} */ error) {
  * Opens a dialog; returns the value that it was closed with, or `null`.
  * @param {string} title
  * @param {any} body
- * @param {{label: string, value: any | (() => any), kind?: string}[]} choices the last is the default; a value that is `undefined` keeps it open
+ * @param {{label: string, value: any | (() => any), kind?: string}[]} choices the last is the default; `undefined` keeps it open
  * @param {string} [kind]
  * @returns {Promise<any>}
  */
@@ -183,8 +214,16 @@ function openDialog(title, body, choices, kind = "") {
     };
     const id = `dialog-${Math.random().toString(36).slice(2)}`;
     const buttons = choices.map((choice, at) =>
-      h("button", { type: at === choices.length - 1 ? "submit" : "button", class: `button ${choice.kind ?? ""}`,
-        onclick: at === choices.length - 1 ? undefined : () => choose(choice.value) }, choice.label));
+      h(
+        "button",
+        {
+          type: at === choices.length - 1 ? "submit" : "button",
+          class: `button ${choice.kind ?? ""}`,
+          onclick: at === choices.length - 1 ? undefined : () => choose(choice.value),
+        },
+        choice.label,
+      ),
+    );
     const form = h(
       "form",
       {
@@ -193,13 +232,27 @@ function openDialog(title, body, choices, kind = "") {
           choose(choices.at(-1)?.value);
         },
       },
-      h("h2", { id }, title), h("div", { class: "dialog-body" }, body),
-      h("div", { class: "dialog-buttons" }, h("button", { type: "button", class: "button quiet", onclick: () => finish(null) }, "Close"), buttons),
+      h("h2", { id }, title),
+      h("div", { class: "dialog-body" }, body),
+      h(
+        "div",
+        { class: "dialog-buttons" },
+        h("button", { type: "button", class: "button quiet", onclick: () => finish(null) }, "Close"),
+        buttons,
+      ),
     );
-    const dialog = h("dialog", { class: `dialog ${kind}`, "aria-labelledby": id, oncancel: (/** @type {Event} */ event) => {
-      event.preventDefault();
-      finish(null);
-    } }, form);
+    const dialog = h(
+      "dialog",
+      {
+        class: `dialog ${kind}`,
+        "aria-labelledby": id,
+        oncancel: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          finish(null);
+        },
+      },
+      form,
+    );
     dialog.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
@@ -213,6 +266,9 @@ function openDialog(title, body, choices, kind = "") {
 /** Says that the page is no longer signed in, and how to go on. */
 function showSignedOut(/** @type {string} */ reason) {
   if (document.querySelector(".signed-out")) return;
-  const body = [h("p", null, reason || "This page is no longer signed in, or the daemon has started again."), h("p", null, "Run ", h("code", null, "loci view"), " again and open its link.")];
+  const body = [
+    h("p", null, reason || "This page is no longer signed in, or the daemon has started again."),
+    h("p", null, "Run ", h("code", null, "loci view"), " again and open its link."),
+  ];
   openDialog("Signed out", body, [{ label: "Reload", value: "reload" }], "signed-out").then((chosen) => chosen && location.reload());
 }

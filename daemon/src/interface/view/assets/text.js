@@ -1,21 +1,45 @@
 // Shows the text of memories as text: hidden characters become visible, and words of a query are marked. Links stay text.
 
 /** Characters that change or hide what is read: controls, zero-width, directions, tags, fillers. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN = new RegExp(
+  "[" +
+    "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f" +
+    "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb" +
+    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}" +
+    "]",
+  "gu",
+);
 
 /** Names of the more frequent ones. */
 const HIDDEN_NAMES = /** @type {Record<number, string>} */ ({
-  0x07: "bell", 0x08: "backspace", 0x0d: "carriage return", 0x1b: "escape", 0xad: "soft hyphen", 0x200b: "zero-width space", 0x200c: "zero-width non-joiner",
-  0x200d: "zero-width joiner", 0x200e: "left-to-right mark", 0x200f: "right-to-left mark", 0x202a: "left-to-right embedding",
-  0x202b: "right-to-left embedding", 0x202c: "end of direction", 0x202d: "left-to-right override", 0x202e: "right-to-left override",
-  0x2066: "left-to-right isolate", 0x2067: "right-to-left isolate", 0x2069: "end of isolate", 0xfeff: "byte order mark",
+  0x07: "bell",
+  0x08: "backspace",
+  0x0d: "carriage return",
+  0x1b: "escape",
+  0xad: "soft hyphen",
+  0x200b: "zero-width space",
+  0x200c: "zero-width non-joiner",
+  0x200d: "zero-width joiner",
+  0x200e: "left-to-right mark",
+  0x200f: "right-to-left mark",
+  0x202a: "left-to-right embedding",
+  0x202b: "right-to-left embedding",
+  0x202c: "end of direction",
+  0x202d: "left-to-right override",
+  0x202e: "right-to-left override",
+  0x2066: "left-to-right isolate",
+  0x2067: "right-to-left isolate",
+  0x2069: "end of isolate",
+  0xfeff: "byte order mark",
 });
 
 /** Returns true if a joiner at this place holds an emoji together, so that it hides nothing. */
 function joinsEmoji(/** @type {string} */ text, /** @type {number} */ at) {
-  return text[at] === "\u200d" && /[\p{Extended_Pictographic}\ufe0f]$/u.test(text.slice(Math.max(0, at - 2), at))
-    && /^\p{Extended_Pictographic}/u.test(text.slice(at + 1, at + 3));
+  return (
+    text[at] === "\u200d" &&
+    /[\p{Extended_Pictographic}\ufe0f]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
+    /^\p{Extended_Pictographic}/u.test(text.slice(at + 1, at + 3))
+  );
 }
 
 /**
@@ -50,7 +74,11 @@ function queryWords(/** @type {string} */ query) {
   return [...new Set(words)].filter((word) => (word.length > 2 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word)).slice(0, 12);
 }
 
-const STOP_WORDS = new Set("the and for was are who what when where why how did does has have with from that this our its not you your his her she they which".split(" "));
+const STOP_WORDS = new Set(
+  "the and for was are who what when where why how did does has have with from that this our its not you your his her she they which".split(
+    " ",
+  ),
+);
 
 /**
  * Returns a text with its hidden characters visible and the words of a query marked.
@@ -73,7 +101,7 @@ function markedText(text, words) {
 }
 
 /**
- * Returns the words of two texts with what was taken away and what was added; a common beginning and end, and a longest common part between.
+ * Returns the words of two texts with what was taken away and what was added, by the longest common part.
  * @param {string} before
  * @param {string} after
  * @returns {{kind: "same" | "gone" | "new", text: string}[]}
@@ -81,7 +109,11 @@ function markedText(text, words) {
 function wordDiff(before, after) {
   const a = before.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
   const b = after.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
-  if (a.length * b.length > 400_000) return [{ kind: "gone", text: before }, { kind: "new", text: after }];
+  if (a.length * b.length > 400_000)
+    return [
+      { kind: "gone", text: before },
+      { kind: "new", text: after },
+    ];
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {
@@ -121,5 +153,9 @@ function wordDiff(before, after) {
  */
 function diffOf(before, after) {
   const tags = { same: "span", gone: "del", new: "ins" };
-  return h("p", { class: "diff-text", dir: "auto" }, wordDiff(before, after).map((part) => h(tags[part.kind], null, visibleText(part.text))));
+  return h(
+    "p",
+    { class: "diff-text", dir: "auto" },
+    wordDiff(before, after).map((part) => h(tags[part.kind], null, visibleText(part.text))),
+  );
 }

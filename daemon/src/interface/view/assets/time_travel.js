@@ -10,12 +10,24 @@ function buildTimeTravel() {
   const days = Math.max(1, Math.ceil((Date.now() - oldest) / 86_400_000));
   const told = h("output", { for: "as-of" }, "now");
   let timer = 0;
-  const slider = h("input", { id: "as-of", type: "range", min: "0", max: String(days), value: String(days), "aria-label": "Show the store as it was on a day", oninput: () => slide() });
-  const back = button("Now", () => {
-    slider.value = String(days);
-    slide();
-    slider.focus();
-  }, { kind: "small-button" });
+  const slider = h("input", {
+    id: "as-of",
+    type: "range",
+    min: "0",
+    max: String(days),
+    value: String(days),
+    "aria-label": "Show the store as it was on a day",
+    oninput: () => slide(),
+  });
+  const back = button(
+    "Now",
+    () => {
+      slider.value = String(days);
+      slide();
+      slider.focus();
+    },
+    { kind: "small-button" },
+  );
   back.hidden = true;
   function slide() {
     const day = Number(slider.value);

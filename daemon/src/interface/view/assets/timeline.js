@@ -15,13 +15,22 @@ function timelineView(/** @type {Route} */ route) {
   let next;
   const days = h("div", { class: "timeline" });
   const more = button("Older", () => loadMore(), { kind: "older" });
-  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && loadMore(), { rootMargin: "600px" });
+  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && loadMore(), {
+    rootMargin: "600px",
+  });
   observer.observe(more);
   let isLoading = false;
 
-  const page = (/** @type {number | undefined} */ before) => call("list", {
-    ...scope, sort: "day", before, limit: 100, text_chars: 300, date_to: month && lastDayOf(month), date_from: undefined,
-  });
+  const page = (/** @type {number | undefined} */ before) =>
+    call("list", {
+      ...scope,
+      sort: "day",
+      before,
+      limit: 100,
+      text_chars: 300,
+      date_to: month && lastDayOf(month),
+      date_from: undefined,
+    });
 
   async function loadMore() {
     if (isLoading || next === undefined) return;
@@ -56,7 +65,10 @@ function timelineView(/** @type {Route} */ route) {
     },
     close: () => observer.disconnect(),
     update: () => false,
-    keys: [["j", "Next memory", () => moveLink(1)], ["k", "Previous memory", () => moveLink(-1)]],
+    keys: [
+      ["j", "Next memory", () => moveLink(1)],
+      ["k", "Previous memory", () => moveLink(-1)],
+    ],
   });
 }
 
@@ -73,15 +85,35 @@ function moveLink(/** @type {number} */ by) {
 function monthColumns(/** @type {{value: string, count: number}[]} */ months, /** @type {string} */ chosen, /** @type {string} */ project) {
   const latest = months.slice(-36);
   const most = Math.max(1, ...latest.map((entry) => entry.count));
-  const columns = latest.map((entry) => h("li", null, h(
-    "a",
-    { class: "month", href: address("timeline", project, { month: entry.value }), "aria-current": entry.value === chosen ? "true" : undefined,
-      title: `${monthName(entry.value)}: ${memoriesOf(entry.count)}` },
-    setStyle(h("span", { "aria-hidden": "true" }), "height", `${Math.max(3, (entry.count / most) * 100)}%`),
-    h("span", { class: "unseen" }, `${monthName(entry.value)}, ${memoriesOf(entry.count)}`),
-  )));
-  return h("nav", { class: "months-wide card", "aria-label": "Months" }, h("ul", null, columns),
-    h("p", { class: "months-ends muted small", "aria-hidden": "true" }, h("span", null, latest[0]?.value), chosen && h("strong", null, `up to ${monthName(chosen)}`), h("span", null, latest.at(-1)?.value)));
+  const columns = latest.map((entry) =>
+    h(
+      "li",
+      null,
+      h(
+        "a",
+        {
+          class: "month",
+          href: address("timeline", project, { month: entry.value }),
+          "aria-current": entry.value === chosen ? "true" : undefined,
+          title: `${monthName(entry.value)}: ${memoriesOf(entry.count)}`,
+        },
+        setStyle(h("span", { "aria-hidden": "true" }), "height", `${Math.max(3, (entry.count / most) * 100)}%`),
+        h("span", { class: "unseen" }, `${monthName(entry.value)}, ${memoriesOf(entry.count)}`),
+      ),
+    ),
+  );
+  return h(
+    "nav",
+    { class: "months-wide card", "aria-label": "Months" },
+    h("ul", null, columns),
+    h(
+      "p",
+      { class: "months-ends muted small", "aria-hidden": "true" },
+      h("span", null, latest[0]?.value),
+      chosen && h("strong", null, `up to ${monthName(chosen)}`),
+      h("span", null, latest.at(-1)?.value),
+    ),
+  );
 }
 
 /** Adds memories under the headings of their days. */
@@ -98,8 +130,19 @@ function addDays(/** @type {any} */ days, /** @type {any[]} */ memories) {
       day = made;
     }
     const isInactive = memory.status !== "active" && memory.status !== "candidate";
-    day.lastElementChild.append(h("li", { class: `event ${isInactive ? "inactive" : ""}` },
-      h("a", { href: address("memory", memory.id) }, visibleText(oneLine(memory.content ?? memory.preview))),
-      h("p", { class: "small muted" }, typeMark(memory.type), h("span", { class: "row-marks" }, marksOf(memory)), h("span", null, `${storedBy(memory)} · `, timeOf(memory.created_at)))));
+    day.lastElementChild.append(
+      h(
+        "li",
+        { class: `event ${isInactive ? "inactive" : ""}` },
+        h("a", { href: address("memory", memory.id) }, visibleText(oneLine(memory.content ?? memory.preview))),
+        h(
+          "p",
+          { class: "small muted" },
+          typeMark(memory.type),
+          h("span", { class: "row-marks" }, marksOf(memory)),
+          h("span", null, `${storedBy(memory)} · `, timeOf(memory.created_at)),
+        ),
+      ),
+    );
   }
 }

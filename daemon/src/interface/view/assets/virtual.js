@@ -19,11 +19,19 @@ class VirtualList {
     /** @type {any[]} */
     this.free = [];
     this.inner = h("div", { class: "vlist-inner", role: "presentation" });
-    this.element = h("div", {
-      class: "vlist", role: "listbox", "aria-label": owner.label, tabindex: "0",
-      onscroll: () => this.draw(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
-      onfocus: () => this.active < 0 && this.focus(),
-    }, this.inner);
+    this.element = h(
+      "div",
+      {
+        class: "vlist",
+        role: "listbox",
+        "aria-label": owner.label,
+        tabindex: "0",
+        onscroll: () => this.draw(),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
+        onfocus: () => this.active < 0 && this.focus(),
+      },
+      this.inner,
+    );
     this.resized = new ResizeObserver(() => {
       this.rowHeight = parseFloat(getComputedStyle(this.element).getPropertyValue("--row-height")) || 64;
       this.layout();
@@ -155,7 +163,12 @@ class VirtualList {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.rowHeight) - 1);
     const steps = /** @type {Record<string, number>} */ ({
-      ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: this.total - 1,
+      ArrowDown: this.active + 1,
+      ArrowUp: this.active - 1,
+      PageDown: this.active + page,
+      PageUp: this.active - page,
+      Home: 0,
+      End: this.total - 1,
     });
     if (event.key in steps) {
       event.preventDefault();

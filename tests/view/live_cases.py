@@ -39,6 +39,10 @@ def shows_what_others_change(viewer):
     agent.call("forget_memory", memory_id=identity, reason="no longer true")
     expect(right.locator(".detail .status-forgotten")).to_be_visible()
     expect(right.locator(f".row[data-id='{identity}']")).to_have_count(0)
+    goto(right, "#/history")
+    goto(right, "#/memories")
+    settled(right)
+    expect(right.locator(f".row[data-id='{identity}']")).to_have_count(0)
 
 
 def keeps_the_place(viewer):
@@ -90,6 +94,14 @@ def works_with_the_keyboard(viewer):
     toast(page, "Done again")
     page.keyboard.press("u")
     toast(page, "Undone: Pinned")
+    clear_toasts(page)
+    second = page.locator(".row[aria-posinset='2']:not([hidden])").get_attribute("data-id")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    toast(page, "Forgotten")
+    expect(page.locator(f".row[data-id='{second}']")).to_have_count(0)
+    page.keyboard.press("u")
+    toast(page, "Undone: Forgotten")
     clear_toasts(page)
     tool = page.locator(".detail [data-key='tool-Pin']")
     tool.focus()

@@ -40,7 +40,7 @@ interface Boot {
   project: { id: string; name: string } | null;
   time_travel?: boolean;
   groups: Project[];
-  list: { memories: any[]; total: number; next?: number };
+  list: { memories: any[]; total: number; next?: number } | null;
   facets: Facets;
 }
 

@@ -108,9 +108,11 @@ function memoriesView(route) {
   function load() {
     words = queryWords(query.get("q") ?? "");
     marked.clear();
-    if (isFirst && !asOf) {
+    if (isFirst && !asOf && boot.list) {
       isFirst = false;
       feed.begin(boot.list);
+      // It is of the time when the page was loaded.
+      boot.list = null;
       drawList();
     } else {
       list.element.setAttribute("aria-busy", "true");
@@ -289,14 +291,22 @@ function memoriesView(route) {
     list.focus();
   }
 
+  /** The memory that keys act on: the open one, also while it is still being read; without one that of the active row. */
   function current() {
-    return detail?.memory ?? (list.active >= 0 ? feed.at(list.active) : undefined);
+    const id = query.get("id");
+    if (!id) return list.active >= 0 ? feed.at(list.active) : undefined;
+    return detail?.id === id && detail.memory ? detail.memory : feed.at(feed.indexOf(id));
   }
   const about = (/** @type {(memory: any) => any} */ act) => () => {
     const memory = current();
     if (memory) act(memory);
   };
-  const step = (/** @type {number} */ by) => () => list.move(list.active + by);
+  /** Moves; if the open memory has left the list, the next one is at its place already. */
+  const step = (/** @type {number} */ by) => () => {
+    const id = query.get("id");
+    const hasLeft = by > 0 && id && list.active >= 0 && feed.at(list.active)?.id !== id && feed.indexOf(id) < 0;
+    list.move(hasLeft ? list.active : list.active + by);
+  };
 
   load();
   showDetail();

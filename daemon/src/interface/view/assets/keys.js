@@ -104,7 +104,7 @@ function showHelp() {
           h(
             "dt",
             null,
-            keys.split(" ").map((key) => h("kbd", null, key)),
+            (keys === " " ? ["Space"] : keys.split(" ")).map((key) => h("kbd", null, key)),
           ),
           h("dd", null, what),
         ),

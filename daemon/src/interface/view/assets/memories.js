@@ -155,7 +155,8 @@ function memoriesView(route) {
   }
 
   function drawFacets() {
-    redraw(facetBox, [h("h2", { class: "unseen" }, "Filters"), facetsPanel(facets, query, choose)]);
+    const done = button("Show the list", closeFacets, { icon: "back", kind: "quiet facets-close" });
+    redraw(facetBox, [h("h2", { class: "unseen" }, "Filters"), done, facetsPanel(facets, query, choose)]);
     const names = FILTERS.filter((name) => name !== "sort" && query.get(name));
     const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
     chips.replaceChildren(
@@ -169,6 +170,12 @@ function memoriesView(route) {
     );
     sort.value = query.get("sort") ?? "newest";
     sort.disabled = Boolean(query.get("q"));
+  }
+
+  /** Shows the list again where the filters have no room beside it. */
+  function closeFacets() {
+    element.classList.remove("facets-open");
+    list.focus();
   }
 
   /** Changes one filter. */
@@ -217,7 +224,10 @@ function memoriesView(route) {
     if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
     if (isWaiting && current) chosen(list.active, "move");
     isWaiting = waits;
+    if (wantsFocus && document.activeElement === document.body) list.focus();
+    wantsFocus = false;
   }
+  let wantsFocus = false;
   let isWaiting = false;
 
   function drawBulk() {
@@ -342,10 +352,12 @@ function memoriesView(route) {
       list.close();
       detail?.close();
     },
-    focus: () => list.focus(),
+    focus: () => {
+      wantsFocus = !list.focus();
+    },
     focusList: () => list.focus(),
     escape: () => {
-      if (element.classList.contains("facets-open")) element.classList.remove("facets-open");
+      if (element.classList.contains("facets-open")) closeFacets();
       else if (query.get("id") && !matchMedia("(min-width: 1000px)").matches) closeDetail();
     },
     keys: [

@@ -1,7 +1,7 @@
 """How it looks: axe on every view in both themes, screenshots at three sizes, nothing that sticks out, targets large enough."""
 
 from notes_store import memory_id
-from steps import goto, settled
+from steps import first_row, goto, settled
 
 VIEWS = (
     "#/memories",
@@ -106,6 +106,20 @@ def fits_every_size(viewer):
             for theme in THEMES:
                 page.emulate_media(color_scheme=theme, reduced_motion="reduce")
                 page.screenshot(path=viewer.screens / f"{file_name(address)}-{width}-{theme}.png")
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    show(page, "#/memories")
+    page.get_by_role("button", name="Filters").click()
+    page.screenshot(path=viewer.screens / "filters-360-dark.png")
+    page.locator(".facets").get_by_role("button", name="episodic").click()
+    page.get_by_role("button", name="Show the list").click()
+    page.locator(".chips .chip").first.wait_for()
+    first_row(page).click()
+    page.get_by_role("button", name="Back to the list").click()
+    first_row(page).wait_for()
+    page.get_by_role("button", name="Views").click()
+    page.screenshot(path=viewer.screens / "navigation-360-dark.png")
+    page.get_by_role("link", name="History").click()
+    settled(page)
     assert not wrong, "\n".join(wrong)
 
 

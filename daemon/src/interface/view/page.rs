@@ -83,7 +83,8 @@ static PARTS: LazyLock<Parts> = LazyLock::new(|| {
     }
 });
 
-/// Joins files without what only their readers need: comments and indentation. A file has `/*` only where a comment begins.
+/// Joins files without what only their readers need: comments, indentation, and line ends where nothing can end. A file has `/*` only where a
+/// comment begins, no comment behind code, and no text of several lines.
 fn joined(files: &[(&str, &str)]) -> String {
     let mut joined = String::new();
     for (_, text) in files {
@@ -97,7 +98,9 @@ fn joined(files: &[(&str, &str)]) -> String {
         let lines = code.lines().map(str::trim);
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
             joined.push_str(line);
-            joined.push('\n');
+            if !line.ends_with([',', '(', '[', '{', ';']) {
+                joined.push('\n');
+            }
         }
     }
     joined
@@ -162,7 +165,7 @@ mod tests {
             "a.js",
             "// Reads.\n/**\n * @param {string} a\n */\nfunction f(/** @type {any} */ a) {\n    return a;\n}\n",
         );
-        assert_eq!(joined(&[file, ("b.js", "g();\n")]), "function f( a) {\nreturn a;\n}\ng();\n");
+        assert_eq!(joined(&[file, ("b.js", "g();\n")]), "function f( a) {return a;}\ng();");
     }
 
     #[test]

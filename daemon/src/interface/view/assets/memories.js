@@ -1,36 +1,5 @@
 // The view of all memories: filters, a list or the results of a search, and the memory that is open.
 
-/** Time after the last key before a search begins, in milliseconds. */
-const TYPING_MS = 180;
-let typing = 0;
-
-/** Searches for what the person has written; `now` does not wait for another key. */
-function searchFor(/** @type {string} */ text, now = false) {
-  clearTimeout(typing);
-  const opened = shown.route.query.get("id");
-  const begin = () => {
-    const query = shown.name === "memories" ? new URLSearchParams(shown.route.query) : new URLSearchParams();
-    if ((query.get("q") ?? "") === text.trim()) return;
-    query.set("q", text.trim());
-    // A result that was opened meanwhile stays open.
-    if (query.get("id") === opened) query.delete("id");
-    const to = address("memories", "", query);
-    if (shown.name === "memories") {
-      replaceAddress(to);
-      showRoute();
-    } else {
-      go(to);
-    }
-  };
-  if (now) begin();
-  else typing = setTimeout(begin, TYPING_MS);
-}
-
-/** Gives the focus to the list of the view; returns false if there is none. */
-function focusList() {
-  return shown.view?.focusList?.() ?? false;
-}
-
 /**
  * Makes the view.
  * @param {Route} route
@@ -233,17 +202,11 @@ function memoriesView(route) {
   function drawBulk() {
     bulk.hidden = marked.size === 0;
     if (marked.size === 0) return;
-    const ids = [...marked];
-    const clear = () => {
-      marked.clear();
-      drawList();
-    };
     bulk.replaceChildren(
-      h("span", null, `${memoriesOf(marked.size)} marked`),
-      button("Forget", () => forgetAll(ids).then(clear), { kind: "small-button" }),
-      button("Move", () => moveMemories(ids).then(clear), { kind: "small-button" }),
-      ...(marked.size === 2 ? [button("Merge", () => mergeMemories(ids[0], ids[1]).then(clear), { kind: "small-button", key: "m" })] : []),
-      button("Unmark", clear, { kind: "link" }),
+      ...bulkTools([...marked], () => {
+        marked.clear();
+        drawList();
+      }),
     );
   }
 

@@ -130,3 +130,14 @@ function fillRow(row, memory, context) {
   if (memory.score === undefined) score.textContent = "";
   else score.replaceChildren(scoreBar(memory.score, memory.why, context.best), h("span", { class: "score" }, memory.score.toFixed(2)));
 }
+
+/** What can be done with several marked memories at once. */
+function bulkTools(/** @type {string[]} */ ids, /** @type {() => void} */ clear) {
+  return [
+    h("span", null, `${memoriesOf(ids.length)} marked`),
+    button("Forget", () => forgetAll(ids).then(clear), { kind: "small-button" }),
+    button("Move", () => moveMemories(ids).then(clear), { kind: "small-button" }),
+    ...(ids.length === 2 ? [button("Merge", () => mergeMemories(ids[0], ids[1]).then(clear), { kind: "small-button", key: "m" })] : []),
+    button("Unmark", clear, { kind: "link" }),
+  ];
+}

@@ -18,6 +18,7 @@ mod cli_commands;
 mod cli_looks;
 mod cli_screens;
 mod cli_terminal;
+mod client_crate;
 mod concurrent_calls;
 mod concurrent_sessions;
 mod confirm;

@@ -16,11 +16,17 @@ struct Crate {
     must_not_reach: &'static [&'static str],
 }
 
-const CRATES: [Crate; 6] = [
+const CRATES: [Crate; 7] = [
     Crate {
         package: "loci-proto",
         folder: "proto",
         may_use: &[],
+        must_not_reach: &["tokio", "rusqlite"],
+    },
+    Crate {
+        package: "loci-client",
+        folder: "client",
+        may_use: &["loci-proto"],
         must_not_reach: &["tokio", "rusqlite"],
     },
     Crate {
@@ -50,7 +56,7 @@ const CRATES: [Crate; 6] = [
     Crate {
         package: "loci-tests",
         folder: "tests",
-        may_use: &["loci-proto", "loci-engine", "locid", "loci"],
+        may_use: &["loci-proto", "loci-client", "loci-engine", "locid", "loci"],
         must_not_reach: &[],
     },
 ];

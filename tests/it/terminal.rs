@@ -67,12 +67,17 @@ impl Terminal {
 
     /// Gives the terminal another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.claim_size(columns, rows);
+        self.parser.screen_mut().set_size(rows, columns);
+    }
+
+    /// Tells the program another size than that of the screen.
+    pub fn claim_size(&mut self, columns: u16, rows: u16) {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: the descriptor is open, and the structure is that of the request.
         let set =
             unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
         assert_eq!(set, 0, "the size is set");
-        self.parser.screen_mut().set_size(rows, columns);
     }
 
     /// Returns the screen as text.

@@ -29,7 +29,7 @@ CALLS = [
 PROMPT = "Always use pnpm, never npm."
 LAST_TEXT = "We decided to keep prices in cents because rounding lost money."
 EXPECTED = [
-    ("command", "`./scripts/test.sh` works in this project"),
+    ("command", "Run the tests: `./scripts/test.sh`"),
     ("decision", LAST_TEXT),
     (
         "fix",

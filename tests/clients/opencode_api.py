@@ -39,6 +39,7 @@ class ScriptedModel(ScriptedServer):
 def settings(url):
     """Returns an `opencode.json` with the model at this address, in which every tool is allowed."""
     model = {"m": {"name": "m", "tool_call": True}}
-    provider = {"npm": "@ai-sdk/openai-compatible", "name": "stand-in", "options": {"baseURL": f"{url}/v1", "apiKey": "none"}, "models": model}
+    options = {"baseURL": f"{url}/v1", "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "stand-in", "options": options, "models": model}
     wishes = {"permission": "allow", "autoupdate": False, "share": "disabled"}
     return {"provider": {"stand-in": provider}, "model": "stand-in/m", "small_model": "stand-in/m"} | wishes

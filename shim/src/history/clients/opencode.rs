@@ -1,5 +1,5 @@
-//! The sessions of `OpenCode`: a database, `~/.local/share/opencode/opencode.db`; before version 1.2 files below `storage` beside it, one of
-//! each session, message and part. Both have the same parts, and an update leaves the files where they are.
+//! The sessions of `OpenCode`: a database, `~/.local/share/opencode/opencode.db`; before version 1.2 files below `storage` beside it, one
+//! of each session, message and part. Both have the same parts, and an update leaves the files where they are.
 //!
 //! `locid sessions` reads the database: this program opens none. Not here: SQL (engine).
 

@@ -196,7 +196,7 @@ fn an_import_of_which_every_memory_is_refused_makes_no_project() {
     std::fs::write(&export, text.replace("PLACE-OF-THE-TOKEN", &token)).expect("is written");
     let report = json_of(&home, &["import", name, "--skip-bad", "--json"]);
     assert_eq!((&report["added"], &report["groups"]), (&json!(0), &json!(0)), "{report}");
-    assert_eq!(json_of(&home, &["groups", "--json"])["groups"], json!([]));
+    assert_eq!(json_of(&home, &["groups", "list", "--json"])["groups"], json!([]));
 }
 
 #[test]

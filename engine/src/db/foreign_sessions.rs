@@ -1,4 +1,4 @@
-//! Reads the sessions in the database of OpenCode: tables `session`, `message` and `part`.
+//! Reads the sessions in the database of `OpenCode`: tables `session`, `message` and `part`.
 //!
 //! One row at a time, so that the memory needed does not depend on the size of the database. Not
 //! here: what a part means.

@@ -30,7 +30,7 @@ impl ForeignStore {
             let message = format!("{} is not a file", path.display());
             return Err(Failure::new(Code::Invalid, message).into());
         }
-        let opened = match (beside(path, "-wal"), beside(path, "-shm")) {
+        let opened = match (size_of_companion(path, "-wal"), size_of_companion(path, "-shm")) {
             // A program has it open, or was killed: the index of the log coordinates with it.
             (Some(_), Some(_)) => {
                 connection::configure_sqlite();
@@ -92,7 +92,7 @@ impl ForeignStore {
 }
 
 /// Returns the size of a file whose name is that of the database with an ending.
-fn beside(path: &Path, ending: &str) -> Option<u64> {
+fn size_of_companion(path: &Path, ending: &str) -> Option<u64> {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     Path::new(&name).metadata().ok().map(|meta| meta.len())

@@ -1,4 +1,4 @@
-//! Writes the sessions in a database of OpenCode as lines, for `loci import --from history`.
+//! Writes the sessions in a database of `OpenCode` as lines, for `loci import --from history`.
 //!
 //! The texts and calls are passed on as they are stored; the rules for secrets are applied to what is
 //! taken of them. Not here: SQL (`db::foreign_sessions`), what a part means (shim).
@@ -20,7 +20,7 @@ const TYPES: [&str; 2] = ["text", "tool"];
 /// Writes the sessions that were changed at a time or later; `since` is in milliseconds since 1970.
 ///
 /// # Errors
-/// `invalid` if the file is not a database of OpenCode or is damaged, or the sink fails.
+/// `invalid` if the file is not a database of `OpenCode` or is damaged, or the sink fails.
 pub fn write_sessions(path: &Path, since: i64, sink: &mut dyn Write) -> Result<()> {
     let store = ForeignStore::open(path)?;
     for table in ["session", "message", "part"] {

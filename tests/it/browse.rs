@@ -219,12 +219,12 @@ fn the_terminal_is_left_clean_after_signals_and_follows_its_size() {
 #[test]
 fn a_terminal_that_claims_the_largest_size_is_drawn_in_part() {
     let home = scene();
-    let mut terminal = browse(&home, &[], 120, 40);
-    terminal.wait_for("1 of 5");
-    terminal.claim_size(u16::MAX, u16::MAX);
-    terminal.press("/her");
-    terminal.wait_for("/ her");
-    terminal.press("\rq");
+    let mut command = home.command("loci");
+    command.arg("browse").env("TERM", "xterm-256color");
+    let mut terminal = Terminal::start_claiming(command, (u16::MAX, u16::MAX), (120, 40));
+    // The last line is drawn last.
+    terminal.wait_for("q quit");
+    terminal.press("q");
     assert!(terminal.end().0.success());
 }
 

@@ -105,6 +105,7 @@ mod time_zone;
 mod tools;
 mod torture;
 mod transcripts;
+mod transcripts_opencode;
 mod transfer;
 mod trust;
 mod undo_import;

@@ -24,12 +24,6 @@ const CRATES: [Crate; 7] = [
         must_not_reach: &["tokio", "rusqlite"],
     },
     Crate {
-        package: "loci-client",
-        folder: "client",
-        may_use: &["loci-proto"],
-        must_not_reach: &["tokio", "rusqlite"],
-    },
-    Crate {
         package: "loci-engine",
         folder: "engine",
         may_use: &["loci-proto"],
@@ -46,6 +40,12 @@ const CRATES: [Crate; 7] = [
         folder: "shim",
         may_use: &["loci-proto"],
         must_not_reach: &["rmcp", "rusqlite", "ort", "tokenizers", "sqlite-vec"],
+    },
+    Crate {
+        package: "loci-client",
+        folder: "client",
+        may_use: &["loci-proto"],
+        must_not_reach: &["tokio", "rusqlite"],
     },
     Crate {
         package: "loci-local",

@@ -24,6 +24,7 @@ step target/release/loci model download
 step tests/durations.py cargo test --release --locked
 step tests/packages/run.py
 step tests/clients/run.sh
+step tests/view/run.sh
 step tests/clients/conformance.sh
 
 tests/durations.py

@@ -12,10 +12,10 @@ use loci_proto::requests::Request;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Memories of the first page.
-const FIRST_ROWS: usize = 100;
+/// Memories of the first page: what the largest screen shows at once.
+const FIRST_ROWS: usize = 24;
 /// Characters of a text that a row shows.
-const ROW_CHARS: usize = 240;
+const ROW_CHARS: usize = 200;
 
 /// The data of the page.
 #[derive(Debug, Serialize)]

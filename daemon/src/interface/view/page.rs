@@ -15,10 +15,48 @@ use std::sync::LazyLock;
 
 /// The document; `{{style}}`, `{{script}}` and `{{boot}}` are replaced.
 const DOCUMENT: &str = include_str!("assets/page.html");
+/// Names and texts of files of `assets`.
+macro_rules! assets {
+    ($($name:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("assets/", $name)))),+] };
+}
+
 /// The style sheets, in their order.
-const STYLES: &[&str] = &[include_str!("assets/view.css")];
-/// The scripts, which share one scope, in their order.
-const SCRIPTS: &[&str] = &[include_str!("assets/main.js")];
+const STYLES: &[(&str, &str)] =
+    assets!["base.css", "detail.css", "list.css", "shell.css", "views.css",];
+/// The scripts, which share one scope; their order does not matter.
+const SCRIPTS: &[(&str, &str)] = assets![
+    "acts.js",
+    "api.js",
+    "backups.js",
+    "changes.js",
+    "detail.js",
+    "detail_parts.js",
+    "dom.js",
+    "events.js",
+    "facets.js",
+    "feed.js",
+    "format.js",
+    "forms.js",
+    "graph.js",
+    "graph_layout.js",
+    "history.js",
+    "keys.js",
+    "maintenance.js",
+    "memories.js",
+    "page.js",
+    "review.js",
+    "route.js",
+    "row.js",
+    "sessions.js",
+    "settings.js",
+    "shell.js",
+    "start.js",
+    "text.js",
+    "time_travel.js",
+    "timeline.js",
+    "transfer.js",
+    "virtual.js",
+];
 
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
@@ -33,8 +71,8 @@ struct Parts {
 }
 
 static PARTS: LazyLock<Parts> = LazyLock::new(|| {
-    let style = STYLES.concat();
-    let script = format!("(() => {{\n\"use strict\";\n{}\n}})();\n", SCRIPTS.join("\n"));
+    let style = joined(STYLES);
+    let script = format!("(() => {{\n\"use strict\";\n{}}})();\n", joined(SCRIPTS));
     let policy = policy(&style, &script);
     let document = DOCUMENT.replacen("{{style}}", &style, 1);
     let (before_boot, after_boot) = document.split_once("{{boot}}").unwrap_or((&document, ""));
@@ -44,6 +82,26 @@ static PARTS: LazyLock<Parts> = LazyLock::new(|| {
         policy,
     }
 });
+
+/// Joins files without what only their readers need: comments and indentation. A file has `/*` only where a comment begins.
+fn joined(files: &[(&str, &str)]) -> String {
+    let mut joined = String::new();
+    for (_, text) in files {
+        let mut rest = *text;
+        let mut code = String::new();
+        while let Some((before, comment)) = rest.split_once("/*") {
+            code.push_str(before);
+            rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
+        }
+        code.push_str(rest);
+        let lines = code.lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+            joined.push_str(line);
+            joined.push('\n');
+        }
+    }
+    joined
+}
 
 /// Allows this style, this script and requests to this server, and nothing else.
 fn policy(style: &str, script: &str) -> String {
@@ -80,4 +138,51 @@ pub fn page(boot: &impl Serialize, cookie: Option<String>) -> Response {
         set(SET_COOKIE, &cookie);
     }
     (headers, Html([before_boot, boot.as_str(), after_boot].concat())).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_page_consists_of_all_files_of_its_folder() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/interface/view/assets");
+        let entries = std::fs::read_dir(folder).expect("the folder is read");
+        let there: BTreeSet<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        let joined = STYLES.iter().chain(SCRIPTS).map(|(name, _)| (*name).to_owned());
+        assert_eq!(joined.chain(["page.html".to_owned()]).collect::<BTreeSet<_>>(), there);
+    }
+
+    #[test]
+    fn comments_and_indentation_are_left_out() {
+        let file = (
+            "a.js",
+            "// Reads.\n/**\n * @param {string} a\n */\nfunction f(/** @type {any} */ a) {\n    return a;\n}\n",
+        );
+        assert_eq!(joined(&[file, ("b.js", "g();\n")]), "function f( a) {\nreturn a;\n}\ng();\n");
+    }
+
+    #[test]
+    fn no_script_makes_elements_of_texts() {
+        let forbidden = [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "DOMParser",
+            "setHTML",
+            "srcdoc",
+            "createContextualFragment",
+        ];
+        for (name, text) in SCRIPTS {
+            for word in forbidden {
+                assert!(!text.contains(word), "{name}: {word}");
+            }
+        }
+    }
 }

@@ -1,0 +1,380 @@
+// The view of all memories: filters, a list or the results of a search, and the memory that is open.
+
+/** Time after the last key before a search begins, in milliseconds. */
+const TYPING_MS = 180;
+let typing = 0;
+
+/** Searches for what the person has written; `now` does not wait for another key. */
+function searchFor(/** @type {string} */ text, now = false) {
+  clearTimeout(typing);
+  const opened = shown.route.query.get("id");
+  const begin = () => {
+    const query = shown.name === "memories" ? new URLSearchParams(shown.route.query) : new URLSearchParams();
+    if ((query.get("q") ?? "") === text.trim()) return;
+    query.set("q", text.trim());
+    // A result that was opened meanwhile stays open.
+    if (query.get("id") === opened) query.delete("id");
+    const to = address("memories", "", query);
+    if (shown.name === "memories") {
+      replaceAddress(to);
+      showRoute();
+    } else {
+      go(to);
+    }
+  };
+  if (now) begin();
+  else typing = setTimeout(begin, TYPING_MS);
+}
+
+/** Gives the focus to the list of the view; returns false if there is none. */
+function focusList() {
+  return shown.view?.focusList?.() ?? false;
+}
+
+/**
+ * Makes the view.
+ * @param {Route} route
+ * @returns {View}
+ */
+function memoriesView(route) {
+  let query = route.query;
+  let isFirst = !query.toString() || (query.size === 1 && query.has("id"));
+  /** @type {Facets | null} */
+  let facets = isFirst ? boot.facets : null;
+  /** @type {Set<string>} */
+  const marked = new Set();
+  /** @type {ReturnType<typeof makeDetail> | null} */
+  let detail = null;
+  const list = new VirtualList({
+    label: "Memories",
+    make: makeRow,
+    need: (end) => feed.need(end),
+    fill: (row, index) => {
+      const memory = feed.at(index);
+      row.classList.toggle("first-text", feed.best.length > 0 && index === feed.best.length);
+      fillRow(row, memory, { words, best: feed.best[0]?.score ?? 0, isMarked: Boolean(memory) && marked.has(memory.id) });
+    },
+    choose: (index, how) => chosen(index, how),
+  });
+  const facetBox = h("aside", { class: "facets", "aria-label": "Filters", id: "facets" });
+  const status = h("p", { class: "list-status", role: "status" });
+  const chips = h("div", { class: "chips" });
+  const bulk = h("div", { class: "bulk", hidden: true });
+  const sort = select(
+    [
+      ["newest", "Newest"],
+      ["oldest", "Oldest"],
+      ["day", "By day"],
+      ["used", "Most used"],
+      ["confidence", "Confidence"],
+    ],
+    query.get("sort") ?? "newest",
+    {
+      "aria-label": "Order",
+      onchange: (/** @type {any} */ event) => choose("sort", event.target.value === "newest" ? "" : event.target.value),
+    },
+  );
+  const filters = button("Filters", () => element.classList.toggle("facets-open"), { icon: "filter", kind: "quiet filter-button" });
+  const head = h(
+    "div",
+    { class: "list-head" },
+    filters,
+    status,
+    sort,
+    button("New", newMemory, { title: "Write a new memory (n)", kind: "small-button" }),
+  );
+  const listBox = h(
+    "section",
+    { class: "list-box", "aria-label": "List" },
+    h("h1", { class: "unseen" }, "Memories"),
+    head,
+    chips,
+    bulk,
+    list.element,
+  );
+  const detailBox = h("section", { class: "detail-box", "aria-label": "Memory" });
+  const element = h("div", { class: "memories" }, facetBox, listBox, detailBox);
+
+  let words = queryWords(query.get("q") ?? "");
+  let feed = newFeed();
+  let facetsAsked = 0;
+
+  function newFeed() {
+    const made = new Feed(query, () => made === feed && drawList());
+    return made;
+  }
+
+  /** Loads the list of the address. */
+  function load() {
+    words = queryWords(query.get("q") ?? "");
+    marked.clear();
+    if (isFirst && !asOf) {
+      isFirst = false;
+      feed.begin(boot.list);
+      drawList();
+    } else {
+      list.element.setAttribute("aria-busy", "true");
+      feed.load();
+      loadFacets();
+    }
+    drawFacets();
+  }
+
+  async function loadFacets() {
+    facetsAsked += 1;
+    const asked = facetsAsked;
+    try {
+      const { type, scope, status: state, client, trust, flags, group, from_group, all_groups, text, date_from, date_to } = feed.filters;
+      const found = await call("facets", {
+        type,
+        scope,
+        status: state,
+        client,
+        trust,
+        flags,
+        group,
+        from_group,
+        all_groups,
+        text,
+        date_from,
+        date_to,
+      });
+      if (asked !== facetsAsked) return;
+      // No text contains the whole question: what the filters hold without it is more use.
+      if (text && found.total === 0) Object.assign(found, await call("facets", { group, from_group, all_groups, status: state }));
+      const isNew = found.project.some((/** @type {any} */ entry) => !boot.groups.some((group) => group.id === entry.value));
+      if (isNew) boot.groups = (await call("groups")).groups;
+      found.month.sort((/** @type {any} */ a, /** @type {any} */ b) => (a.value < b.value ? -1 : 1));
+      facets = found;
+      drawFacets();
+    } catch (error) {
+      tellFailure(error);
+    }
+  }
+
+  function drawFacets() {
+    redraw(facetBox, [h("h2", { class: "unseen" }, "Filters"), facetsPanel(facets, query, choose)]);
+    const names = FILTERS.filter((name) => name !== "sort" && query.get(name));
+    const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
+    chips.replaceChildren(
+      ...names.map((name) =>
+        button(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`, () => choose(name, ""), {
+          icon: "close",
+          kind: "chip",
+          title: "Remove this filter",
+        }),
+      ),
+    );
+    sort.value = query.get("sort") ?? "newest";
+    sort.disabled = Boolean(query.get("q"));
+  }
+
+  /** Changes one filter. */
+  function choose(/** @type {string} */ name, /** @type {string} */ value) {
+    if (!name) {
+      drawFacets();
+      return;
+    }
+    const changed = new URLSearchParams(query);
+    if (value) changed.set(name, value);
+    else changed.delete(name);
+    if (name === "month") for (const day of ["from", "to"]) changed.delete(day);
+    if (name === "from" || name === "to") changed.delete("month");
+    changed.delete("id");
+    go(address("memories", "", changed));
+  }
+
+  function drawList() {
+    list.element.removeAttribute("aria-busy");
+    placeActive(query.get("id") ?? "");
+    const best = feed.best.length;
+    const rest = Math.max(0, feed.total - feed.hidden());
+    const sentence = !feed.text
+      ? memoriesOf(feed.total)
+      : rest === 0
+        ? `${counted(best, "best result")}`
+        : `${best} best, ${NUMBER.format(rest)} more with these words`;
+    status.textContent =
+      feed.failure ||
+      (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
+    status.title = feed.note;
+    status.classList.toggle("failed", Boolean(feed.failure));
+    drawBulk();
+  }
+
+  /** Keeps the active row on its memory, also when others come before it, and the focus on it. */
+  function placeActive(/** @type {string} */ id) {
+    const hasFocus = document.activeElement?.classList.contains("row");
+    const current = list.active >= 0 ? feed.at(list.active) : undefined;
+    const waits = list.active >= 0 && list.active < feed.length() && !current;
+    if (!waits && !isWaiting && id && current?.id !== id) {
+      const at = feed.indexOf(id);
+      if (at >= 0) list.setActive(at);
+    }
+    list.show(feed.length());
+    if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
+    if (isWaiting && current) chosen(list.active, "move");
+    isWaiting = waits;
+  }
+  let isWaiting = false;
+
+  function drawBulk() {
+    bulk.hidden = marked.size === 0;
+    if (marked.size === 0) return;
+    const ids = [...marked];
+    const clear = () => {
+      marked.clear();
+      drawList();
+    };
+    bulk.replaceChildren(
+      h("span", null, `${memoriesOf(marked.size)} marked`),
+      button("Forget", () => forgetAll(ids).then(clear), { kind: "small-button" }),
+      button("Move", () => moveMemories(ids).then(clear), { kind: "small-button" }),
+      ...(marked.size === 2 ? [button("Merge", () => mergeMemories(ids[0], ids[1]).then(clear), { kind: "small-button", key: "m" })] : []),
+      button("Unmark", clear, { kind: "link" }),
+    );
+  }
+
+  /** A row became the active one, or the person opens it. */
+  function chosen(/** @type {number} */ index, /** @type {string} */ how) {
+    clearTimeout(opening);
+    const memory = feed.at(index);
+    isWaiting = !memory;
+    if (!memory) return;
+    const isWide = matchMedia("(min-width: 1000px)").matches;
+    if (how === "move" && !isWide) return;
+    const changed = new URLSearchParams(query);
+    changed.set("id", memory.id);
+    const to = address("memories", "", changed);
+    if (!isWide) {
+      go(to);
+    } else {
+      replaceAddress(to);
+      query = changed;
+      opening = setTimeout(showDetail, how === "move" ? 60 : 0);
+      focusDetail = how === "enter";
+    }
+  }
+  let opening = 0;
+  let focusDetail = false;
+
+  /** Shows the memory of the address beside the list. */
+  function showDetail() {
+    const id = query.get("id") ?? "";
+    element.classList.toggle("has-detail", Boolean(id));
+    if (detail?.id !== id) {
+      detail?.close();
+      detail = id ? makeDetail(id, { back: closeDetail }) : null;
+      detailBox.replaceChildren(
+        detail?.element ??
+          h(
+            "div",
+            { class: "empty" },
+            h("p", null, "Choose a memory to read it."),
+            h("p", { class: "muted" }, "j and k move, Enter reads, e edits, ? lists all keys."),
+          ),
+      );
+    }
+    const at = id ? feed.indexOf(id) : -1;
+    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    if (id && at >= 0) list.setActive(at);
+    if (focusDetail) detail?.focus();
+    focusDetail = false;
+  }
+
+  function closeDetail() {
+    const changed = new URLSearchParams(query);
+    changed.delete("id");
+    go(address("memories", "", changed));
+    list.focus();
+  }
+
+  function current() {
+    return detail?.memory ?? (list.active >= 0 ? feed.at(list.active) : undefined);
+  }
+  const about = (/** @type {(memory: any) => any} */ act) => () => {
+    const memory = current();
+    if (memory) act(memory);
+  };
+  const step = (/** @type {number} */ by) => () => list.move(list.active + by);
+
+  load();
+  showDetail();
+  return {
+    element,
+    update(/** @type {Route} */ next) {
+      const before = new URLSearchParams(query);
+      const after = new URLSearchParams(next.query);
+      query = next.query;
+      before.delete("id");
+      after.delete("id");
+      if (before.toString() !== after.toString()) {
+        feed.close();
+        list.active = -1;
+        list.element.scrollTop = 0;
+        feed = newFeed();
+        load();
+      }
+      showDetail();
+      return true;
+    },
+    async refresh() {
+      loadFacets();
+      detail?.refresh();
+      const [first, last] = list.range();
+      const visible = [];
+      for (let index = first; index < last; index += 1) visible.push(feed.at(index));
+      const added = await feed.refresh(visible);
+      if (added > 0 && list.element.scrollTop > list.rowHeight) list.element.scrollTop += added * list.rowHeight;
+    },
+    close() {
+      feed.close();
+      list.close();
+      detail?.close();
+    },
+    focus: () => list.focus(),
+    focusList: () => list.focus(),
+    escape: () => {
+      if (element.classList.contains("facets-open")) element.classList.remove("facets-open");
+      else if (query.get("id") && !matchMedia("(min-width: 1000px)").matches) closeDetail();
+    },
+    keys: [
+      ["j", "Next memory", step(1)],
+      ["k", "Previous memory", step(-1)],
+      [
+        "Enter",
+        "Read the memory",
+        () => {
+          focusDetail = true;
+          showDetail();
+        },
+      ],
+      ["e", "Edit", about(editMemory)],
+      ["p", "Pin or unpin", about(pinMemory)],
+      ["x", "Forget, or restore", about(forgetMemory)],
+      ["c", "Confirm", about(confirmMemory)],
+      ["r", "Restore", about(restoreMemory)],
+      ["s", "Supersede by another", about(supersedeMemory)],
+      ["o", "Open its graph", about((memory) => go(address("graph", memory.id)))],
+      [
+        " ",
+        "Mark for several at once",
+        () => {
+          const memory = list.active >= 0 ? feed.at(list.active) : undefined;
+          if (!memory) return;
+          if (!marked.delete(memory.id)) marked.add(memory.id);
+          drawList();
+        },
+      ],
+      ["m", "Merge the two marked memories", () => marked.size === 2 && mergeMemories(.../** @type {[string, string]} */ ([...marked]))],
+      [
+        "f",
+        "Show the filters",
+        () => {
+          element.classList.add("facets-open");
+          facetBox.querySelector("button")?.focus();
+        },
+      ],
+    ],
+  };
+}

@@ -1,0 +1,233 @@
+// What waits for a person: pairs that look like two versions of one fact, candidates, flagged memories, imports.
+
+/** Pairs that are looked for at once. */
+const PAIRS = 20;
+
+/** Counts what waits, for the navigation. */
+async function countReviews() {
+  try {
+    const [candidates, flagged] = await Promise.all([
+      call("list", { status: "candidate", all_groups: true, limit: 1 }),
+      call("list", { flags: true, all_groups: true, limit: 1 }),
+    ]);
+    setBadge("review", candidates.total + flagged.total > 999 ? "999+" : candidates.total + flagged.total);
+  } catch {
+    setBadge("review", 0);
+  }
+}
+
+/** Finds pairs in the projects of the store, as far as the first page of each. */
+async function findPairs(/** @type {string} */ project, /** @type {boolean} */ all) {
+  const groups = project
+    ? [project]
+    : [
+        undefined,
+        ...boot.groups
+          .filter((group) => !group.off)
+          .slice(0, 8)
+          .map((group) => group.id),
+      ];
+  const pairs = new Map();
+  let examined = 0;
+  for (const group of groups) {
+    let before;
+    for (let page = 0; page < 8 && pairs.size < PAIRS; page += 1) {
+      const reply = await call("review", { limit: PAIRS, group, before, all: all || undefined });
+      examined += reply.examined;
+      for (const pair of reply.pairs) pairs.set(`${pair.newer.id} ${pair.older.id}`, { ...pair, group });
+      before = reply.next;
+      if (before === undefined) break;
+    }
+  }
+  const found = [...pairs.values()];
+  const ids = [...new Set(found.flatMap((pair) => [pair.newer.id, pair.older.id]))];
+  if (ids.length > 0) {
+    const texts = new Map(
+      (await call("list", { ids, all_groups: true, status: "all", limit: ids.length, text_chars: 2000 })).memories.map(
+        (/** @type {any} */ memory) => [memory.id, memory],
+      ),
+    );
+    for (const pair of found) for (const side of ["newer", "older"]) pair[side] = { ...texts.get(pair[side].id), ...pair[side] };
+  }
+  return { pairs: found, examined };
+}
+
+/** @returns {View} */
+function reviewView(/** @type {Route} */ route) {
+  const tab = route.query.get("tab") ?? "conflicts";
+  const project = route.query.get("project") ?? "";
+  const all = route.query.get("all") === "1";
+  const tabs = [
+    ["conflicts", "Conflicts"],
+    ["candidates", "Candidates"],
+    ["flagged", "Flagged"],
+    ["imported", "Imported"],
+  ];
+  const links = h(
+    "div",
+    { class: "tabs", role: "group", "aria-label": "What to review" },
+    tabs.map(([name, label]) =>
+      h(
+        "a",
+        { href: address("review", "", { tab: name, project }), "aria-current": name === tab ? "true" : undefined, class: "tab" },
+        label,
+      ),
+    ),
+  );
+  const choice = projectSelect(project, "All projects");
+  choice.setAttribute("aria-label", "Project");
+  choice.addEventListener("change", () => go(address("review", "", { tab, project: choice.value })));
+  const box = h("input", {
+    type: "checkbox",
+    checked: all,
+    onchange: () => go(address("review", "", { tab, project, all: all ? "" : "1" })),
+  });
+  const kept = tab === "conflicts" && h("label", { class: "check" }, box, h("span", null, "Also pairs that were kept"));
+  const scope = {
+    all_groups: project ? undefined : true,
+    group: project,
+    from_group: project ? true : undefined,
+    limit: 100,
+    text_chars: 600,
+  };
+  const asks = /** @type {Record<string, () => Promise<any>>} */ ({
+    conflicts: () => findPairs(project, all),
+    candidates: () => call("list", { ...scope, status: "candidate" }),
+    flagged: () => call("list", { ...scope, flags: true, status: "all" }),
+    imported: () => call("list", { ...scope, trust: "import" }),
+  });
+  const intros = /** @type {Record<string, string>} */ ({
+    conflicts: "Memories that look like two versions of one fact. Keep what is true; everything here can be undone.",
+    candidates: "Memories that no person has confirmed. Agents are given them only when they ask for candidates.",
+    flagged: "Texts that look like an order to a model, or that disagree with a memory that you trust more. Confirm what is right.",
+    imported: "Memories of an import that you have not confirmed.",
+  });
+  const view = pageView("Review", {
+    intro: intros[tab],
+    tools: [links, choice, kept],
+    ask: asks[tab] ?? asks.conflicts,
+    draw: (reply) => (reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab)),
+    update: () => false,
+    keys: [
+      ["j", "Next", () => moveCard(1)],
+      ["k", "Previous", () => moveCard(-1)],
+    ],
+  });
+  return view;
+}
+
+/** Moves the focus to the next or previous card. */
+function moveCard(/** @type {number} */ by) {
+  const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#main .item")]);
+  const at = cards.findIndex((item) => item.contains(document.activeElement));
+  const next = cards[Math.max(0, Math.min(cards.length - 1, at + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+function drawPairs(/** @type {any} */ reply) {
+  if (reply.pairs.length === 0) return [nothing(`No conflicts among the ${memoriesOf(reply.examined)} that were compared.`)];
+  const looks = /** @type {Record<string, string>} */ ({
+    "other value": "another value",
+    near: "near in meaning",
+    "same fact": "the same fact",
+  });
+  return reply.pairs.map((/** @type {any} */ pair) => {
+    const { newer, older } = pair;
+    const side = (/** @type {any} */ memory, /** @type {string} */ label) =>
+      h(
+        "div",
+        { class: "side" },
+        h(
+          "p",
+          { class: "small muted" },
+          label,
+          " · ",
+          timeOf(memory.created_at),
+          memory.group && ` · ${memory.group}`,
+          memory.client && ` · ${storedBy(memory)}`,
+        ),
+        h("p", null, memoryLink(memory.id, visibleText(memory.content ?? memory.preview))),
+      );
+    const keep = (/** @type {any} */ winner, /** @type {any} */ loser) =>
+      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }));
+    return h(
+      "article",
+      { class: "item card", tabindex: "-1" },
+      h("p", { class: "small muted" }, `Looks like ${looks[pair.looks_like] ?? pair.looks_like} · cosine ${pair.cosine.toFixed(2)}`),
+      h("div", { class: "sides" }, side(older, "Older"), side(newer, "Newer")),
+      diffOf(older.content ?? older.preview, newer.content ?? newer.preview),
+      h(
+        "div",
+        { class: "toolbar" },
+        button("Newer is right", () => keep(newer, older), { kind: "small-button primary" }),
+        button("Older is right", () => keep(older, newer), { kind: "small-button" }),
+        button("Keep both", () => keepBoth(pair), { kind: "small-button" }),
+        button("Merge", () => mergeMemories(newer.id, older.id), { kind: "small-button" }),
+        button("Forget newer", () => forgetMemory({ ...newer, status: "active" }), { kind: "small-button danger" }),
+        button("Forget older", () => forgetMemory({ ...older, status: "active" }), { kind: "small-button danger" }),
+      ),
+    );
+  });
+}
+
+/** Records that both memories of a pair are right. Nothing of them changes, and the pair can be listed again. */
+async function keepBoth(/** @type {any} */ pair) {
+  try {
+    await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
+    toast("Both kept; the pair is not listed again", { action: ["List kept pairs", () => go(address("review", "", { all: "1" }))] });
+    refreshView();
+  } catch (error) {
+    tellFailure(error);
+  }
+}
+
+function drawWaiting(/** @type {any} */ reply, /** @type {string} */ tab) {
+  if (reply.memories.length === 0) return [nothing("Nothing waits here.")];
+  const head = h(
+    "div",
+    { class: "toolbar" },
+    h("p", null, memoriesOf(reply.total), reply.next !== undefined && `, the newest ${reply.memories.length} are shown`),
+    tab === "imported" && button("Confirm all without flags", confirmImported, { kind: "small-button" }),
+  );
+  return [
+    head,
+    ...reply.memories.map((/** @type {any} */ memory) =>
+      h(
+        "article",
+        { class: "item card", tabindex: "-1" },
+        h(
+          "div",
+          { class: "detail-head" },
+          typeMark(memory.type),
+          h("span", { class: "row-marks" }, marksOf(memory)),
+          h("span", { class: "muted small" }, `${storedBy(memory)} · `, timeOf(memory.created_at), memory.group && ` · ${memory.group}`),
+        ),
+        h("p", { class: "item-text", dir: "auto" }, visibleText(memory.content ?? memory.preview)),
+        memory.rejected && h("p", { class: "small" }, "Given up: ", visibleText(memory.rejected)),
+        h(
+          "div",
+          { class: "toolbar" },
+          button("Confirm", () => confirmMemory(memory), { kind: "small-button primary" }),
+          button("Edit", () => editMemory(memory), { kind: "small-button" }),
+          button("Forget", () => forgetMemory(memory), { kind: "small-button danger" }),
+          button("Reject", () => forgetWithReason(memory, true), { kind: "small-button" }),
+          h("a", { class: "button small-button", href: address("memory", memory.id) }, "Open"),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** Confirms all imported memories without flags, after saying how many. */
+async function confirmImported() {
+  try {
+    const { confirmed } = await call("confirm", { imported: true, preview: true });
+    const text = `They are then trusted as your own: ${memoriesOf(confirmed)} of every project.`;
+    if (await openDialog("Confirm all imported memories?", h("p", null, text), [{ label: "Confirm", value: true, kind: "primary" }])) {
+      await change(`${memoriesOf(confirmed)} confirmed`, () => call("confirm", { imported: true }));
+    }
+  } catch (error) {
+    tellFailure(error);
+  }
+}

@@ -33,6 +33,7 @@ pub fn main() -> ExitCode {
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
         Some(Command::Lines { path }) => read_command::lines(path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
+        Some(Command::Sessions { since, path }) => read_command::sessions(path, *since).into(),
         Some(Command::Model { command: Model::Fetch { from } }) => {
             options::fetch(&paths, from.as_deref())
         }

@@ -26,6 +26,7 @@ pub mod degraded;
 pub mod error;
 pub mod error_text;
 pub mod foreign;
+pub mod foreign_session;
 pub mod git_blob;
 pub mod group;
 pub mod hello;

@@ -15,6 +15,7 @@ clients=$root/target/clients
 claude_code=2.1.330
 codex_version=0.169.0
 gemini_cli=0.61.0
+opencode_version=1.18.33
 node=24.19.0
 passed=0 failed=0
 
@@ -107,6 +108,7 @@ install_packages
 claude=$(install_claude_code)
 codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '*/vendor/*/bin/codex' -type f)
 gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini
+opencode=$(install_package opencode-ai "$opencode_version")/.bin/opencode
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
@@ -125,6 +127,7 @@ run_case "Codex $codex_version, hooks" python3 "$here/codex_hooks.py" "$loci" "$
 run_case "Codex $codex_version, plugin with hooks" python3 "$here/codex_plugin.py" "$loci" "$codex"
 run_case "Gemini CLI $gemini_cli, hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" setup
 run_case "Gemini CLI $gemini_cli, extension with hooks" python3 "$here/gemini_hooks.py" "$loci" "$gemini" extension
+run_case "OpenCode $opencode_version, history" python3 "$here/opencode_history.py" "$loci" "$opencode"
 run_case "Claude Code $claude_code, plugin with hooks" python3 "$here/claude_code_hooks.py" "$loci" "$claude"
 run_case "Claude Code $claude_code, mod with status line and /loci" python3 "$here/claude_code_mod.py" "$loci" "$claude"
 

@@ -127,6 +127,43 @@ fn a_memory_is_edited_pinned_forgotten_and_all_of_it_is_undone() {
 }
 
 #[test]
+fn candidates_are_accepted_and_rejected_and_other_memories_are_not() {
+    let home = scene();
+    let line = |uuid: &str, text: &str| {
+        json!({
+            "type": "user", "uuid": uuid, "sessionId": "s1", "timestamp": "2026-11-02T10:00:00Z", "cwd": home.path("project"),
+            "message": {"role": "user", "content": text},
+        })
+        .to_string()
+    };
+    let lines = [
+        line("u1", "Always run the linter before each commit."),
+        line("u2", "We decided to keep prices in cents."),
+    ];
+    let folder = home.path(".claude/projects/p");
+    std::fs::create_dir_all(&folder).expect("the folder is created");
+    std::fs::write(folder.join("s1.jsonl"), lines.join("\n")).expect("it is written");
+    assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
+    let mut terminal = browse(&home, &[], 120, 40);
+    terminal.wait_for("1 of 5");
+    terminal.press("y");
+    terminal.wait_for("This is no candidate");
+    terminal.press("a");
+    terminal.wait_for("before each commit");
+    terminal.press("y");
+    terminal.wait_for("Accepted");
+    terminal.wait_without("before each commit");
+    terminal.press("n");
+    terminal.wait_for("Rejected");
+    terminal.press("q");
+    assert!(terminal.end().0.success());
+    assert!(listed(&home, &["--status", "candidate"]).is_empty());
+    let text =
+        |status: &str, part: &str| listed(&home, &["--status", status, "--text", part]).len();
+    assert_eq!((text("active", "linter"), text("forgotten", "cents")), (1, 1));
+}
+
+#[test]
 fn a_text_that_is_refused_is_not_lost_and_a_failing_editor_is_named() {
     let home = scene();
     let editor = home.path("editor");
@@ -177,6 +214,18 @@ fn the_terminal_is_left_clean_after_signals_and_follows_its_size() {
     let without = home.loci(&["browse"]);
     assert_eq!(without.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&without.stderr).contains("needs a terminal"));
+}
+
+#[test]
+fn a_terminal_that_claims_the_largest_size_is_drawn_in_part() {
+    let home = scene();
+    let mut command = home.command("loci");
+    command.arg("browse").env("TERM", "xterm-256color");
+    let mut terminal = Terminal::start_claiming(command, (u16::MAX, u16::MAX), (120, 40));
+    // The last line is drawn last.
+    terminal.wait_for("q quit");
+    terminal.press("q");
+    assert!(terminal.end().0.success());
 }
 
 #[test]

@@ -79,6 +79,17 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     groups(&home, &["rename", "garden", "the allotment"]).expect("the command succeeds");
     assert_eq!(id(&home, "the allotment"), before);
     assert_eq!(garden.recall("gate"), ["The gate squeaks"]);
+    let in_garden = |arguments: &[&str]| {
+        let mut command = home.command("loci");
+        let output = command.current_dir(home.path("garden")).args(arguments).output();
+        String::from_utf8_lossy(&output.expect("loci runs").stdout).into_owned()
+    };
+    assert!(in_garden(&["doctor"]).contains("the allotment is not isolated"));
+    assert!(in_garden(&["injected", "--json"]).contains(r#""group":"the allotment""#));
+    assert!(in_garden(&["groups", "off"]).contains("loci is off in the allotment:"));
+    assert!(in_garden(&["stats"]).contains("the allotment"), "{}", in_garden(&["stats"]));
+    assert!(in_garden(&["doctor"]).contains("off in the allotment"));
+    in_garden(&["groups", "on"]);
     groups(&home, &["alias", "the allotment", "plot"]).expect("the command succeeds");
     let table = String::from_utf8_lossy(&home.loci(&["groups", "list"]).stdout).into_owned();
     assert!(

@@ -172,6 +172,9 @@ fn a_session_begins_with_a_brief_that_stays_the_same() {
     let of_empty = run_hook_in(&home, "empty", &json!({"session_id": "e"}));
     let heading = "loci: nothing is stored for project empty yet; memories of other projects";
     assert!(of_empty.starts_with(heading) && of_empty.contains("heron"), "{of_empty}");
+    let receipts = home.loci(&["injected", "--json", "--all"]);
+    let receipts = String::from_utf8_lossy(&receipts.stdout).into_owned();
+    assert!(!receipts.contains(r#""project":"g_"#), "an id names nothing: {receipts}");
     assert!(home.loci(&["groups", "rename", "project", "shop"]).status.success());
     assert!(start(&home, "c", "startup").starts_with("loci: stored memories for project shop "));
 }

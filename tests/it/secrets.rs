@@ -185,6 +185,21 @@ fn an_import_is_refused_whole_with_the_number_of_the_line() {
 }
 
 #[test]
+fn an_import_of_which_every_memory_is_refused_makes_no_project() {
+    let (home, token) = (home(), token());
+    home.session().store("semantic", "The CI token is PLACE-OF-THE-TOKEN");
+    let export = home.path("export.jsonl");
+    let name = export.to_str().expect("the path is UTF-8");
+    assert!(home.loci(&["dump", "--output", name]).status.success());
+    assert!(home.loci(&["reset", "--yes"]).status.success());
+    let text = std::fs::read_to_string(&export).expect("the file can be read");
+    std::fs::write(&export, text.replace("PLACE-OF-THE-TOKEN", &token)).expect("is written");
+    let report = json_of(&home, &["import", name, "--skip-bad", "--json"]);
+    assert_eq!((&report["added"], &report["groups"]), (&json!(0), &json!(0)), "{report}");
+    assert_eq!(json_of(&home, &["groups", "list", "--json"])["groups"], json!([]));
+}
+
+#[test]
 fn redact_stores_the_kind_and_names_it_in_the_reply_and_allow_stores_all() {
     let (home, token) = (home(), token());
     home.configure("[privacy]\nsecrets = \"redact\"");

@@ -27,7 +27,16 @@ pub struct Terminal {
 
 impl Terminal {
     /// Starts a program in a terminal of this size.
-    pub fn start(mut command: Command, columns: u16, rows: u16) -> Self {
+    pub fn start(command: Command, columns: u16, rows: u16) -> Self {
+        Self::start_claiming(command, (columns, rows), (columns, rows))
+    }
+
+    /// The same, where the terminal tells the program another size than that of the screen.
+    pub fn start_claiming(
+        mut command: Command,
+        (columns, rows): (u16, u16),
+        screen: (u16, u16),
+    ) -> Self {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).expect("the terminal opens");
         let slave = File::from(pty.slave);
@@ -56,7 +65,7 @@ impl Terminal {
                 }
             }
         });
-        let parser = vt100::Parser::new(rows, columns, 0);
+        let parser = vt100::Parser::new(screen.1, screen.0, 0);
         Self { child, master, slave, output, parser, raw: Vec::new() }
     }
 

@@ -12,7 +12,7 @@ use crate::rust::Source;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-const CRATES: [&str; 4] = ["proto", "engine", "daemon", "shim"];
+const CRATES: [&str; 5] = ["proto", "client", "engine", "daemon", "shim"];
 /// How many re-exports are followed from a name to its definition.
 const MAX_REEXPORTS: usize = 8;
 

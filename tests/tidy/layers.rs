@@ -16,7 +16,7 @@ struct Crate {
     must_not_reach: &'static [&'static str],
 }
 
-const CRATES: [Crate; 6] = [
+const CRATES: [Crate; 7] = [
     Crate {
         package: "loci-proto",
         folder: "proto",
@@ -42,6 +42,12 @@ const CRATES: [Crate; 6] = [
         must_not_reach: &["rmcp", "rusqlite", "ort", "tokenizers", "sqlite-vec"],
     },
     Crate {
+        package: "loci-client",
+        folder: "client",
+        may_use: &["loci-proto"],
+        must_not_reach: &["tokio", "rusqlite"],
+    },
+    Crate {
         package: "loci-local",
         folder: "packaging/cargo",
         may_use: &["locid", "loci"],
@@ -50,7 +56,7 @@ const CRATES: [Crate; 6] = [
     Crate {
         package: "loci-tests",
         folder: "tests",
-        may_use: &["loci-proto", "loci-engine", "locid", "loci"],
+        may_use: &["loci-proto", "loci-client", "loci-engine", "locid", "loci"],
         must_not_reach: &[],
     },
 ];

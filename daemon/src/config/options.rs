@@ -74,6 +74,14 @@ pub enum Command {
         /// The database file.
         path: PathBuf,
     },
+    /// Print the sessions in a database of another program, as lines for `loci import --from history`.
+    Sessions {
+        /// Only sessions that were changed at this time or later, in milliseconds since 1970.
+        #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+        since: i64,
+        /// The database file.
+        path: PathBuf,
+    },
     /// Print the paths of the database and the model in force, as JSON for `loci uninstall`.
     Paths,
     /// Manage the model files.

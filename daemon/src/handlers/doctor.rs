@@ -62,7 +62,8 @@ async fn describe_project(service: &Service, caller: Caller<'_>) -> Result<Findi
         [] => String::new(),
         scopes => format!("; default scopes: {}", scopes.join(", ")),
     };
-    Ok(Finding::ok("project", format!("{} is {isolation}{scopes}", caller.session.group.name)))
+    let name = service.project_name(caller.session).await;
+    Ok(Finding::ok("project", format!("{name} is {isolation}{scopes}")))
 }
 
 /// Says that the folder of the caller may be one that was moved.
@@ -76,7 +77,7 @@ async fn describe_folder(service: &Service, session: &Session) -> Result<Option<
 async fn describe_switches(service: &Service, session: &Session) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(reason) = service.off(session).await {
-        let found = reason.sentence(&session.group.name);
+        let found = reason.sentence(&service.project_name(session).await);
         findings.push(Finding::warn("switches", found, reason.next_step()));
     }
     let switches = service.switch_status(&mut service.sessions.list().0).await;

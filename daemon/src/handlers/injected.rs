@@ -18,7 +18,7 @@ pub(super) async fn handle(
         (None, Some(id)) if service.is_client_session_off(id).await => Some(OffReason::Incognito),
         (reason, _) => reason,
     };
-    let group = caller.session.group.name.clone();
+    let group = service.project_name(caller.session).await;
     let actor = caller.session.actor();
     let reply = service.read(move |reader| reader.injected(&request, (&actor).into())).await?;
     Ok(InjectedReply { group, off, ..reply })

@@ -11,8 +11,12 @@ pub(super) async fn handle(
 ) -> Result<StatsReply, Failure> {
     let (actor, now) = (caller.session.actor(), service.now());
     let reply = service.read(move |reader| reader.stats(&request, &actor, now)).await?;
-    let off = service.off(caller.session).await.map(|reason| {
-        format!("{}. {}", reason.sentence(&caller.session.group.name), reason.next_step())
-    });
+    let off = match service.off(caller.session).await {
+        Some(reason) => {
+            let name = service.project_name(caller.session).await;
+            Some(format!("{}. {}", reason.sentence(&name), reason.next_step()))
+        }
+        None => None,
+    };
     Ok(StatsReply { off, degraded: service.degraded(), ..reply })
 }

@@ -61,7 +61,7 @@ pub(super) async fn check(
 /// `off`.
 pub(super) async fn check_on(service: &Service, session: &Session) -> Result<(), Failure> {
     match service.off(session).await {
-        Some(reason) => Err(reason.failure(&session.group.name)),
+        Some(reason) => Err(reason.failure(&service.project_name(session).await)),
         None => Ok(()),
     }
 }

@@ -1,8 +1,9 @@
-//! `locid read` prints the memories of another program, `locid lines` the records of a backup, for `loci import`. Neither opens the
-//! database in use, or a socket.
+//! `locid read` prints the memories of another program, `locid sessions` the sessions in its database, `locid lines` the records of a
+//! backup, for `loci import`. None of them opens the database in use, or a socket.
 
 use crate::config::Config;
 use crate::config::options::ReadFiles;
+use loci_engine::error::Error;
 use loci_engine::foreign_formats::{self, Places};
 use loci_engine::transfer::backup_to_lines;
 use loci_proto::error::{Code, Exit, Failure};
@@ -26,8 +27,18 @@ pub fn run(paths: &Paths, files: &ReadFiles) -> Exit {
 /// Prints the records of a backup as lines; after a failure the last line is the failure.
 #[must_use]
 pub fn lines(path: &Path) -> Exit {
+    print_lines(|out| backup_to_lines(path, out))
+}
+
+/// Prints the sessions in a database as lines; after a failure the last line is the failure.
+#[must_use]
+pub fn sessions(path: &Path, since: i64) -> Exit {
+    print_lines(|out| foreign_formats::write_sessions(path, since, out))
+}
+
+fn print_lines(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Exit {
     let mut out = BufWriter::new(io::stdout());
-    let printed = backup_to_lines(path, &mut out).map_err(Failure::from);
+    let printed = write(&mut out).map_err(Failure::from);
     let Err(failure) = printed else { return Exit::Ok };
     let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default());
     let _ = out.flush();

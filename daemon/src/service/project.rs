@@ -15,6 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const MAX_MARK_CHARS: usize = 128;
 
 impl Service {
+    /// Returns the display name of the session's project.
+    pub async fn project_name(&self, session: &Session) -> String {
+        let group = session.group.clone();
+        let stored = self.read(move |reader| reader.project_name(&group)).await;
+        stored.unwrap_or_else(|_| session.group.name.clone())
+    }
+
     /// Recognises the folder of a session at its first call. A fault is tried again at the next one; it must not fail the call.
     pub async fn recognise(&self, session: &Session) {
         let Some(seen) = seen_folder(session) else { return };

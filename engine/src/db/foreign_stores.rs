@@ -1,7 +1,7 @@
 //! Reads tables of the SQLite databases of other programs. Never writes, never opens loci's own.
 
 use crate::db::connection;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use loci_proto::error::{Code, Failure};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
@@ -14,13 +14,13 @@ const MAX_ROWS: usize = 1_000_000;
 /// A database of another program.
 #[derive(Debug)]
 pub(crate) struct ForeignStore {
-    conn: Connection,
+    pub(in crate::db) conn: Connection,
     path: PathBuf,
 }
 
 impl ForeignStore {
-    /// Opens a file for reading. A file without a log is opened as immutable, so that nothing is
-    /// created beside it.
+    /// Opens a file for reading, also while its program writes. Nothing is created beside it, and
+    /// neither the file nor its log is changed.
     ///
     /// # Errors
     /// `invalid` if it is not an SQLite database.
@@ -30,14 +30,16 @@ impl ForeignStore {
             let message = format!("{} is not a file", path.display());
             return Err(Failure::new(Code::Invalid, message).into());
         }
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        let has_log = Path::new(&log).metadata().is_ok_and(|meta| meta.len() > 0);
-        let opened = if has_log {
-            connection::configure_sqlite();
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(Into::into)
-        } else {
-            connection::immutable(path)
+        let opened = match (size_of_companion(path, "-wal"), size_of_companion(path, "-shm")) {
+            // A program has it open, or was killed: the index of the log coordinates with it.
+            (Some(_), Some(_)) => {
+                connection::configure_sqlite();
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+                Connection::open_with_flags(path, flags).map_err(Into::into)
+            }
+            // SQLite would create the index of the log, and leave it there.
+            (Some(1..), None) => connection::reader_without_files(path),
+            _ => connection::immutable(path),
         };
         let store = opened.and_then(|conn| {
             conn.busy_timeout(connection::BUSY_TIMEOUT)?;
@@ -45,8 +47,12 @@ impl ForeignStore {
             Ok(Self { conn, path: path.to_path_buf() })
         });
         store.map_err(|error| {
+            let reason = match error {
+                Error::NotOurs { reason, .. } => reason,
+                other => other.to_string(),
+            };
             let message =
-                format!("{} cannot be read as an SQLite database: {error}", path.display());
+                format!("{} cannot be read as an SQLite database: {reason}", path.display());
             Failure::new(Code::Invalid, message).into()
         })
     }
@@ -83,6 +89,13 @@ impl ForeignStore {
         }
         Ok(found)
     }
+}
+
+/// Returns the size of a file whose name is that of the database with an ending.
+fn size_of_companion(path: &Path, ending: &str) -> Option<u64> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    Path::new(&name).metadata().ok().map(|meta| meta.len())
 }
 
 fn object(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>> {

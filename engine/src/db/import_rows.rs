@@ -58,6 +58,13 @@ pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
     Ok(())
 }
 
+/// Deletes a group that nothing belongs to.
+pub(crate) fn remove_group(conn: &Connection, group: &str) -> Result<()> {
+    conn.execute("DELETE FROM isolated_groups WHERE group_id = ?1", [group])?;
+    conn.execute("DELETE FROM groups WHERE id = ?1", [group])?;
+    Ok(())
+}
+
 /// Inserts an alias of a group.
 pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?

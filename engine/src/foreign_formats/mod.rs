@@ -3,7 +3,7 @@
 //! One file per format; each finds the program's usual places or takes paths, and adds what it finds
 //! to a [`Collector`]. `statements` splits Markdown into single statements. Whatever a format is,
 //! the texts pass the rules for secrets before they leave this module. Not here: SQL
-//! (`db::foreign_stores`), what is imported of a reading (`loci import`).
+//! (`db::foreign_stores`, `db::foreign_sessions`), what is imported of a reading (`loci import`).
 
 mod agents_files;
 mod basic_memory;
@@ -18,6 +18,7 @@ mod markdown;
 mod mcp_memory_service;
 mod mem0;
 pub(crate) mod memory_files;
+mod opencode_sessions;
 mod places;
 mod regular_file;
 mod rows;
@@ -31,6 +32,7 @@ mod times;
 use collector::Collector;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{Format, Reading};
+pub use opencode_sessions::write_sessions;
 pub use places::Places;
 use std::path::PathBuf;
 

@@ -80,6 +80,14 @@ impl Reader {
         }
     }
 
+    /// Returns the display name of the project of a session; that of its folder if nothing is stored there.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn project_name(&self, group: &Group) -> Result<String> {
+        Ok(groups::name(&self.conn, &group.id)?.unwrap_or_else(|| group.name.clone()))
+    }
+
     /// Returns true if the store has a group of this id.
     ///
     /// # Errors

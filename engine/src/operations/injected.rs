@@ -3,14 +3,14 @@
 //! A person sees every receipt. An agent sees those of its own project, and of each memory only what it can see itself.
 
 use crate::db::hook_deliveries::{self, EventRow};
-use crate::db::memories;
+use crate::db::{groups, memories};
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::hooks::receipt::Outcome;
 use crate::model::actor::Viewer;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::group_name;
 use crate::search::budget;
+use loci_proto::group::Group;
 use loci_proto::requests::injected::{InjectedReply, InjectedRequest, Receipt, ReceiptMemory};
 
 /// Default of `limit`.
@@ -32,7 +32,9 @@ impl Reader {
             if !viewer.is_person() && !is_own {
                 return Ok(true);
             }
-            let receipt = self.receipt(event, (!viewer.is_person()).then_some(&visibility))?;
+            let project = self.project_of(event.group.as_deref(), viewer.group)?;
+            let visibility = (!viewer.is_person()).then_some(&visibility);
+            let receipt = self.receipt(event, project, visibility)?;
             let is_empty = receipt.memories.is_empty() && receipt.withheld.is_empty();
             let is_routine = [Outcome::Silent, Outcome::Closed].map(Outcome::as_str);
             if is_empty && is_routine.contains(&receipt.outcome.as_str()) && !request.all {
@@ -48,8 +50,24 @@ impl Reader {
         Ok(reply)
     }
 
+    /// Returns the display name of a project. Of one in which nothing is stored only the id is known, which names nothing; the caller's own
+    /// has the name of its folder.
+    fn project_of(&self, id: Option<&str>, own: &Group) -> Result<Option<String>> {
+        let Some(id) = id else { return Ok(None) };
+        let unknown = || match id {
+            id if id == own.id => Some(own.name.clone()),
+            id => (!Group::is_folder_id(id)).then(|| id.to_owned()),
+        };
+        Ok(groups::name(&self.conn, id)?.or_else(unknown))
+    }
+
     /// Completes an event with the memories that the caller can see; a person sees all.
-    fn receipt(&self, event: EventRow, visibility: Option<&Visibility>) -> Result<Receipt> {
+    fn receipt(
+        &self,
+        event: EventRow,
+        project: Option<String>,
+        visibility: Option<&Visibility>,
+    ) -> Result<Receipt> {
         let (mut delivered, mut withheld) = (Vec::new(), Vec::new());
         for row in hook_deliveries::memories_of(&self.conn, event.id)? {
             let Some(memory) = memories::by_seq(&self.conn, row.memory)? else { continue };
@@ -66,7 +84,7 @@ impl Reader {
             client: event.client,
             event: event.event,
             session: event.session,
-            project: group_name(&self.conn, event.group.as_deref())?,
+            project,
             outcome: event.outcome,
             reason: event.reason,
             tokens: event.tokens,

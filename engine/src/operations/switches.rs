@@ -83,7 +83,9 @@ impl Writer {
                 Group { id: found.id, name: found.name }
             } else {
                 groups::ensure(change.conn, &call.actor.group, call.now)?;
-                call.actor.group.clone()
+                let own = &call.actor.group;
+                let name = groups::name(change.conn, &own.id)?;
+                Group { name: name.unwrap_or_else(|| own.name.clone()), ..own.clone() }
             };
             let state = if request.off { OFF } else { ON };
             switches::set_group(change.conn, &group.id, state, call.now)?;

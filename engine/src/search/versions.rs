@@ -26,6 +26,10 @@ const MIN_SHARED_WORDS_OF_CHANGE: f64 = 0.4;
 /// Texts of more bytes state many facts, so that another one need not be a new version of them.
 const MAX_TEXT_BYTES: usize = 600;
 
+/// What stands between two headings, and between the last one and the statement.
+const HEADING_SEPARATOR: &str = " > ";
+const HEADING_END: &str = ": ";
+
 /// Words by which a text says that something changed.
 static CHANGE_WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -81,6 +85,21 @@ impl Words {
             says_change: CHANGE_WORD.is_match(body),
         }
     }
+}
+
+/// Returns the length of the headings at the beginning of both texts, as an import writes them:
+/// `Tidepool > Server: ` or, if the last ones differ, `Tidepool > `. A single heading is no path: it
+/// is a title or a speaker ([`parts`]).
+fn common_headings(one: &str, other: &str) -> usize {
+    let common = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let common = &one[..one.floor_char_boundary(common)];
+    let Some(path) = common.find(HEADING_SEPARATOR) else { return 0 };
+    let end = match common[path..].find(HEADING_END) {
+        Some(end) => path + end + HEADING_END.len(),
+        None => common.rfind(HEADING_SEPARATOR).map_or(0, |at| at + HEADING_SEPARATOR.len()),
+    };
+    let is_sentence = common[..end].contains(". ") || common[..end].contains('\n');
+    if is_sentence { 0 } else { end }
 }
 
 /// The order of results with newer versions before older ones.
@@ -147,18 +166,34 @@ impl<R: Fn(usize, usize) -> bool> Versions<'_, R> {
             && self.shares_words(new, old)
     }
 
-    /// Returns whether enough content words of both texts are the same, given their scores.
+    /// Returns whether enough content words of both texts are the same, given their scores. Headings
+    /// that both have say where the statements stood, not that they state the same, so they do not
+    /// count; unless a single word is all that is below: then they are its subject.
     fn shares_words(&self, new: usize, old: usize) -> bool {
-        let words = |at: usize| self.words[at].get_or_init(|| Words::of(self.results[at].content));
-        let (newer, older) = (words(new), words(old));
-        let shared = newer.stems.intersection(&older.stems).count();
-        let share = shared as f64 / newer.stems.len().min(older.stems.len()).max(1) as f64;
+        let content = |at: usize| self.results[at].content;
         let is_near = self.results[new].score >= MIN_SCORE_SHARE * self.results[old].score;
-        shared >= MIN_SHARED_COUNT
-            && !is_of_another_subject(&newer.sequence, &older.sequence)
-            && (is_near && share >= MIN_SHARED_WORDS
-                || newer.says_change && share >= MIN_SHARED_WORDS_OF_CHANGE)
+        let headings = common_headings(content(new), content(old));
+        if headings > 0 {
+            let below = |at: usize| Words::of(&content(at)[headings..]);
+            let (newer, older) = (below(new), below(old));
+            if newer.stems.len().max(older.stems.len()) >= MIN_SHARED_COUNT {
+                return are_of_one_fact(&newer, &older, is_near);
+            }
+        }
+        let words = |at: usize| self.words[at].get_or_init(|| Words::of(content(at)));
+        are_of_one_fact(words(new), words(old), is_near)
     }
+}
+
+/// Returns whether two texts share enough content words to state values of one fact; `is_near` says
+/// that the score of the newer one is close to that of the older one.
+fn are_of_one_fact(newer: &Words, older: &Words, is_near: bool) -> bool {
+    let shared = newer.stems.intersection(&older.stems).count();
+    let share = shared as f64 / newer.stems.len().min(older.stems.len()).max(1) as f64;
+    shared >= MIN_SHARED_COUNT
+        && !is_of_another_subject(&newer.sequence, &older.sequence)
+        && (is_near && share >= MIN_SHARED_WORDS
+            || newer.says_change && share >= MIN_SHARED_WORDS_OF_CHANGE)
 }
 
 /// Returns whether two texts differ in one word alone that is no number and has the same words behind
@@ -248,6 +283,35 @@ mod tests {
             fact(2, 1.9, "Server alpha has 32 GB of memory"),
         ];
         assert_eq!(newest_first(&results, |_, _| true).newer, [Some(1), None]);
+    }
+
+    #[test]
+    fn headings_that_both_texts_have_make_no_version() {
+        let place = "Tidepool memory > People and contacts: ";
+        let newer = |one: &str, other: &str| {
+            let (one, other) = (format!("{place}{one}"), format!("{place}{other}"));
+            newest_first(&[fact(1, 2.0, &one), fact(2, 1.9, &other)], |_, _| true).newer
+        };
+        for (one, other) in [
+            ("Anna Keller reviews every change to billing.", "Piotr has left for Lisbon."),
+            ("Anna Keller reviews billing.", "The new pager belongs to Piotr."),
+            ("Anna Keller reviews billing.", "Piotr"),
+        ] {
+            assert_eq!(newer(one, other), [None, None], "{one} | {other}");
+        }
+        let [one, other] = [
+            "Tidepool memory > People: Anna leads",
+            "Tidepool memory > Places: new office, Lisbon",
+        ];
+        let results = [fact(1, 2.0, one), fact(2, 1.9, other)];
+        assert_eq!(newest_first(&results, |_, _| true).newer, [None, None]);
+        for (one, other) in [
+            ("The staging server is heron", "The staging server is egret"),
+            ("Releases go out on Monday", "Releases go out on Thursday now"),
+            ("8080", "9090"),
+        ] {
+            assert_eq!(newer(one, other), [Some(1), None], "{one} | {other}");
+        }
     }
 
     #[test]

@@ -48,6 +48,7 @@ impl Importer<'_, '_> {
         if existing.is_none() {
             let name = clean_name(&line.name).into_owned();
             import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
+            self.added_groups.push(group.clone());
             self.reply.groups += 1;
             // A file cannot isolate or open a project that exists here, nor isolate a name that
             // sessions outside any project use.

@@ -126,6 +126,8 @@ pub(crate) struct Importer<'a, 'b> {
     pub first_added: Option<i64>,
     /// Ids of groups in this store, by their ids in the file.
     pub group_ids: HashMap<String, String>,
+    /// Ids of the groups that this import has added.
+    pub added_groups: Vec<String>,
     /// Sequence numbers of the added or changed memories that have a replacement.
     pub superseded: Vec<i64>,
     /// Memories whose content differs from that in the file, so that the vectors of the file do not
@@ -177,6 +179,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             memories_by_id: HashMap::new(),
             first_added: None,
             group_ids: HashMap::new(),
+            added_groups: Vec::new(),
             superseded: Vec::new(),
             content_differs: HashSet::new(),
             encoded: HashSet::new(),
@@ -248,6 +251,7 @@ impl<'a, 'b> Importer<'a, 'b> {
     fn finish(mut self) -> Result<ImportReply> {
         self.store_pending()?;
         self.check_for_cycles()?;
+        self.remove_groups_of_nothing()?;
         // The texts may name any entity of the file, so this follows the last line.
         maintain::remove_invalid_quotes(self.change, &self.may_quote)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
@@ -304,6 +308,18 @@ impl<'a, 'b> Importer<'a, 'b> {
         failpoint!("before the journal entry of an import");
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
+    }
+
+    /// Removes the added groups if the file brought nothing else: all of it may have been refused.
+    fn remove_groups_of_nothing(&mut self) -> Result<()> {
+        let ImportReply { added, changed, relations, log_lines, other, .. } = self.reply;
+        if added + changed + relations + log_lines + other == 0 {
+            for group in std::mem::take(&mut self.added_groups) {
+                import_rows::remove_group(self.change.conn, &group)?;
+                self.reply.groups -= 1;
+            }
+        }
+        Ok(())
     }
 
     /// Fails if the replacements of the file and of the store together form a cycle.

@@ -58,7 +58,7 @@ pub struct Receipt {
     pub event: String,
     /// The client's own id of the session; empty if it gave none.
     pub session: String,
-    /// The project; absent if it no longer exists.
+    /// The project; absent if nothing is stored in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// `delivered`, `silent`, `reset`, `stored`, `reminded`, `closed` or `missed`.

@@ -59,6 +59,25 @@ pub struct StoreRequest {
     pub ttl_seconds: Option<TtlSeconds>,
 }
 
+impl StoreRequest {
+    /// A request with the defaults of everything but text and type.
+    #[must_use]
+    pub fn new(content: impl Into<String>, kind: MemoryType) -> Self {
+        Self {
+            content: content.into(),
+            kind,
+            scope: None,
+            metadata: Map::new(),
+            questions: None,
+            supersedes: None,
+            group: None,
+            confidence: None,
+            expires_at: None,
+            ttl_seconds: None,
+        }
+    }
+}
+
 /// Reply of `store_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreReply {

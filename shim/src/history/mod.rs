@@ -14,13 +14,18 @@ mod session;
 mod statements;
 pub mod transcript;
 
-use clients::Client;
+use clients::{Client, Skipped};
 use collector::Collector;
 pub use export_lines::{export_lines, id};
 use findings::Found;
 use session::Session;
+use std::collections::HashSet;
+use std::io;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use transcript::What;
+
+/// Transcripts that cannot be read and are named.
+const MAX_NAMED: usize = 20;
 
 /// What was read.
 #[derive(Debug, Clone, Default)]
@@ -29,14 +34,43 @@ pub struct Reading {
     pub found: Vec<Found>,
     /// Transcripts that were read.
     pub transcripts: usize,
-    /// Transcripts that cannot be read.
+    /// Transcripts that cannot be read, or not completely.
     pub unreadable: usize,
+    /// The first of them, and why.
+    pub not_read: Vec<NotRead>,
     /// Lines that are not JSON, or too long.
     pub skipped_lines: usize,
     /// Findings that were left out because they may hold a secret.
     pub with_secrets: usize,
     /// Findings that were left out because there were too many: project, kind and number.
     pub over_limit: Vec<(String, &'static str, usize)>,
+}
+
+impl Reading {
+    fn note(&mut self, file: String, read: io::Result<Skipped>, client: Client) {
+        match read {
+            Ok(skipped) => {
+                // Those of `OpenCode` are counted where they begin.
+                self.transcripts += usize::from(client != Client::Opencode);
+                self.skipped_lines += skipped.lines;
+            }
+            Err(error) => {
+                self.unreadable += 1;
+                if self.not_read.len() < MAX_NAMED {
+                    self.not_read.push(NotRead { file, reason: error.to_string() });
+                }
+            }
+        }
+    }
+}
+
+/// A transcript that cannot be read.
+#[derive(Debug, Clone)]
+pub struct NotRead {
+    /// The file, with `~` for the home folder.
+    pub file: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// Reads the transcripts of these clients from a time on. `outside` is the project of sessions outside any project.
@@ -51,33 +85,33 @@ pub fn read(
     let mut collector = Collector::new(since, outside.to_owned(), needs_file);
     let mut reading = Reading::default();
     for client in clients {
+        // `OpenCode` keeps some sessions twice.
+        let mut sessions = HashSet::new();
         for file in client.transcripts(home) {
-            if !is_changed_since(&file, since) {
+            if !client.may_have_changed(&file, since) || client.is_one_of(&file, &sessions) {
                 continue;
             }
             let name = file.strip_prefix(home).map_or_else(
                 |_| file.display().to_string(),
                 |path| format!("~/{}", path.display()),
             );
-            let mut session = Session::new(&mut collector, client.name(), name);
-            match client.read(&file, |step| session.follow(step)) {
-                Ok(skipped) => {
-                    reading.transcripts += 1;
-                    reading.skipped_lines += skipped.lines;
+            let mut session = Session::new(&mut collector, client.name(), name.clone());
+            let mut began = 0;
+            let read = client.read(&file, since, |step| {
+                began += usize::from(step.what == What::Began);
+                if let What::Session(id) = &step.what
+                    && began > 0
+                {
+                    sessions.insert(id.clone());
                 }
-                Err(_) => reading.unreadable += 1,
-            }
+                session.follow(step);
+            });
+            reading.transcripts += began;
+            reading.note(name, read, *client);
         }
     }
     reading.with_secrets = collector.with_secrets;
     let collected = collector.finish();
     (reading.found, reading.over_limit) = (collected.found, collected.over_limit);
     reading
-}
-
-/// Returns whether a file may have content from a time on.
-fn is_changed_since(file: &Path, since: i64) -> bool {
-    let since = UNIX_EPOCH + Duration::from_millis(since.max(0).cast_unsigned());
-    let changed: Option<SystemTime> = file.metadata().ok().and_then(|data| data.modified().ok());
-    changed.is_none_or(|changed| changed >= since)
 }

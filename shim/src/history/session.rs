@@ -73,6 +73,16 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Forgets what belongs to the session before.
+    fn begin(&mut self) {
+        (self.id, self.calls, self.at) = (String::new(), 0, 0);
+        (self.first_folder, self.folder) = (None, None);
+        self.open_calls.clear();
+        self.failures.clear();
+        self.seen_calls.clear();
+        self.titles.clear();
+    }
+
     /// Follows one step.
     pub fn follow(&mut self, step: Step) {
         self.at = step.at.unwrap_or(self.at);
@@ -85,6 +95,7 @@ impl<'a> Session<'a> {
             at: self.at,
         };
         match step.what {
+            What::Began => self.begin(),
             What::Session(id) => self.id = id,
             What::Folder(folder) => {
                 self.collector.know_folder(&folder);

@@ -1,15 +1,18 @@
-//! What all transcripts have in common: steps of a session, and reading a file line by line within bounded memory.
+//! What all transcripts have in common: steps of a session, finding the files, and reading one line by line within bounded memory.
 //!
 //! Not here: the format of each client (`clients`).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Longest line that is read, in bytes; a longer one, usually with an image, is skipped and counted.
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// Bytes of a command's output that are looked at, from its beginning and from its end each.
 const OUTPUT_BYTES: usize = 8 << 10;
+
+/// Transcripts of one client that are read.
+const MAX_FILES: usize = 20_000;
 
 /// One step of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Step {
 /// What happened in a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
+    /// Another session begins, in the same transcript.
+    Began,
     /// The session works in this folder from now on.
     Folder(String),
     /// The session has this id.
@@ -82,8 +87,18 @@ pub fn cut_output(output: &str) -> String {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn each_line(path: &Path, mut visit: impl FnMut(usize, &[u8])) -> io::Result<usize> {
-    let mut reader = BufReader::with_capacity(64 << 10, File::open(path)?);
+pub fn each_line(path: &Path, visit: impl FnMut(usize, &[u8])) -> io::Result<usize> {
+    each_line_of(BufReader::with_capacity(64 << 10, File::open(path)?), visit)
+}
+
+/// The same for what another program prints.
+///
+/// # Errors
+/// As [`each_line`].
+pub fn each_line_of(
+    mut reader: impl BufRead,
+    mut visit: impl FnMut(usize, &[u8]),
+) -> io::Result<usize> {
     let (mut line, mut number, mut skipped) = (Vec::new(), 0, 0);
     loop {
         line.clear();
@@ -101,6 +116,22 @@ pub fn each_line(path: &Path, mut visit: impl FnMut(usize, &[u8])) -> io::Result
             continue;
         }
         visit(number, line.trim_ascii());
+    }
+}
+
+/// Collects the files with an extension; links are not followed.
+pub fn collect(folder: &Path, extension: &str, depth: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = folder.read_dir() else { return };
+    for entry in entries.flatten() {
+        let (Ok(kind), path) = (entry.file_type(), entry.path()) else { continue };
+        if kind.is_dir() && depth > 0 {
+            collect(&path, extension, depth - 1, files);
+        } else if kind.is_file()
+            && path.extension().is_some_and(|found| found == extension)
+            && files.len() < MAX_FILES
+        {
+            files.push(path);
+        }
     }
 }
 

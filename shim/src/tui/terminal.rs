@@ -10,10 +10,14 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use loci_proto::error::Exit;
 use ratatui::backend::CrosstermBackend;
-use ratatui::{Frame, Terminal};
+use ratatui::layout::{Rect, Size};
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, IsTerminal, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The columns and rows that are drawn at most: a terminal may claim any size, and each cell takes memory.
+const MAX_SIZE: Size = Size { width: 2000, height: 1000 };
 
 /// Whether the terminal is in the alternate screen.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -44,8 +48,7 @@ impl FullScreen {
             }));
         });
         enter()?;
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()));
-        match terminal {
+        match drawn_area().and_then(blank) {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {
                 leave()?;
@@ -59,7 +62,11 @@ impl FullScreen {
     /// # Errors
     /// The terminal cannot be written.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let area = drawn_area()?;
         queue!(io::stdout(), BeginSynchronizedUpdate)?;
+        if self.terminal.get_frame().area() != area {
+            self.clear()?;
+        }
         let drawn = self.terminal.draw(render).map(|_| ());
         execute!(io::stdout(), EndSynchronizedUpdate)?;
         drawn
@@ -73,7 +80,7 @@ impl FullScreen {
         execute!(io::stdout(), Clear(ClearType::All))?;
         // A new terminal has an empty buffer. Its own `clear` would ask for the position of the cursor, and the thread that reads keys
         // could take the answer.
-        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        self.terminal = blank(drawn_area()?)?;
         Ok(())
     }
 
@@ -94,6 +101,17 @@ impl Drop for FullScreen {
     fn drop(&mut self) {
         let _ = leave();
     }
+}
+
+/// Returns the part of the terminal that is drawn.
+fn drawn_area() -> io::Result<Rect> {
+    let (width, height) = crossterm::terminal::size()?;
+    Ok(Rect::new(0, 0, width.min(MAX_SIZE.width), height.min(MAX_SIZE.height)))
+}
+
+fn blank(area: Rect) -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
+    let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+    Terminal::with_options(CrosstermBackend::new(io::stdout()), options)
 }
 
 fn enter() -> io::Result<()> {

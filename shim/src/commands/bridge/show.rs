@@ -3,7 +3,7 @@
 use crate::cli::bridge::History;
 use crate::client::call::VerbClient;
 use crate::output::{
-    Problem, Screen, escape_line, escape_lines, print_bytes, print_line, table_on,
+    Problem, Screen, escape_line, escape_lines, print_bytes, print_line, table_on, wrap,
 };
 use loci_proto::requests::bridge::{
     BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeFileRequest, BridgeReply,
@@ -63,12 +63,15 @@ fn status_text(reply: &BridgeReply) -> String {
     let mut text = table_on(Screen::of_stdout(), &rows);
     let (kept, max) = (reply.kept_bytes.div_ceil(1 << 10), reply.max_bytes >> 10);
     let seconds = reply.interval_seconds;
-    let _ = writeln!(
-        text,
+    let mut sentences = vec![format!(
         "The files are looked at every {seconds} s while a daemon runs, and when a session starts. Versions take {kept} of {max} KiB."
-    );
-    for problem in &reply.problems {
-        let _ = writeln!(text, "Not kept: {}", escape_line(problem));
+    )];
+    let problem = |problem: &String| format!("Not kept: {}", escape_line(problem));
+    sentences.extend(reply.problems.iter().map(problem));
+    for sentence in sentences {
+        for line in wrap(&sentence, Screen::of_stdout().width) {
+            let _ = writeln!(text, "{}", &sentence[line]);
+        }
     }
     text
 }

@@ -5,7 +5,7 @@ use loci_proto::requests::list::ListOrder;
 use std::fmt;
 
 /// The statuses that can be chosen, as in `loci list --status`.
-const STATUSES: [&str; 5] = ["active", "superseded", "forgotten", "pinned", "all"];
+const STATUSES: [&str; 6] = ["active", "candidate", "superseded", "forgotten", "pinned", "all"];
 
 /// Whose memories are listed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -310,6 +310,14 @@ async fn apply(client: &VerbClient, change: Change) -> Result<Outcome, Problem> 
             let group = project_of(client, &id).await?;
             ("forget_memory", json!({"memory_id": id, "group": group}), "Forgotten")
         }
+        Change::Accept(id) => {
+            let group = project_of(client, &id).await?;
+            ("confirm", json!({"memory_id": id, "group": group}), "Accepted")
+        }
+        Change::Reject(id) => {
+            let group = project_of(client, &id).await?;
+            ("forget_memory", json!({"memory_id": id, "group": group}), "Rejected")
+        }
         Change::Restore(id) => {
             let group = project_of(client, &id).await?;
             ("restore_memory", json!({"memory_id": id, "group": group}), "Restored")

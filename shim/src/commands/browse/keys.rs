@@ -44,6 +44,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("e", "edit the text in $EDITOR"),
     ("i", "pin, or unpin"),
     ("d  r", "forget, restore"),
+    ("y  n", "accept, reject a candidate"),
     ("u", "undo the last act"),
     ("Ctrl-R  Ctrl-L", "load again, draw again"),
     ("q  Ctrl-C", "quit"),
@@ -204,6 +205,8 @@ impl State {
             KeyCode::Char('e') if self.detail.is_some() => return vec![Effect::Edit],
             KeyCode::Char('i') => return self.change(|id, pinned| Change::Pin(id, !pinned)),
             KeyCode::Char('r') => return self.change(|id, _| Change::Restore(id)),
+            KeyCode::Char('y') => return self.decide(Change::Accept),
+            KeyCode::Char('n') => return self.decide(Change::Reject),
             KeyCode::Char('d') | KeyCode::Delete => self.ask_to_forget(),
             _ => {}
         }
@@ -233,6 +236,24 @@ impl State {
     fn change(&self, change: impl FnOnce(MemoryId, bool) -> Change) -> Vec<Effect> {
         let target = self.target().map(|(id, pinned, _)| Effect::Change(change(id, pinned)));
         target.into_iter().collect()
+    }
+
+    /// Makes a change of a candidate; another memory stays as it is.
+    fn decide(&mut self, change: impl FnOnce(MemoryId) -> Change) -> Vec<Effect> {
+        let shown = self.detail.as_ref().filter(|_| self.focus == Focus::Detail);
+        let status = match shown {
+            Some(detail) => Some(detail.memory().status.clone()),
+            None => self.selected_memory().map(|memory| memory.status.clone()),
+        };
+        match status.as_deref() {
+            Some("candidate") => self.change(|id, _| change(id)),
+            Some(_) => {
+                let text = "This is no candidate; a shows the candidates";
+                self.say(text, Ink::Dim);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
     }
 
     fn ask_to_forget(&mut self) {

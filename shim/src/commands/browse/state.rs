@@ -47,6 +47,10 @@ pub enum Change {
     Forget(MemoryId),
     /// Makes it active again.
     Restore(MemoryId),
+    /// Confirms a candidate.
+    Accept(MemoryId),
+    /// Forgets a candidate.
+    Reject(MemoryId),
     /// Replaces the text.
     SetText(MemoryId, String),
     /// Undoes these acts.

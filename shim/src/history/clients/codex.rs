@@ -99,7 +99,7 @@ fn heredoc_patch(text: &str) -> Option<String> {
 }
 
 /// Returns the first file of a patch.
-fn patched_file(patch: &str) -> Option<String> {
+pub(super) fn patched_file(patch: &str) -> Option<String> {
     let name = |line: &str| {
         let line = line.strip_prefix("*** ")?;
         ["Update File: ", "Add File: "]

@@ -3,16 +3,17 @@
 mod claude;
 mod codex;
 mod gemini;
+mod opencode;
 
-use crate::history::transcript::{Step, What, each_line};
+use crate::history::transcript::{Step, What, collect, each_line};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Folders below the folder of transcripts that are searched.
 const MAX_DEPTH: usize = 6;
-/// Transcripts of one client that are read.
-const MAX_FILES: usize = 20_000;
 
 /// A client that leaves transcripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -23,6 +24,8 @@ pub enum Client {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// `OpenCode`.
+    Opencode,
 }
 
 /// What could not be read of a transcript.
@@ -34,7 +37,7 @@ pub struct Skipped {
 
 impl Client {
     /// All clients.
-    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
     /// Returns the name of the client.
     #[must_use]
@@ -43,7 +46,21 @@ impl Client {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
         }
+    }
+
+    /// Returns whether a transcript may have content from a time on, without opening it.
+    #[must_use]
+    pub fn may_have_changed(self, file: &Path, since: i64) -> bool {
+        // The newest rows of a database are in its log.
+        (self == Self::Opencode && opencode::is_store(file)) || is_changed_since(file, since)
+    }
+
+    /// Returns whether a transcript is one of these sessions, which were read from another transcript.
+    #[must_use]
+    pub fn is_one_of(self, file: &Path, sessions: &HashSet<String>) -> bool {
+        self == Self::Opencode && opencode::is_one_of(file, sessions)
     }
 
     /// Returns the transcripts of the client, in the order of their paths.
@@ -58,6 +75,10 @@ impl Client {
             Self::Claude => (variable("CLAUDE_CONFIG_DIR", ".claude").join("projects"), "jsonl"),
             Self::Codex => (variable("CODEX_HOME", ".codex").join("sessions"), "jsonl"),
             Self::Gemini => (home.join(".gemini/tmp"), "jsonl"),
+            Self::Opencode => {
+                let data = variable("XDG_DATA_HOME", ".local/share");
+                return opencode::transcripts(&data.join("opencode"));
+            }
         };
         let mut files = Vec::new();
         collect(&folder, extension, MAX_DEPTH, &mut files);
@@ -65,12 +86,15 @@ impl Client {
         files
     }
 
-    /// Calls `visit` with each step of a transcript.
+    /// Calls `visit` with each step of a transcript. Sessions of a database that were not changed since a time are left out.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(self, file: &Path, mut visit: impl FnMut(Step)) -> io::Result<Skipped> {
+    pub fn read(self, file: &Path, since: i64, mut visit: impl FnMut(Step)) -> io::Result<Skipped> {
         let steps = match self {
+            Self::Opencode => {
+                return opencode::read(file, since, visit).map(|lines| Skipped { lines });
+            }
             Self::Claude => claude::steps,
             Self::Codex => codex::steps,
             Self::Gemini => gemini::steps,
@@ -88,18 +112,9 @@ impl Client {
     }
 }
 
-/// Collects the files with an extension; links are not followed.
-fn collect(folder: &Path, extension: &str, depth: usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = folder.read_dir() else { return };
-    for entry in entries.flatten() {
-        let (Ok(kind), path) = (entry.file_type(), entry.path()) else { continue };
-        if kind.is_dir() && depth > 0 {
-            collect(&path, extension, depth - 1, files);
-        } else if kind.is_file()
-            && path.extension().is_some_and(|found| found == extension)
-            && files.len() < MAX_FILES
-        {
-            files.push(path);
-        }
-    }
+/// Returns whether a file may have content from a time on.
+fn is_changed_since(file: &Path, since: i64) -> bool {
+    let since = UNIX_EPOCH + Duration::from_millis(since.max(0).cast_unsigned());
+    let changed: Option<SystemTime> = file.metadata().ok().and_then(|data| data.modified().ok());
+    changed.is_none_or(|changed| changed >= since)
 }

@@ -8,7 +8,7 @@ use crate::commands::transfer::import::native::{self, Source};
 use crate::commands::transfer::import::switched_off::SwitchedOff;
 use crate::history::clients::Client;
 use crate::history::findings::Found;
-use crate::history::{Reading, export_lines, id, read};
+use crate::history::{NotRead, Reading, export_lines, id, read};
 use crate::output::{Consent, Problem, confirm, escape_line, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::config::{ConfigReply, ConfigRequest};
@@ -155,6 +155,9 @@ fn preview(reading: &Reading, new: &[&Found], known: &Known) -> String {
         let _ = write!(text, "; {count} {what}");
     }
     text.push('\n');
+    for NotRead { file, reason } in &reading.not_read {
+        let _ = writeln!(text, "Not read: {}: {}", escape_line(file), escape_line(reason));
+    }
     text
 }
 
@@ -199,10 +202,12 @@ fn preview_json(reading: &Reading, known: &Known) -> Value {
             "date": day(found), "metadata": found.metadata(),
         })
     };
+    let not_read = |file: &NotRead| json!({"file": file.file, "reason": file.reason});
     let left_out = |(project, kind, count): &(String, &'static str, usize)| json!({"group": project, "kind": kind, "count": count});
     json!({
         "found": reading.found.iter().map(found).collect::<Vec<_>>(), "transcripts": reading.transcripts,
-        "skipped_lines": reading.skipped_lines, "unreadable": reading.unreadable, "with_secrets": reading.with_secrets,
+        "skipped_lines": reading.skipped_lines, "unreadable": reading.unreadable,
+        "not_read": reading.not_read.iter().map(not_read).collect::<Vec<_>>(), "with_secrets": reading.with_secrets,
         "over_limit": over_limit(reading), "left_out": reading.over_limit.iter().map(left_out).collect::<Vec<_>>(),
     })
 }

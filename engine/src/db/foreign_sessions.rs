@@ -1,0 +1,105 @@
+//! Reads the sessions in the database of `OpenCode`: tables `session`, `message` and `part`.
+//!
+//! One row at a time, so that the memory needed does not depend on the size of the database. Not
+//! here: what a part means.
+
+use crate::db::foreign_stores::ForeignStore;
+use crate::error::Result;
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, Statement};
+
+/// The sessions of people. Those of subagents have a parent.
+const SESSIONS: &str = "SELECT id, directory FROM session \
+    WHERE parent_id IS NULL AND time_updated >= ?1 ORDER BY time_created, id";
+/// A message itself may hold the changes of whole files; only two of its fields are read. An
+/// assistant's `summary` is true if it summarises the conversation; a user's is an object.
+const MESSAGES: &str = "SELECT id, time_created, \
+    CASE WHEN json_valid(data) THEN json_extract(data, '$.role') END, \
+    CASE WHEN json_valid(data) THEN json_type(data, '$.summary') END \
+    FROM message WHERE session_id = ?1 ORDER BY time_created, id";
+/// A part that is too long is not read: its text is NULL.
+const PARTS: &str = "SELECT CASE WHEN octet_length(data) <= ?2 THEN data END FROM part \
+    WHERE message_id = ?1 ORDER BY id";
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct SessionRow {
+    pub id: String,
+    pub directory: String,
+}
+
+/// A message.
+#[derive(Debug)]
+pub(crate) struct MessageRow {
+    pub id: String,
+    pub at: i64,
+    /// `None` if the row cannot be read.
+    pub role: Option<String>,
+    pub is_summary: bool,
+}
+
+/// Receives the rows in their order.
+pub(crate) trait SessionVisitor {
+    /// A session begins.
+    fn session(&mut self, session: SessionRow) -> Result<()>;
+    /// A message of the session.
+    fn message(&mut self, message: MessageRow) -> Result<()>;
+    /// A part of the message; `None` if it is too long or no text.
+    fn part(&mut self, text: Option<&str>) -> Result<()>;
+}
+
+impl ForeignStore {
+    /// Visits the sessions that were changed at a time or later, in the order of their creation.
+    ///
+    /// # Errors
+    /// A table or column is missing, the file is damaged, or the visitor fails.
+    pub fn visit_sessions(
+        &self,
+        since: i64,
+        max_part_bytes: usize,
+        visitor: &mut dyn SessionVisitor,
+    ) -> Result<()> {
+        let mut sessions = self.conn.prepare(SESSIONS)?;
+        let mut messages = self.conn.prepare(MESSAGES)?;
+        let mut parts = self.conn.prepare(PARTS)?;
+        let max_part_bytes = i64::try_from(max_part_bytes).unwrap_or(i64::MAX);
+        let mut rows = sessions.query([since])?;
+        while let Some(row) = rows.next()? {
+            let session = SessionRow { id: row.get(0)?, directory: row.get(1)? };
+            let id = session.id.clone();
+            visitor.session(session)?;
+            let mut rows = messages.query([id])?;
+            while let Some(row) = rows.next()? {
+                let message = message_of(row)?;
+                let id = message.id.clone();
+                visitor.message(message)?;
+                visit_parts(&mut parts, &id, max_part_bytes, visitor)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn visit_parts(
+    parts: &mut Statement<'_>,
+    message: &str,
+    max_bytes: i64,
+    visitor: &mut dyn SessionVisitor,
+) -> Result<()> {
+    let mut rows = parts.query((message, max_bytes))?;
+    while let Some(row) = rows.next()? {
+        let text = match row.get_ref(0)? {
+            ValueRef::Text(text) => std::str::from_utf8(text).ok(),
+            _ => None,
+        };
+        visitor.part(text)?;
+    }
+    Ok(())
+}
+
+fn message_of(row: &Row<'_>) -> Result<MessageRow> {
+    let role = row.get_ref(2)?.as_str_or_null().ok().flatten().map(str::to_owned);
+    let summary: Option<String> = row.get(3)?;
+    let is_summary = summary.as_deref() == Some("true");
+    Ok(MessageRow { id: row.get(0)?, at: row.get(1)?, role, is_summary })
+}

@@ -84,7 +84,7 @@ function memoriesView(route) {
       boot.list = null;
       drawList();
     } else {
-      list.element.setAttribute("aria-busy", "true");
+      for (const part of [list.element, facetBox]) part.setAttribute("aria-busy", "true");
       feed.load();
       loadFacets();
     }
@@ -117,6 +117,7 @@ function memoriesView(route) {
       if (isNew) boot.groups = (await call("groups")).groups;
       found.month.sort((/** @type {any} */ a, /** @type {any} */ b) => (a.value < b.value ? -1 : 1));
       facets = found;
+      facetBox.removeAttribute("aria-busy");
       drawFacets();
     } catch (error) {
       tellFailure(error);

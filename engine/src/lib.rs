@@ -46,6 +46,7 @@ pub use db::damage::{DamagedRow, DamagedRows};
 pub use db::salvage::{Salvage, salvage};
 pub use handles::open::{open, open_cold};
 pub use handles::open_read_only::{ReadOnlyStore, open_read_only};
+pub use handles::past::EncodedPast;
 pub use handles::reader::Reader;
 pub use handles::settings::{BackupSettings, DefaultScopes, Settings, Ttl};
 pub use handles::writer::Writer;

@@ -52,6 +52,12 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<ListReply> {
+        if let Some(text) = &request.as_of {
+            let (past, at) = self.as_of(text, now)?;
+            let request = ListRequest { as_of: None, ..request.clone() };
+            let reply = past.list(&request, viewer, at)?;
+            return Ok(ListReply { as_of: past.stamp(), ..reply });
+        }
         let status = parse_status(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -111,7 +117,7 @@ impl Reader {
             memories
                 .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
         }
-        Ok(ListReply { memories, total, next })
+        Ok(ListReply { memories, total, next, as_of: None })
     }
 
     /// Returns where the page of a request begins.
@@ -158,14 +164,14 @@ impl Reader {
                 if admits(&memory) {
                     if found.len() == limit {
                         let next = place.map(|(_, seq)| seq);
-                        return Ok(ListReply { total: limit, memories: found, next });
+                        return Ok(ListReply { total: limit, memories: found, next, as_of: None });
                     }
                     found.push(self.excerpted(memory, excerpt, now)?);
                 }
                 place = Some(passed);
             }
             if is_last {
-                return Ok(ListReply { total: found.len(), memories: found, next: None });
+                return Ok(ListReply { total: found.len(), memories: found, next: None, as_of: None });
             }
         }
     }
@@ -187,7 +193,7 @@ impl Reader {
             let memory = memories::by_id(&self.conn, id)?.filter(&admits);
             found.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
         }
-        Ok(ListReply { total: found.len(), memories: found, next: None })
+        Ok(ListReply { total: found.len(), memories: found, next: None, as_of: None })
     }
 
     /// Returns by what a memory is sorted; the highest comes first.

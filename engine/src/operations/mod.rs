@@ -1,6 +1,7 @@
 //! The operations of the store, one file per verb. Each is a method of `Writer` or `Reader` that
 //! takes the time and the request.
 
+pub(crate) mod as_of;
 pub mod backup;
 pub mod bridge;
 pub mod brief;

@@ -6,7 +6,7 @@
 use crate::db::journal;
 use crate::db::journal::Entry;
 use crate::db::rows::Row;
-use crate::db::{connection, memories};
+use crate::db::{connection, health, memories};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
@@ -68,6 +68,7 @@ impl Writer {
             }
             if rows > MAX_REDO_ROWS {
                 change.discard_images();
+                health::begin_history(change.conn, change.call.now)?;
             }
             change.commit_to_journal(journal::UNDO)?;
             Ok(reply)

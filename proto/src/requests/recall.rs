@@ -10,6 +10,7 @@
 //!  "total_matched": 1, "token_estimate": 52}
 //! ```
 
+use crate::as_of::AsOf;
 use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
@@ -66,6 +67,9 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub date_to: Option<String>,
+    /// As known then: date, time or 3d ago.
+    #[serde(default)]
+    pub as_of: Option<String>,
     /// Include score breakdowns.
     #[serde(default)]
     pub explain: bool,
@@ -115,6 +119,9 @@ pub struct RecallReply {
     /// The part of the request that could not be followed, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The time at which the store was searched; only with `as_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,

@@ -66,6 +66,9 @@ pub struct Search {
     /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// `candidate`: what nobody has confirmed yet; `rejected`: attempts that were given up.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
@@ -113,6 +116,9 @@ pub struct List {
     /// Only memories of this day or earlier.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// Sort by: newest, oldest, day (of the event), used (most often first), confidence.
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = list_order_parser())]
     pub sort: ListOrder,
@@ -152,6 +158,9 @@ pub struct Browse {
 pub struct Inspect {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// Print the log of the memory, newest entry first.
     #[arg(long)]
     pub log: bool,

@@ -74,6 +74,7 @@ async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<S
         log_before: None,
         relations_before: None,
         group: None,
+        as_of: None,
     });
     let caller = Caller { session, key: None };
     let mut reply = handlers::handle(service, caller, request).await?;

@@ -10,8 +10,8 @@ use crate::db::journal::{self, RowChange, RowEffect};
 use crate::db::rows::{self, Image, Row};
 use crate::db::{connection, tombstones};
 use crate::error::Result;
-use crate::handles::past::ChangedMemory;
 use crate::model::document;
+use crate::model::past::ChangedMemory;
 use crate::model::time::Timestamp;
 use loci_proto::group::Group;
 use rusqlite::{Connection, params_from_iter};
@@ -158,13 +158,13 @@ fn take_back(
 /// Returns whether a memory was deleted permanently, after its import was undone for example.
 fn is_erased(conn: &Connection, row: &Row, image: &Image) -> bool {
     let id = image.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-    matches!(row, Row::Memory(_))
-        && id.is_some_and(|id| tombstones::has(conn, &id).unwrap_or(true))
+    matches!(row, Row::Memory(_)) && id.is_some_and(|id| tombstones::has(conn, &id).unwrap_or(true))
 }
 
 /// Returns a memory of the past in the projects of today, and as little visible as its text is now.
 fn as_seen_now(mut image: Image, current: Option<Image>, present: &Present<'_>) -> Image {
-    let group = |image: &Image| image.get("source_group").and_then(Value::as_str).map(str::to_owned);
+    let group =
+        |image: &Image| image.get("source_group").and_then(Value::as_str).map(str::to_owned);
     if let Some(into) = group(&image).and_then(|group| present.redirects.get(&group)) {
         image.insert("source_group".to_owned(), into.id.clone().into());
     }
@@ -191,6 +191,18 @@ fn has_same_text(one: &Image, other: &Image) -> bool {
         document::questions(&metadata.unwrap_or_default())
     };
     one.get("content") == other.get("content") && questions(one) == questions(other)
+}
+
+/// Returns the sequence numbers of the memories that may differ from the present, in order: those that
+/// have changed, and those that were stored since. The connection has the views.
+pub(crate) fn may_differ(conn: &Connection) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare(
+        "SELECT seq FROM temp.changed_memories UNION
+         SELECT seq FROM main.memories m WHERE NOT EXISTS (SELECT 1 FROM memories t WHERE t.seq = m.seq)
+         ORDER BY seq",
+    )?;
+    let seqs = statement.query_map([], |row| row.get(0))?;
+    Ok(seqs.collect::<std::result::Result<_, _>>()?)
 }
 
 /// Returns the sequence numbers of the memories that are as they were, in order. The connection has

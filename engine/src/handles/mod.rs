@@ -4,7 +4,6 @@
 pub(crate) mod durable;
 pub(crate) mod open;
 pub(crate) mod open_read_only;
-pub(crate) mod past;
 pub(crate) mod reader;
 pub(crate) mod settings;
 pub(crate) mod shared;

@@ -1,8 +1,8 @@
 //! The read-only handle of a store. Its operations are in `operations`, one file each.
 
 use crate::error::Result;
-use crate::handles::past::Past;
 use crate::handles::shared::Shared;
+use crate::model::past::Past;
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

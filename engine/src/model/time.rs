@@ -207,6 +207,17 @@ pub(crate) fn past_moment(text: &str, field: &str, now: Timestamp) -> Result<Tim
     Ok(at)
 }
 
+/// Like [`past_moment`], but a date is its beginning.
+///
+/// # Errors
+/// As [`past_moment`].
+pub(crate) fn past_start(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
+    match moment_of(text).filter(|start| date_of(text).is_some() && *start <= now) {
+        Some(start) => Ok(start),
+        None => past_moment(text, field, now),
+    }
+}
+
 /// Returns the milliseconds of a time ago such as `3d`.
 fn ago(text: &str) -> Option<i64> {
     let unit = match text.chars().next_back()? {

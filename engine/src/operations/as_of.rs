@@ -8,8 +8,8 @@ use crate::db::damage::{self, DamagedRows};
 use crate::db::health;
 use crate::db::past::{self, Present};
 use crate::error::Result;
-use crate::handles::past::Past;
 use crate::handles::reader::Reader;
+use crate::model::past::Past;
 use crate::model::time::{self, Timestamp};
 use std::sync::Arc;
 

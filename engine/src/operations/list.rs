@@ -10,6 +10,7 @@ use crate::model::excerpt::Excerpt;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
 use crate::operations::visible_memory::existing_group;
@@ -171,7 +172,12 @@ impl Reader {
                 place = Some(passed);
             }
             if is_last {
-                return Ok(ListReply { total: found.len(), memories: found, next: None, as_of: None });
+                return Ok(ListReply {
+                    total: found.len(),
+                    memories: found,
+                    next: None,
+                    as_of: None,
+                });
             }
         }
     }
@@ -279,6 +285,8 @@ impl Reader {
             access_count: memory.access_count,
             event_date: event_date::given(&memory.metadata).map(str::to_owned),
             event_date_derived,
+            valid_from: validity::from(&memory.metadata).map(str::to_owned),
+            valid_to: validity::to(&memory.metadata).map(str::to_owned),
             content: None,
         })
     }

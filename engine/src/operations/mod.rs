@@ -7,6 +7,7 @@ pub mod bridge;
 pub mod brief;
 pub(crate) mod confirm;
 pub mod deliveries;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod doctor_counts;
 pub(crate) mod doctor_deep;

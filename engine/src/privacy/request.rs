@@ -53,6 +53,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Config(_)
         | Request::Confirm(_)
         | Request::List(_)
+        | Request::Diff(_)
         | Request::Find(_)
         | Request::Pin(_)
         | Request::Supersede(_)

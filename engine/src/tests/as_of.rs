@@ -76,7 +76,7 @@ fn seen(reader: &Reader, ids: &[MemoryId], at: Timestamp) -> Seen {
         let list = reader.list(&request, &named(group), at).expect("it is listed");
         seen.insert(format!("list {group}"), json!(list));
         for id in ids {
-            let request = parse(json!({"memory_id": id, "include_log": true}));
+            let request = parse(json!({"memory_id": id}));
             if let Ok(shown) = reader.inspect(&request, &named(group), at) {
                 seen.insert(format!("{group} {id}"), json!(shown));
             }

@@ -96,9 +96,7 @@ fn write_store(
         vectors: set.as_ref().map(|set| set.model.clone()),
     })?;
     rows::groups(conn, |line| out.write_record(&Record::Group(line)))?;
-    rows::memories(conn, |line| {
-        out.write_record(&Record::Memory(Box::new(line.with_derived())))
-    })?;
+    rows::memories(conn, |line| out.write_record(&Record::Memory(Box::new(line.with_derived()))))?;
     rows::variants(conn, |line| out.write_record(&Record::Variant(line)))?;
     rows::sources(conn, |line| out.write_record(&Record::Source(line)))?;
     if let Some(set) = set {

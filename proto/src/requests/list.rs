@@ -165,6 +165,12 @@ pub struct ListedMemory {
     /// The day of its event as its text names it; absent if the metadata has an `event_date`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_date_derived: Option<String>,
+    /// `valid_from` of its metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<String>,
+    /// `valid_to` of its metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<String>,
     /// Why it was given up; only if its status is `rejected`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,

@@ -70,6 +70,10 @@ pub struct RecallRequest {
     /// As known then: date, time or 3d ago.
     #[serde(default)]
     pub as_of: Option<String>,
+    /// The date or time at which facts should be true; default now. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub valid_at: Option<String>,
     /// Include score breakdowns.
     #[serde(default)]
     pub explain: bool,
@@ -174,6 +178,9 @@ pub struct RecalledMemory {
     /// True if its confidence is below 0.1. Without `min_confidence` faded results come after the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faded: bool,
+    /// Why it is not true at the time: `valid until 2026-06-30` or `valid from …`. Such results come after the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<String>,
     /// `candidate` if no person has confirmed it; `rejected` if it was tried and given up; `superseded`, `compacted` or `forgotten` if a
     /// memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -53,6 +53,14 @@ pub struct StoreRequest {
     /// Last valid date (RFC 3339).
     #[serde(default)]
     pub expires_at: Option<String>,
+    /// When it is true: a date or time.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub valid_from: Option<String>,
+    /// Last date on which it is true.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub valid_to: Option<String>,
     /// Lifetime, in place of expires_at.
     #[serde(default)]
     #[schemars(description = "")]

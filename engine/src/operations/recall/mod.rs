@@ -9,6 +9,7 @@ mod hydrate;
 mod ids;
 mod page;
 mod past;
+mod past_limits;
 mod prepare;
 mod search;
 mod tried;

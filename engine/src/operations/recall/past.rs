@@ -8,56 +8,24 @@
 use crate::Reader;
 use crate::db::{memories, past, vectors};
 use crate::error::Result;
-use crate::handles::past::{ChangedMemory, EncodedPast, Past};
 use crate::index::{Index, Statuses};
+use crate::model::actor::Viewer;
 use crate::model::document::Document;
 use crate::model::entry::Entry;
+use crate::model::past::{ChangedMemory, EncodedPast, Past};
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::page::FoundMemory;
+use crate::operations::recall::past_limits::{MAX_CHANGED, MAX_ENCODED, PastLimits};
 use crate::operations::recall::prepare::{PreparedRecall, SearchText, Target};
 use crate::operations::recall::search::{Found, Scope, found_memories, usable_encoding};
 use crate::operations::recall::{Answer, RecallContext};
 use crate::operations::visible_memory::existing_group;
-use crate::model::actor::Viewer;
 use crate::search::branch_preference::BranchPreference;
 use crate::search::fallback;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::{Detail, SearchQuery, search};
 use std::collections::HashMap;
-
-/// Earlier texts that are encoded for one recall.
-const MAX_ENCODED: usize = 32;
-/// Changed memories that are searched, those first that were changed last before the time.
-const MAX_CHANGED: usize = 2_000;
-
-/// What a search of changed memories left out.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PastLimits {
-    /// Changed memories that were not searched.
-    not_searched: usize,
-    /// Changed memories whose earlier text has no encoding.
-    without_vectors: usize,
-}
-
-impl PastLimits {
-    /// Returns the sentences of the reply.
-    pub fn notes(self) -> Vec<String> {
-        let Self { not_searched, without_vectors } = self;
-        let mut notes = Vec::new();
-        if not_searched > 0 {
-            notes.push(format!(
-                "{not_searched} memories that have changed since were not searched; at most {MAX_CHANGED} are"
-            ));
-        }
-        if without_vectors > 0 {
-            notes.push(format!(
-                "{without_vectors} earlier texts were compared by keywords only; at most {MAX_ENCODED} are encoded, and only while the model is loaded"
-            ));
-        }
-        notes
-    }
-}
 
 impl Reader {
     /// Answers a recall with `as_of`.
@@ -116,7 +84,12 @@ impl Reader {
     }
 
     /// Searches the index, and in the past also the memories that have changed since.
-    pub(super) fn find_at_time(&self, scope: Scope<'_>, text: &SearchText, limit: usize) -> Result<Found> {
+    pub(super) fn find_at_time(
+        &self,
+        scope: Scope<'_>,
+        text: &SearchText,
+        limit: usize,
+    ) -> Result<Found> {
         let found = self.find_in_index(scope, text, limit)?;
         match &self.past {
             Some(past) if !found.by_fallback => self.add_changed(past, scope, text, found),
@@ -138,7 +111,8 @@ impl Reader {
             .into_iter()
             .filter(|entry| filter.admits(entry) && text.dates.admits(fallback::day(entry)))
             .collect();
-        let mut limits = PastLimits { not_searched: past.changed.len() - searched.len(), without_vectors: 0 };
+        let mut limits =
+            PastLimits { not_searched: past.changed.len() - searched.len(), without_vectors: 0 };
         if changed.is_empty() {
             found.limits = limits;
             return Ok(found);

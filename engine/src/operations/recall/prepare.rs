@@ -4,7 +4,8 @@
 //! [`Reader::recall`](crate::Reader::recall). Not here: the search.
 
 use crate::error::Result;
-use crate::handles::past::EncodedPast;
+use crate::model::past::EncodedPast;
+use crate::model::time::{Timestamp, end_of};
 use crate::search::query::date_filter::DateFilter;
 use crate::search::query::parse::ParsedQuery;
 use loci_proto::error::{Code, Failure};
@@ -50,7 +51,11 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
                 .into());
         }
         if !ids.is_empty() {
-            return Ok(PreparedRecall { request, target: Target::Ids(ids), encoded_past: Vec::new() });
+            return Ok(PreparedRecall {
+                request,
+                target: Target::Ids(ids),
+                encoded_past: Vec::new(),
+            });
         }
     }
     let query = match request.query.as_deref() {
@@ -64,6 +69,15 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
     let dates = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
     let target = Target::Search(SearchText { query, dates });
     Ok(PreparedRecall { request, target, encoded_past: Vec::new() })
+}
+
+/// Returns the time at which facts should be true: the end of a day.
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub(crate) fn valid_at(request: &RecallRequest, now: Timestamp) -> Result<Timestamp> {
+    let Some(text) = &request.valid_at else { return Ok(now) };
+    Ok(end_of(text, "valid_at")?.plus(-1))
 }
 
 impl PreparedRecall {

@@ -13,11 +13,12 @@ use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
 use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
-use crate::operations::recall::past::PastLimits;
-use crate::operations::recall::prepare::SearchText;
+use crate::operations::recall::past_limits::PastLimits;
+use crate::operations::recall::prepare::{SearchText, valid_at};
 use crate::operations::recall::{Answer, RecallContext};
 use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
@@ -103,6 +104,8 @@ impl Reader {
             // The order within the two parts stays.
             hits.sort_by_key(|hit| self.is_faded(&hit.memory, context.now));
         }
+        let valid_at = valid_at(request, context.now)?;
+        hits.sort_by_key(|hit| validity::outside(&hit.memory.metadata, valid_at).is_some());
         if statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
         }

@@ -29,7 +29,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
         "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
-        "as_of": args.as_of, "date_from": args.from, "date_to": args.to, "status": args.status,
+        "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -137,6 +137,9 @@ fn marks(result: &RecalledMemory) -> Vec<String> {
     let mut marks = Vec::new();
     if result.faded {
         marks.push("faded".to_owned());
+    }
+    if result.outdated.is_some() {
+        marks.push("outdated".to_owned());
     }
     if let Some(newer) = &result.older_version_of {
         marks.push(format!("older than {}", memory_id::short(newer.as_str())));

@@ -30,7 +30,8 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
     }
     let file = args.output.as_deref().map(|path| check_target(path, args.force)).transpose()?;
     let layout = if args.format == "json" { Layout::Document } else { Layout::Lines };
-    write(&ExportRequest { layout, vectors: args.vectors, as_of: args.as_of }, file, args.force).await
+    write(&ExportRequest { layout, vectors: args.vectors, as_of: args.as_of }, file, args.force)
+        .await
 }
 
 /// Dumps the store.

@@ -52,7 +52,9 @@ impl Past {
         let history_from = self.history_from.iso();
         let is_incomplete = self.at < self.history_from;
         let incomplete = is_incomplete.then(|| {
-            format!("Changes before {history_from} are only partly known: more may have been known then")
+            format!(
+                "Changes before {history_from} are only partly known: more may have been known then"
+            )
         });
         let notes: Vec<String> = incomplete.into_iter().chain(limits).collect();
         let note = (!notes.is_empty()).then(|| notes.join(". "));

@@ -18,6 +18,7 @@ pub(crate) mod forget;
 pub mod full_check;
 pub mod groups;
 pub mod hook;
+pub(crate) mod inbox;
 pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;

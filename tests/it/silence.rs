@@ -18,7 +18,7 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 82] = [
+const COMMANDS: [&str; 83] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -38,6 +38,7 @@ const COMMANDS: [&str; 82] = [
     "reject B --why it_failed",
     "undo --last --yes",
     "stats",
+    "diff --since 1d",
     "history",
     "browse",
     "top --once",

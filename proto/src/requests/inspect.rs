@@ -34,12 +34,9 @@ pub struct InspectRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub include_log: bool,
-    #[expect(
-        clippy::doc_markdown,
-        reason = "sent to models as the tool's schema; back ticks would cost tokens"
-    )]
-    /// From log_next.
+    /// `log_next` of the previous page.
     #[serde(default)]
+    #[schemars(description = "")]
     pub log_before: Option<i64>,
     /// `relations_next` of the previous page.
     #[serde(default)]

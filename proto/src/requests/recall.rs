@@ -50,6 +50,7 @@ pub struct RecallRequest {
     pub max_results: Option<MaxResults>,
     /// Return previews only.
     #[serde(default)]
+    #[schemars(description = "")]
     pub summary_only: bool,
     /// Maximum size of the reply in tokens.
     #[serde(default)]
@@ -67,7 +68,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub date_to: Option<String>,
-    /// As known then: date, time or 3d ago.
+    /// As known at this date or time.
     #[serde(default)]
     pub as_of: Option<String>,
     /// The date or time at which facts should be true; default now. Not in the tool schema of agents.
@@ -76,6 +77,7 @@ pub struct RecallRequest {
     pub valid_at: Option<String>,
     /// Include score breakdowns.
     #[serde(default)]
+    #[schemars(description = "")]
     pub explain: bool,
     /// Don't count as usage.
     #[serde(default)]

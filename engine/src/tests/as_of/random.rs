@@ -1,4 +1,4 @@
-//! The store at an earlier time: after random acts it is, for every time, what a reader saw then.
+//! Random acts: for every time, the store at that time is what a reader saw then.
 //!
 //! `AS_OF_CASES` sets the number of sequences.
 

@@ -54,13 +54,14 @@ const TABLES: [Table; 5] = [
     Table {
         name: "memory_variants",
         key: &["memory", "content"],
-        known: "t.memory IN (SELECT seq FROM memories)",
+        known: "EXISTS (SELECT 1 FROM memories m WHERE m.seq = t.memory)",
     },
     Table { name: "memory_sources", key: &["memory", "source"], known: "1" },
     Table {
         name: "entity_relations",
         key: &["id"],
-        known: "t.subject_id IN (SELECT id FROM memories) AND t.object_id IN (SELECT id FROM memories)",
+        known: "EXISTS (SELECT 1 FROM memories m WHERE m.id = t.subject_id)
+                AND EXISTS (SELECT 1 FROM memories m WHERE m.id = t.object_id)",
     },
     Table { name: "relation_evidence", key: &["relation_id", "memory_id"], known: "1" },
 ];

@@ -56,9 +56,19 @@ impl Reader {
         if let Some(text) = &request.as_of {
             let (past, at) = self.as_of(text, now)?;
             let request = ListRequest { as_of: None, ..request.clone() };
-            let reply = past.list(&request, viewer, at)?;
+            let reply = past.list_now(&request, viewer.into(), at)?;
             return Ok(ListReply { as_of: past.stamp(), ..reply });
         }
+        self.list_now(request, viewer.into(), now)
+    }
+
+    /// Lists at the time of this reader.
+    fn list_now(
+        &self,
+        request: &ListRequest,
+        viewer: Viewer<'_>,
+        now: Timestamp,
+    ) -> Result<ListReply> {
         let status = parse_status(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -68,7 +78,7 @@ impl Reader {
             )
             .into());
         }
-        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
+        let isolation = self.shared.isolation();
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let can_list = |memory: &Memory| {
             request.all_groups && isolation.may_be_named(viewer, memory.group.as_deref())

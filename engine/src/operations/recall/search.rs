@@ -13,6 +13,7 @@ use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
+use crate::model::past::Past;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
@@ -176,13 +177,8 @@ impl Reader {
         };
         let encoding = context.encoding.filter(|_| !by_fallback);
         let encoding = usable_encoding(index, encoding)?;
-        let mut mask = index.mask(&filter);
-        if !text.dates.is_open() {
-            mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
-        }
-        if let Some(past) = self.past.as_ref().filter(|_| !by_fallback) {
-            mask.retain(|slot| past.has_unchanged(index.seq(slot)));
-        }
+        let past = self.past.as_ref().filter(|_| !by_fallback);
+        let mask = mask(index, &filter, text, past);
         let isolation = self.shared.isolation();
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
@@ -296,6 +292,18 @@ impl Reader {
             ..all
         }
     }
+}
+
+/// Returns the mask of a search: of an earlier time only memories that have not changed since.
+fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
+    let mut mask = index.mask(filter);
+    if !text.dates.is_open() {
+        mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
+    }
+    if let Some(past) = past {
+        mask.retain(|slot| past.has_unchanged(index.seq(slot)));
+    }
+    mask
 }
 
 /// Returns the encoding of the query if its model is that of the index; `None` if the index has no

@@ -182,24 +182,28 @@ impl History {
                 writer.move_to(&call, &parse(request)).ok()?.act
             }
             Command::Import(age) => self.import(age),
-            Command::Undo => {
-                let _ = self.store.undo_last();
+            Command::Undo | Command::UndoOne(_) | Command::UndoSession | Command::Redo => {
+                self.take_back(command);
                 None
             }
-            Command::UndoOne(which) => {
-                let act = *self.acts.get(which % self.acts.len().max(1))?;
+        }
+    }
+
+    /// Undoes or redoes.
+    fn take_back(&mut self, command: &Command) {
+        let call = self.store.call("a", None);
+        let writer = &mut self.store.writer;
+        match *command {
+            Command::UndoOne(which) if !self.acts.is_empty() => {
+                let act = self.acts[which % self.acts.len()];
                 let _ = writer.undo(&call, &parse(json!({"ids": [act]})));
-                None
             }
             Command::UndoSession => {
                 let _ = writer.undo(&call, &parse(json!({"session": self.store.session})));
                 self.store.session.push('x');
-                None
             }
-            Command::Redo => {
-                let _ = writer.redo(&call, &parse(json!({})));
-                None
-            }
+            Command::Redo => drop(writer.redo(&call, &parse(json!({})))),
+            _ => drop(self.store.undo_last()),
         }
     }
 

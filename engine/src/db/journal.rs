@@ -78,6 +78,13 @@ pub(crate) struct Entry {
     pub undone_at: Option<Timestamp>,
 }
 
+impl Entry {
+    /// Returns whether the act only records changes: nothing takes it back.
+    pub(crate) fn is_record(&self) -> bool {
+        [REDO, ERASE].contains(&self.act.as_str())
+    }
+}
+
 /// Inserts an act; returns its number.
 pub(crate) fn write(
     conn: &Connection,

@@ -158,15 +158,18 @@ fn kind_of(pair: &Pair, fields: &[&str]) -> Option<&'static str> {
         (_, None) => return Some(if pair.is_hidden { "moved" } else { "removed" }),
     };
     let trusted = |memory: &Memory| memory.provenance.trust == Trust::Person;
-    let kind = match after.status {
+    Some(match after.status {
         status if status == before.status => {
-            let is_confirmed = trusted(after) && !trusted(before);
-            match () {
-                () if before.content != after.content => "changed",
-                () if is_confirmed => "confirmed",
-                () if fields == ["group"] => "moved",
-                () if !fields.is_empty() => "changed",
-                () => return None,
+            if before.content != after.content {
+                "changed"
+            } else if trusted(after) && !trusted(before) {
+                "confirmed"
+            } else if fields == ["group"] {
+                "moved"
+            } else if fields.is_empty() {
+                return None;
+            } else {
+                "changed"
             }
         }
         Status::Forgotten => "forgotten",
@@ -175,8 +178,7 @@ fn kind_of(pair: &Pair, fields: &[&str]) -> Option<&'static str> {
         Status::Compacted => "compacted",
         Status::Active if before.status == Status::Candidate => "confirmed",
         Status::Active | Status::Candidate => "restored",
-    };
-    Some(kind)
+    })
 }
 
 fn changed_fields(pair: &Pair) -> Vec<&'static str> {

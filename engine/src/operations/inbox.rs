@@ -95,8 +95,8 @@ impl Reader {
 
     /// Returns two memories if neither is gated.
     fn not_gated(&self, ids: [&MemoryId; 2]) -> Result<Option<[Memory; 2]>> {
-        let find = |id| Ok::<_, crate::error::Error>(memories::by_id(&self.conn, id)?);
-        let both = find(ids[0])?.zip(find(ids[1])?);
+        let [one, other] = ids.map(|id| memories::by_id(&self.conn, id));
+        let both = one?.zip(other?);
         Ok(both
             .filter(|(one, other)| !one.provenance.is_gated() && !other.provenance.is_gated())
             .map(|(one, other)| [one, other]))

@@ -42,7 +42,8 @@ impl Writer {
             let acts = selected_acts(change, request)?;
             let (mut reply, mut rows) = (UndoReply::default(), 0);
             for id in &acts {
-                let entry = journal::by_id(change.conn, *id)?.ok_or_else(|| no_such_act(*id))?;
+                let entry = journal::by_id(change.conn, *id)?.filter(|act| !act.is_record());
+                let entry = entry.ok_or_else(|| no_such_act(*id))?;
                 let later = LaterActs::find(change.conn, &entry, &acts)?;
                 add_later(&mut reply, change, &later)?;
                 if request.preview {

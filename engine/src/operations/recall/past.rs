@@ -24,6 +24,7 @@ use crate::operations::visible_memory::existing_group;
 use crate::search::branch_preference::BranchPreference;
 use crate::search::fallback;
 use crate::search::project_preference::ProjectPreference;
+use crate::search::similar_results::SimilarResults;
 use crate::search::{Detail, SearchQuery, search};
 use std::collections::HashMap;
 
@@ -206,7 +207,7 @@ fn merge(
     for mut other in others {
         let score = scores.get(&other.seq).copied().unwrap_or_default();
         while let Some(better) = new.next_if(|new| new.score > score) {
-            merged.push(FoundMemory { similar: Default::default(), ..better });
+            merged.push(FoundMemory { similar: SimilarResults::default(), ..better });
         }
         // Ranks of better results, which have moved.
         for ranks in [
@@ -219,7 +220,7 @@ fn merge(
         rank_of.push(merged.len());
         merged.push(other);
     }
-    merged.extend(new.map(|new| FoundMemory { similar: Default::default(), ..new }));
+    merged.extend(new.map(|new| FoundMemory { similar: SimilarResults::default(), ..new }));
     merged
 }
 

@@ -164,7 +164,6 @@ impl Reader {
         limit: usize,
     ) -> Result<Found> {
         let Scope { request, context, group, .. } = scope;
-        let settings = self.shared.settings();
         let filter = self.filter(scope);
         let warm = self.shared.warm();
         let temporary = warm
@@ -175,11 +174,9 @@ impl Reader {
         let Some(index) = warm.as_deref().or(temporary.as_ref()) else {
             return Ok(Found::default());
         };
-        let encoding = context.encoding.filter(|_| !by_fallback);
-        let encoding = usable_encoding(index, encoding)?;
+        let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
         let past = self.past.as_ref().filter(|_| !by_fallback);
         let mask = mask(index, &filter, text, past);
-        let isolation = self.shared.isolation();
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
@@ -194,14 +191,14 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit,
-            effort: settings.effort,
+            effort: self.shared.settings().effort,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
         let visible = index.mask(&self.all_visible(scope)).count();
         let in_store = match by_fallback {
             // How many memories isolated projects have is for nobody outside.
-            _ if !isolation.is_empty() && !context.viewer.is_person() => visible,
+            _ if !self.shared.isolation().is_empty() && !context.viewer.is_person() => visible,
             true => memories::count(&self.conn)?,
             false => index.size().memories,
         };

@@ -229,7 +229,6 @@ fn commands_that_change_memories_print_these_screens() {
         &["how", "pnpm"],
         &["import", "--from", "history", "--dry-run"],
         &["history"],
-        &["diff", "--since", "1h"],
         &["undo", "--last", "--yes"],
         &["redo", "--yes"],
         &["undo", "--since", "1h", "--yes"],
@@ -283,6 +282,7 @@ fn refused_commands_print_these_errors() {
         &["add", "x", "--type", "semantic", "--metadata", "[1]"],
         &["list", "--older", "90"],
         &["edit", &old],
+        &["diff"],
     ];
     let screens: Vec<String> = cases.iter().map(|case| scene.screen(case)).collect();
     insta::assert_snapshot!("refusing", screens.join("\n"));

@@ -202,7 +202,7 @@ pub(crate) fn past_moment(text: &str, field: &str, now: Timestamp) -> Result<Tim
     };
     if at > now {
         let failure = Failure::invalid(field, format!("is in the future: {text}"));
-        return Err(failure.hint("Leave it out to see the present").into());
+        return Err(failure.hint("Give a time that has passed").into());
     }
     Ok(at)
 }
@@ -234,7 +234,7 @@ fn ago(text: &str) -> Option<i64> {
 }
 
 fn not_a_moment(field: &str) -> crate::error::Error {
-    let message = "must be a date (2026-12-31, meaning its end), a date with a time (2026-12-31T18:00:00Z) or a time ago (90m, 3d, 2w)";
+    let message = "must be a date (2026-12-31), a date with a time (2026-12-31T18:00:00Z) or a time ago (90m, 3d, 2w)";
     Failure::invalid(field, message).into()
 }
 

@@ -147,7 +147,7 @@ pub enum Command {
     Top(Top),
     /// List how what is known has changed since a time.
     #[command(
-        after_help = "Example\n  loci diff --since 7d\n\nExample: one week of a project\n  loci diff --since 2026-11-01 --until 2026-11-07 --group shop"
+        after_help = "Example\n  loci diff --since 7d\n\nExample: one week of a project\n  loci diff --since 2025-11-01 --until 2025-11-07 --group shop"
     )]
     Diff(Diff),
     /// List the acts that can be undone, newest first.

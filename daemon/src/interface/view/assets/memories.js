@@ -194,10 +194,19 @@ function memoriesView(route) {
     if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
     if (isWaiting && current) chosen(list.active, "move");
     isWaiting = waits;
-    if (wantsFocus && document.activeElement === document.body) list.focus();
-    wantsFocus = false;
+    const active = document.activeElement;
+    if (focusFrom === "anywhere" || (focusFrom === "nothing" && active === document.body)) list.focus();
+    focusFrom = "";
   }
-  let wantsFocus = false;
+  /** Whether the list gets the focus when it has rows: after a search was sent, or unless the person has gone to something else. */
+  let focusFrom = /** @type {"" | "nothing" | "anywhere"} */ ("");
+
+  /** Gives the focus to the list, now or when it is there. */
+  function focusRows(/** @type {"nothing" | "anywhere"} */ from) {
+    const isThere = !list.element.hasAttribute("aria-busy") && list.focus();
+    if (!isThere) focusFrom = from;
+    return isThere || list.element.hasAttribute("aria-busy");
+  }
   let isWaiting = false;
 
   function drawBulk() {
@@ -294,6 +303,7 @@ function memoriesView(route) {
       after.delete("id");
       if (before.toString() !== after.toString()) {
         feed.close();
+        focusFrom = list.element.contains(document.activeElement) ? "anywhere" : "";
         list.active = -1;
         list.element.scrollTop = 0;
         feed = newFeed();
@@ -316,10 +326,8 @@ function memoriesView(route) {
       list.close();
       detail?.close();
     },
-    focus: () => {
-      wantsFocus = !list.focus();
-    },
-    focusList: () => list.focus(),
+    focus: () => focusRows("nothing"),
+    focusList: () => focusRows("anywhere"),
     escape: () => {
       if (element.classList.contains("facets-open")) closeFacets();
       else if (query.get("id") && !matchMedia("(min-width: 1000px)").matches) closeDetail();

@@ -179,6 +179,7 @@ function memoriesView(route) {
     status.title = feed.note;
     status.classList.toggle("failed", Boolean(feed.failure));
     drawBulk();
+    explainDetail();
   }
 
   /** Keeps the active row on its memory, also when others come before it, and the focus on it. */
@@ -260,11 +261,17 @@ function memoriesView(route) {
           ),
       );
     }
-    const at = id ? feed.indexOf(id) : -1;
-    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    const at = explainDetail();
     if (id && at >= 0) list.setActive(at);
     if (focusDetail) detail?.focus();
     focusDetail = false;
+  }
+
+  /** Tells why the open memory was found; returns its row, or -1. */
+  function explainDetail() {
+    const at = feed.indexOf(query.get("id") ?? "");
+    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    return at;
   }
 
   function closeDetail() {

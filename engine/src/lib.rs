@@ -51,5 +51,6 @@ pub use handles::settings::{BackupSettings, DefaultScopes, Settings, Ttl};
 pub use handles::writer::Writer;
 pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::{Actor, Viewer};
+pub use model::past::EncodedPast;
 pub use operations::reembed::ActiveSets;
 pub use search::Effort;

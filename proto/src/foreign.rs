@@ -38,6 +38,8 @@ string_enum! {
         Mem0 = "mem0",
         /// The database of loci-mcp.
         LociMcp = "loci-mcp",
+        /// The chunks of loomem as JSON.
+        Loomem = "loomem",
         /// Any Markdown files, also those of `loci export --format markdown`.
         Markdown = "markdown",
     } "the name of a format, see loci import --help"

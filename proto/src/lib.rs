@@ -20,6 +20,7 @@
 //! Not here: input and output other than resolving paths, policy, SQL.
 
 pub mod admin;
+pub mod as_of;
 pub mod bounded_numbers;
 pub mod counted;
 pub mod degraded;

@@ -361,6 +361,8 @@ fn replies_are_as_the_page_documents_them() {
         ("undo", done(&home, &["undo", "--last", "--yes"])),
         ("stats", done(&home, &["stats"])),
         ("history", done(&home, &["history", "--limit", "1"])),
+        ("diff", done(&home, &["diff", "--since", "1h"])),
+        ("list", done(&home, &["list", "--as-of", "1s", "--limit", "1"])),
         ("supersede", done(&home, &["supersede", &anna, &bob])),
         ("review", done(&home, &["review"])),
         ("review --candidates", done(&home, &["review", "--candidates"])),

@@ -229,6 +229,7 @@ fn commands_that_change_memories_print_these_screens() {
         &["how", "pnpm"],
         &["import", "--from", "history", "--dry-run"],
         &["history"],
+        &["diff", "--since", "1h"],
         &["undo", "--last", "--yes"],
         &["redo", "--yes"],
         &["undo", "--since", "1h", "--yes"],

@@ -4,6 +4,7 @@
 mod activation;
 mod admin_limits;
 mod agent_notes;
+mod as_of;
 mod backup;
 mod backup_content;
 mod bad_input;

@@ -21,7 +21,7 @@ const SERVES: [&str; 1] = ["view"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 86] = [
+const COMMANDS: [&str; 87] = [
     "search heron",
     "list",
     "inspect A --log",
@@ -41,6 +41,7 @@ const COMMANDS: [&str; 86] = [
     "reject B --why it_failed",
     "undo --last --yes",
     "stats",
+    "diff --since 1d",
     "history",
     "browse",
     "top --once",

@@ -170,7 +170,7 @@ fn resources_and_prompts_are_listed_and_read() {
         .iter()
         .map(|t| &t["uriTemplate"])
         .collect();
-    assert_eq!(known, ["loci://memory/{id}", "loci://group/{group}"]);
+    assert_eq!(known, ["loci://memory/{id}", "loci://group/{group}", "loci://review/{group}"]);
     let memory = agent.request("resources/read", json!({"uri": format!("loci://memory/{id}")}));
     let whole: Value = serde_json::from_str(
         memory["result"]["contents"][0]["text"].as_str().expect("a JSON string"),

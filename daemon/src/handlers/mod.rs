@@ -10,6 +10,7 @@ mod bridge;
 mod cleanup;
 mod compact;
 mod confirm;
+mod diff;
 mod doctor;
 mod edit;
 mod eval;
@@ -149,6 +150,7 @@ async fn call_verb(
         Request::Restore(request) => json(&restore::handle(service, caller, request).await?),
         Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
         Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
+        Request::Diff(request) => json(&diff::handle(service, caller, request).await?),
         Request::Config(_) => json(&service.config.reply()),
         Request::List(request) => json(&list::handle(service, caller, request).await?),
         Request::Facets(request) => json(&facets::handle(service, caller, request).await?),

@@ -4,10 +4,10 @@ use crate::interface::agents::session::Session;
 use crate::service::encoding::EncodedQuery;
 use crate::service::project_files::CheckoutFiles;
 use crate::service::{Caller, Service};
-use loci_engine::Reader;
 use loci_engine::error::{Error, Result};
 use loci_engine::model::files::ProjectFiles;
 use loci_engine::operations::recall::{PreparedRecall, RecallContext, prepare};
+use loci_engine::{EncodedPast, Reader};
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: RecallRequest,
 ) -> std::result::Result<RecallReply, Failure> {
-    let prepared = Arc::new(prepare(request)?);
+    let prepared = Arc::new(with_encoded_past(service, caller.session, prepare(request)?).await?);
     let previewed_query = prepared.preview_query().map(str::to_owned);
     let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
         reader.recall(prepared, context)
@@ -28,6 +28,30 @@ pub(super) async fn handle(
     let answer = run(service, caller.session, &prepared, recall).await?;
     service.record_usage(caller.session, previewed_query, &answer);
     Ok(answer.reply)
+}
+
+/// Adds the encodings of the earlier texts that a recall with `as_of` searches, while the model is loaded.
+async fn with_encoded_past(
+    service: &Service,
+    session: &Session,
+    prepared: PreparedRecall,
+) -> std::result::Result<PreparedRecall, Failure> {
+    if !prepared.is_search_of_past() {
+        return Ok(prepared);
+    }
+    let (actor, now) = (session.actor(), service.now());
+    let (prepared, documents) = service
+        .read(move |reader| {
+            let documents = reader.past_documents(&prepared, (&actor).into(), now)?;
+            Ok((prepared, documents))
+        })
+        .await?;
+    let mut encoded = Vec::with_capacity(documents.len());
+    for (seq, document) in documents {
+        let encodings = service.encode_document(&document).await?;
+        encoded.push(EncodedPast { seq, document, encodings });
+    }
+    Ok(prepared.with_encoded_past(encoded))
 }
 
 /// Encodes the query of a prepared recall, and runs `work` with it on a reader.

@@ -119,6 +119,8 @@ impl Prepared {
         // be read.
         let known = target.last_known().map(|known| known.last_change);
         let last = probe::last_act(&target.database).ok().or(known).unwrap_or(0);
+        // What happened between the backup and now is not known here.
+        health::begin_history(&self.writer()?.conn, target.now)?;
         health::continue_rows(&self.writer()?.conn, "journal", last)
     }
 

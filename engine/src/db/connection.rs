@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 use std::sync::Once;
 use std::time::Duration;
@@ -138,6 +138,22 @@ pub(crate) fn begin(conn: &Connection) -> Result<()> {
 /// SQLite then prepares every statement again, so call it only where it is needed.
 pub(crate) fn defer_foreign_keys(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA defer_foreign_keys = ON")?)
+}
+
+/// Begins a read transaction, in which all reads see one state of the store; `None` if one is open.
+pub(crate) fn begin_read(conn: &Connection) -> Result<Option<Transaction<'_>>> {
+    Ok(if conn.is_autocommit() { Some(conn.unchecked_transaction()?) } else { None })
+}
+
+/// Begins a transaction of a read-only connection that lasts until it is closed, and lets it create
+/// temporary tables.
+pub(crate) fn begin_temporary(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("PRAGMA query_only = OFF; BEGIN")?)
+}
+
+/// Ends what [`begin_temporary`] permits; the transaction stays open.
+pub(crate) fn end_temporary(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("PRAGMA query_only = ON")?)
 }
 
 /// Commits the transaction.

@@ -233,6 +233,19 @@ pub(crate) fn continue_rows(conn: &Connection, table: &str, last: i64) -> Result
     Ok(())
 }
 
+/// The key in `meta`: the time from which on the journal has every change.
+const HISTORY_FROM: &str = "history_from";
+
+/// Records that the journal lacks changes before a time.
+pub(crate) fn begin_history(conn: &Connection, at: Timestamp) -> Result<()> {
+    set_meta(conn, HISTORY_FROM, &at.0.to_string())
+}
+
+/// Returns the time from which on the journal has every change.
+pub(crate) fn history_from(conn: &Connection) -> Result<Timestamp> {
+    Ok(Timestamp(number(conn, HISTORY_FROM)?.unwrap_or_default()))
+}
+
 /// Adds one to a counter in `meta`; returns its new value.
 pub(crate) fn add_one(conn: &Connection, key: &str) -> Result<i64> {
     let next = number(conn, key)?.unwrap_or(0) + 1;

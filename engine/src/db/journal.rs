@@ -15,8 +15,16 @@ use serde_json::Value;
 pub(crate) const MERGE: &str = "merge";
 /// The act of an undo, by which `redo` takes it back. It is in no list of acts.
 pub(crate) const UNDO: &str = "undo";
+/// The act of a redo. It is in no list of acts; the undo that it takes back is.
+pub(crate) const REDO: &str = "redo";
+/// The act of a permanent deletion that changed other memories. It is in no list of acts, and nothing
+/// takes it back.
+pub(crate) const ERASE: &str = "erase";
 /// The act of undoing a session. It is listed, and can be undone and redone.
 pub(crate) const UNDO_SESSION: &str = "undo-session";
+
+/// The acts that record changes for [`changes_after`] alone.
+const RECORDS: &str = "'redo', 'erase'";
 
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +78,13 @@ pub(crate) struct Entry {
     pub undone_at: Option<Timestamp>,
 }
 
+impl Entry {
+    /// Returns whether the act only records changes: nothing takes it back.
+    pub(crate) fn is_record(&self) -> bool {
+        [REDO, ERASE].contains(&self.act.as_str())
+    }
+}
+
 /// Inserts an act; returns its number.
 pub(crate) fn write(
     conn: &Connection,
@@ -104,7 +119,7 @@ pub(crate) fn list(
 ) -> Result<Vec<Entry>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM journal WHERE (?1 IS NULL OR id < ?1)
-         AND act <> '{UNDO}' AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
+         AND act NOT IN ('{UNDO}', {RECORDS}) AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map((before, limit, session), read)?;
@@ -114,7 +129,7 @@ pub(crate) fn list(
 /// Returns the numbers of the acts of a session that were not undone, newest first.
 pub(crate) fn open_of_session(conn: &Connection, session: &str) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{UNDO}' AND session = ?1 ORDER BY id DESC"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{UNDO}', {RECORDS}) AND session = ?1 ORDER BY id DESC"
     ))?;
     let rows = statement.query_map([session], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -132,7 +147,7 @@ pub(crate) fn open_undos(conn: &Connection) -> Result<Vec<i64>> {
 /// Returns the numbers of acts since a time that were not undone, newest first.
 pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}') AND created_at >= ?1 ORDER BY id DESC"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}', {RECORDS}) AND created_at >= ?1 ORDER BY id DESC"
     ))?;
     let rows = statement.query_map([since.0], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -141,7 +156,7 @@ pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>
 /// Returns the numbers of the acts after one that were not undone, newest first.
 pub(crate) fn open_after(conn: &Connection, id: i64) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act <> '{UNDO}' AND id > ?1 ORDER BY id DESC"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{UNDO}', {RECORDS}) AND id > ?1 ORDER BY id DESC"
     ))?;
     let rows = statement.query_map([id], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -150,9 +165,28 @@ pub(crate) fn open_after(conn: &Connection, id: i64) -> Result<Vec<i64>> {
 /// Returns the newest act that was not undone.
 pub(crate) fn last(conn: &Connection) -> Result<Option<i64>> {
     let sql = format!(
-        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}') ORDER BY id DESC LIMIT 1"
+        "SELECT id FROM journal WHERE undone_at IS NULL AND act NOT IN ('{MERGE}', '{UNDO}', {RECORDS}) ORDER BY id DESC LIMIT 1"
     );
     Ok(conn.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?)
+}
+
+/// Passes the acts from the newest back to the first that is later than a time, also the hidden ones:
+/// the time of each, and the rows that it changed.
+pub(crate) fn changes_after(
+    conn: &Connection,
+    at: Timestamp,
+    mut each: impl FnMut(Timestamp, Vec<RowChange>) -> Result<()>,
+) -> Result<()> {
+    let mut statement = conn.prepare(
+        "SELECT created_at, before FROM journal
+         WHERE id >= (SELECT min(id) FROM journal WHERE created_at > ?1) ORDER BY id DESC",
+    )?;
+    let mut rows = statement.query([at.0])?;
+    while let Some(row) = rows.next()? {
+        let before = row.get_ref(1)?.as_str().unwrap_or_default();
+        each(Timestamp(row.get(0)?), serde_json::from_str(before).unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 /// Marks an act as undone.

@@ -120,6 +120,31 @@ pub(crate) fn of(
     Ok(lines)
 }
 
+/// Who changed a memory, and when.
+pub(crate) struct Change {
+    pub client: Option<String>,
+    pub session: Option<String>,
+    pub at: Timestamp,
+}
+
+/// Returns the last change of a memory between two times, both included, or the first.
+pub(crate) fn last_between(
+    conn: &Connection,
+    memory: &str,
+    (since, until): (Timestamp, Timestamp),
+    is_first: bool,
+) -> Result<Option<Change>> {
+    let order = if is_first { "ASC" } else { "DESC" };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT client, session, created_at FROM memory_log
+         WHERE memory_id = ?1 AND created_at BETWEEN ?2 AND ?3 ORDER BY id {order} LIMIT 1"
+    ))?;
+    let read = |row: &Row<'_>| {
+        Ok(Change { client: row.get(0)?, session: row.get(1)?, at: Timestamp(row.get(2)?) })
+    };
+    Ok(statement.query_row((memory, since.0, until.0), read).optional()?)
+}
+
 /// Who could see a memory that was deleted permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeletedFrom {

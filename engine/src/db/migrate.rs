@@ -28,13 +28,16 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0012_folder_switches.sql"),
     include_str!("migrations/0013_candidates.sql"),
     include_str!("migrations/0014_bridge.sql"),
+    include_str!("migrations/0015_time_travel.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 14;
+pub(crate) const SCHEMA: i64 = 15;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;
+/// The step from which on the journal has every change.
+const STEP_TO_HISTORY: i64 = 14;
 
 /// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 pub(crate) const APPLICATION_ID: u32 = 0x4C4F_4349;
@@ -120,6 +123,9 @@ fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
         // In the same transaction: the next step may be interrupted.
         health::request_mention_backfill(&tx)?;
     }
+    if step == STEP_TO_HISTORY {
+        health::begin_history(&tx, now)?;
+    }
     tx.pragma_update(None, "user_version", step + 1)?;
     tx.commit()?;
     failpoint!("after a migration step");
@@ -142,7 +148,7 @@ pub(crate) fn take_back_to_schema_6(conn: &Connection) -> Result<()> {
     let earlier = crate::db::expected_schema::of(6);
     let codes = &earlier["word_codes"].sql;
     conn.execute_batch(&format!(
-        "DROP TABLE bridge_clients; DROP TABLE bridge_projects; DROP TABLE bridge_statements; DROP TABLE bridge_versions;
+        "DROP INDEX idx_journal_created; DROP TABLE bridge_clients; DROP TABLE bridge_projects; DROP TABLE bridge_statements; DROP TABLE bridge_versions;
          DROP TABLE bridge_texts; DROP TABLE bridge_files;
          DROP TABLE hook_memories; DROP TABLE hook_events; DROP TABLE folders; DROP TABLE folder_switches; DROP TABLE group_switches; DROP TABLE incognito_sessions;
          DROP TABLE isolated_groups; DROP TABLE kept_pairs; DROP TABLE vector_sets; ALTER TABLE word_codes RENAME TO codes; {codes};

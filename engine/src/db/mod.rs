@@ -37,6 +37,7 @@ pub(crate) mod memory_row;
 pub(crate) mod mentions;
 pub(crate) mod migrate;
 pub(crate) mod notices;
+pub(crate) mod past;
 pub(crate) mod probe;
 pub(crate) mod relations;
 pub(crate) mod repair;

@@ -39,7 +39,8 @@ pub(crate) enum Row {
 pub(crate) type Image = Map<String, Value>;
 
 impl Row {
-    fn table(&self) -> &'static str {
+    /// Returns the name of its table.
+    pub(crate) fn table(&self) -> &'static str {
         match self {
             Self::Memory(_) => "memories",
             Self::Variant(..) => "memory_variants",
@@ -54,7 +55,7 @@ impl Row {
     }
 
     /// Returns the row's key: a condition with numbered parameters, and their values.
-    fn key(&self) -> (&'static str, Vec<Sql>) {
+    pub(crate) fn key(&self) -> (&'static str, Vec<Sql>) {
         match self {
             Self::Memory(seq) => ("seq = ?1", vec![(*seq).into()]),
             Self::Variant(memory, text) => {
@@ -165,10 +166,15 @@ impl<'a> Table<'a> {
 
 /// Inserts a row with the columns of its image.
 pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
+    insert_into(conn, row.table(), image)
+}
+
+/// Inserts a row with the columns of an image into a table.
+pub(crate) fn insert_into(conn: &Connection, table: &str, image: &Image) -> Result<()> {
     let names: Vec<&str> = image.keys().map(String::as_str).collect();
     let parameters: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
     let (names, parameters) = (names.join(", "), parameters.join(", "));
-    let sql = format!("INSERT INTO {}({names}) VALUES ({parameters})", row.table());
+    let sql = format!("INSERT INTO {table}({names}) VALUES ({parameters})");
     conn.prepare_cached(&sql)?.execute(params_from_iter(image.values().map(to_sql)))?;
     Ok(())
 }

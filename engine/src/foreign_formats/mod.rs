@@ -14,6 +14,7 @@ mod engram;
 mod front_matter;
 mod loci_markdown;
 mod loci_mcp;
+mod loomem;
 mod markdown;
 mod mcp_memory_service;
 mod mem0;
@@ -58,6 +59,7 @@ pub fn read(
     if paths.is_empty() {
         let message = match format {
             Format::Markdown => "Markdown files have no usual place".to_owned(),
+            Format::Loomem => "exports of loomem have no usual place".to_owned(),
             _ => format!("no memories of {format} were found in the usual places"),
         };
         return Err(Failure::new(Code::NotFound, message).hint(hint).into());
@@ -75,6 +77,7 @@ pub fn read(
             Format::Engram => engram::read(&mut collector, &path)?,
             Format::Mem0 => mem0::read(&mut collector, &path)?,
             Format::LociMcp => loci_mcp::read(&mut collector, &path)?,
+            Format::Loomem => loomem::read(&mut collector, &path)?,
             Format::Markdown => markdown::read(&mut collector, &path)?,
         }
     }
@@ -96,7 +99,7 @@ fn usual_paths(format: Format, places: &Places) -> Vec<PathBuf> {
         Format::Engram => vec![places.home.join(".engram/engram.db")],
         Format::Mem0 => vec![places.home.join(".mem0/history.db")],
         Format::LociMcp => loci_mcp::usual_paths(places),
-        Format::Markdown => Vec::new(),
+        Format::Loomem | Format::Markdown => Vec::new(),
     };
     paths.into_iter().filter(|path| path.exists()).collect()
 }

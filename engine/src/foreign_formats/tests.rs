@@ -6,6 +6,7 @@ use crate::privacy::Policy;
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Format, Reading};
 use loci_proto::memory::{MemoryType, Scope};
 use rusqlite::Connection;
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -258,6 +259,44 @@ fn json_exports_are_read() {
         ["Prefers black coffee in the morning", "The workshop is in hall three"]
     );
     assert_eq!(mem0.memories[1].created_at, 1_770_224_400_000);
+}
+
+#[test]
+fn chunks_of_loomem_become_facts_and_episodes() {
+    let home = Home::new();
+    let reading = home.read(Format::Loomem, &[fixture("loomem/export.json")]);
+    assert_eq!(
+        contents(&reading),
+        [
+            "Marta prefers Cursor to VSCode",
+            "The kiln was repaired by the north door",
+            "Marta (person)",
+            "Cursor (technology)"
+        ]
+    );
+    let [fact, event, marta, _] = &reading.memories[..] else { panic!("{reading:?}") };
+    assert_eq!((fact.kind, fact.scope), (MemoryType::Semantic, Scope::Global));
+    assert_eq!(fact.created_at, 1_772_618_400_000);
+    assert_eq!(
+        (&fact.metadata["category"], &fact.metadata["subject"]),
+        (&json!("preference"), &json!("Marta"))
+    );
+    assert_eq!((event.kind, event.scope), (MemoryType::Episodic, Scope::Group));
+    assert_eq!(event.project, Some(ForeignProject::Named("kilns".to_owned())));
+    assert_eq!(
+        (marta.relations[0].predicate.as_str(), marta.relations[0].to.as_str()),
+        ("uses", "Cursor")
+    );
+    assert_eq!(reading.skipped.len(), 1, "{:?}", reading.skipped);
+
+    let lines = "{\"id\": 1, \"content\": \"The kiln hums\", \"level\": 0}\n{\"id\": 2, \"content\": \"The kiln is red\", \"level\": 1}\n";
+    let lines = home.read(Format::Loomem, &[home.write("chunks.jsonl", lines)]);
+    assert_eq!(contents(&lines), ["The kiln hums", "The kiln is red"]);
+    for text in ["", "no JSON", "[1, 2", "{\"id\": 1}\n7"] {
+        let path = home.write("bad.json", text);
+        let read = home.try_read(Format::Loomem, &[path]);
+        assert!(text.is_empty() || read.is_err(), "{text}");
+    }
 }
 
 #[test]

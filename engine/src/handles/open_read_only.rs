@@ -80,7 +80,7 @@ impl ReadOnlyStore {
     /// # Errors
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
-        Ok(Reader { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
+        Reader::new(&self.shared)
     }
 
     /// Returns the redirects of merged groups.

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::handles::shared::Shared;
+use crate::model::past::Past;
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,9 +12,16 @@ use std::sync::atomic::Ordering;
 pub struct Reader {
     pub(crate) conn: Connection,
     pub(crate) shared: Arc<Shared>,
+    /// Set if the connection sees the store at an earlier time.
+    pub(crate) past: Option<Past>,
 }
 
 impl Reader {
+    /// Returns a reader of the present.
+    pub(crate) fn new(shared: &Arc<Shared>) -> Result<Self> {
+        Ok(Self { conn: shared.reader_connection()?, shared: Arc::clone(shared), past: None })
+    }
+
     /// Returns whether the text of hard-deleted memories is still in the write-ahead log, because
     /// another reader keeps it from being emptied. A later [`crate::Writer::checkpoint`] empties it.
     #[must_use]

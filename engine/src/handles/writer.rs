@@ -53,7 +53,7 @@ impl Writer {
     /// # Errors
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
-        Ok(Reader { conn: self.shared.reader_connection()?, shared: Arc::clone(&self.shared) })
+        Reader::new(&self.shared)
     }
 
     /// Returns the number of memories of any status.

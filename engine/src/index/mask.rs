@@ -41,7 +41,7 @@ pub(crate) enum Statuses {
 }
 
 impl Statuses {
-    fn admits(self, status: Status) -> bool {
+    pub(crate) fn admits(self, status: Status) -> bool {
         match self {
             Self::Active => status == Status::Active,
             Self::Recall => {

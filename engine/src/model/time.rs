@@ -188,6 +188,56 @@ pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
     }
 }
 
+/// Returns the past moment that a text states: a date (its end, or now if that is to come), a date
+/// with a time (RFC 3339), or a time ago such as `3d`, with the units s, m, h, d, w and y.
+///
+/// # Errors
+/// `invalid`, naming the field, also for the future.
+pub(crate) fn past_moment(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
+    let is_today = date_of(text).is_some() && moment_of(text).is_some_and(|start| start <= now);
+    let at = match ago(text) {
+        Some(age) => now.plus(-age),
+        None if is_today => end_of(text, field)?.plus(-1).min(now),
+        None => end_of(text, field).map_err(|_| not_a_moment(field))?,
+    };
+    if at > now {
+        let failure = Failure::invalid(field, format!("is in the future: {text}"));
+        return Err(failure.hint("Leave it out to see the present").into());
+    }
+    Ok(at)
+}
+
+/// Like [`past_moment`], but a date is its beginning.
+///
+/// # Errors
+/// As [`past_moment`].
+pub(crate) fn past_start(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
+    match moment_of(text).filter(|start| date_of(text).is_some() && *start <= now) {
+        Some(start) => Ok(start),
+        None => past_moment(text, field, now),
+    }
+}
+
+/// Returns the milliseconds of a time ago such as `3d`.
+fn ago(text: &str) -> Option<i64> {
+    let unit = match text.chars().next_back()? {
+        's' => 1000,
+        'm' => 60_000,
+        'h' => HOUR,
+        'd' => DAY,
+        'w' => 7 * DAY,
+        'y' => 365 * DAY,
+        _ => return None,
+    };
+    let number: u32 = text[..text.len() - 1].parse().ok().filter(|number| *number > 0)?;
+    Some(i64::from(number) * unit)
+}
+
+fn not_a_moment(field: &str) -> crate::error::Error {
+    let message = "must be a date (2026-12-31, meaning its end), a date with a time (2026-12-31T18:00:00Z) or a time ago (90m, 3d, 2w)";
+    Failure::invalid(field, message).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,6 +265,22 @@ mod tests {
             assert!(end_of(outside, "expires_at").is_err() && moment_of(outside).is_none());
         }
         assert!(!is_date("yesterday") && !is_date("2026-02-30") && !is_date("21.02.2026"));
+    }
+
+    #[test]
+    fn a_past_moment_is_the_end_of_a_day_a_time_or_a_time_ago_and_never_the_future() {
+        let now = moment_of("2026-02-21T10:00:00Z").expect("a time");
+        let at = |text: &str| past_moment(text, "as_of", now).map(Timestamp::iso);
+        let shown = |text: &str| at(text).expect("it is past");
+        assert_eq!(shown("2026-02-20"), "2026-02-20T23:59:59.999Z");
+        assert_eq!(shown("2026-02-21"), "2026-02-21T10:00:00.000Z", "today is until now");
+        assert_eq!(shown("2026-02-20T23:00:00+02:00"), "2026-02-20T21:00:00.000Z");
+        assert_eq!(shown("90m"), "2026-02-21T08:30:00.000Z");
+        assert_eq!(shown("2w"), "2026-02-07T10:00:00.000Z");
+        for bad in ["2026-02-22", "2026-02-21T10:00:00.001Z", "yesterday", "0d", "-3d", "", "3é"] {
+            let error = at(bad).expect_err("it is refused").to_string();
+            assert!(error.contains("as_of"), "{error}");
+        }
     }
 
     #[test]

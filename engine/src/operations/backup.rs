@@ -48,7 +48,8 @@ impl Writer {
         self.change(|conn, _, touched| {
             touched.emptied = true;
             connection::defer_foreign_keys(conn)?;
-            backup::delete_all(conn)
+            backup::delete_all(conn)?;
+            health::begin_history(conn, new.now)
         })?;
         failpoint!("after a reset");
         health::release_free_pages(&self.conn)?;

@@ -19,6 +19,7 @@ use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::validity::Given;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::supersede::{Fields, Replacement, supersede};
@@ -271,7 +272,9 @@ fn changed_columns(
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
     let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
-    if request.metadata.is_some() {
+    let given = Given { from: request.valid_from.as_deref(), to: request.valid_to.as_deref() };
+    if request.metadata.is_some() || given.from.is_some() || given.to.is_some() {
+        given.write(&mut metadata)?;
         content::check_metadata(memory.kind, &metadata)?;
     }
     if maintain::PeriodKind::of(&memory.metadata).is_some() {

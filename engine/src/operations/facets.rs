@@ -49,6 +49,10 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<FacetsReply> {
+        if let Some(text) = &request.as_of {
+            let (past, at) = self.as_of(text, now)?;
+            return past.facets(&ListRequest { as_of: None, ..request.clone() }, viewer, at);
+        }
         let filter = ListFilter::new(self, request, viewer.into(), now)?;
         let mut total = 0;
         let [mut kinds, mut projects, mut clients, mut trusts, mut statuses, mut months] =

@@ -201,11 +201,13 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     // The memories that this summary replaced become active again.
     for source in memories::sources(change.conn, memory.seq)? {
         if source.status == Status::Compacted && source.superseded_by.as_deref() == Some(id) {
+            change.record_before(Row::Memory(source.seq))?;
             memories::set_status(change.conn, source.seq, StatusChange::ACTIVE, change.call.now)?;
             change.log(Operation::Restore, &source.id, &json!({"was": source.status.as_str()}))?;
             change.touch(source.seq);
         }
     }
+    change.commit_to_journal(journal::ERASE)?;
     let relation_ids: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
         .into_iter()
         .filter_map(relation_id)

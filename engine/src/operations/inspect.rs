@@ -43,6 +43,12 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<InspectReply> {
+        if let Some(text) = &request.as_of {
+            let (past, at) = self.as_of(text, now)?;
+            let request = InspectRequest { as_of: None, ..request.clone() };
+            let reply = past.inspect(&request, viewer, at)?;
+            return Ok(InspectReply { as_of: past.stamp(), ..reply });
+        }
         let named = request.group.as_ref();
         let visibility = Visibility::for_reading(&self.shared, &self.conn, viewer.into(), named)?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
@@ -63,6 +69,7 @@ impl Reader {
             if is_entity { mentions::of_entity(&self.conn, memory.seq)? } else { Vec::new() };
         let sources = memories::sources(&self.conn, memory.seq)?;
         Ok(InspectReply {
+            as_of: None,
             relations,
             relations_next,
             log,

@@ -10,6 +10,7 @@ use crate::model::excerpt::Excerpt;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
 use crate::operations::list_filter::{ListFilter, day};
@@ -41,6 +42,22 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<ListReply> {
+        if let Some(text) = &request.as_of {
+            let (past, at) = self.as_of(text, now)?;
+            let request = ListRequest { as_of: None, ..request.clone() };
+            let reply = past.list_now(&request, viewer.into(), at)?;
+            return Ok(ListReply { as_of: past.stamp(), ..reply });
+        }
+        self.list_now(request, viewer.into(), now)
+    }
+
+    /// Lists at the time of this reader.
+    fn list_now(
+        &self,
+        request: &ListRequest,
+        viewer: Viewer<'_>,
+        now: Timestamp,
+    ) -> Result<ListReply> {
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Failure::invalid(
@@ -49,7 +66,7 @@ impl Reader {
             )
             .into());
         }
-        let filter = ListFilter::new(self, request, viewer.into(), now)?;
+        let filter = ListFilter::new(self, request, viewer, now)?;
         let admits = |memory: &Memory| filter.admits(memory);
         let excerpt = Excerpt::of(request, limit)?;
         if let Some(ids) = &request.ids {
@@ -76,7 +93,7 @@ impl Reader {
             memories
                 .extend(memory.map(|memory| self.excerpted(memory, &excerpt, now)).transpose()?);
         }
-        Ok(ListReply { memories, total, next })
+        Ok(ListReply { memories, total, next, as_of: None })
     }
 
     /// Returns where the page of a request begins.
@@ -123,14 +140,19 @@ impl Reader {
                 if admits(&memory) {
                     if found.len() == limit {
                         let next = place.map(|(_, seq)| seq);
-                        return Ok(ListReply { total: limit, memories: found, next });
+                        return Ok(ListReply { total: limit, memories: found, next, as_of: None });
                     }
                     found.push(self.excerpted(memory, excerpt, now)?);
                 }
                 place = Some(passed);
             }
             if is_last {
-                return Ok(ListReply { total: found.len(), memories: found, next: None });
+                return Ok(ListReply {
+                    total: found.len(),
+                    memories: found,
+                    next: None,
+                    as_of: None,
+                });
             }
         }
     }
@@ -152,7 +174,7 @@ impl Reader {
             let memory = memories::by_id(&self.conn, id)?.filter(&admits);
             found.extend(memory.map(|memory| self.excerpted(memory, excerpt, now)).transpose()?);
         }
-        Ok(ListReply { total: found.len(), memories: found, next: None })
+        Ok(ListReply { total: found.len(), memories: found, next: None, as_of: None })
     }
 
     /// Returns by what a memory is sorted; the highest comes first.
@@ -225,6 +247,8 @@ impl Reader {
             access_count: memory.access_count,
             event_date: event_date::given(&memory.metadata).map(str::to_owned),
             event_date_derived,
+            valid_from: validity::from(&memory.metadata).map(str::to_owned),
+            valid_to: validity::to(&memory.metadata).map(str::to_owned),
             content: None,
         })
     }

@@ -1,11 +1,13 @@
 //! The operations of the store, one file per verb. Each is a method of `Writer` or `Reader` that
 //! takes the time and the request.
 
+pub(crate) mod as_of;
 pub mod backup;
 pub mod bridge;
 pub mod brief;
 pub(crate) mod confirm;
 pub mod deliveries;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod doctor_counts;
 pub(crate) mod doctor_deep;
@@ -17,6 +19,7 @@ pub(crate) mod forget;
 pub mod full_check;
 pub mod groups;
 pub mod hook;
+pub(crate) mod inbox;
 pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;

@@ -8,7 +8,7 @@ use crate::db::{connection, journal};
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::operations::undo::{MAX_REDO_ROWS, no_such_act};
-use crate::operations::undo_act::{check_act, restore_act, to_reply, undone_acts};
+use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply, undone_acts};
 use crate::operations::undo_later::LaterActs;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
@@ -31,7 +31,9 @@ impl Writer {
             check_act(change, &undo, &later)?;
             let mut undone_at = undo.undone_at;
             if !request.preview {
+                record_act(change, &undo)?;
                 restore_act(change, &undo)?;
+                change.commit_to_journal(journal::REDO)?;
                 undone_at = Some(change.call.now);
             }
             let mut redone = Vec::new();

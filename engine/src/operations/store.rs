@@ -23,6 +23,7 @@ use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::validity::Given;
 use crate::model::visibility::{Isolation, Visibility};
 use crate::model::{content, time};
 use crate::operations::store_texts::{conflict_text, note_text};
@@ -62,6 +63,8 @@ impl Draft {
         let mut removed = Removed::default();
         request.content = content::clean_text(&request.content, &mut removed)?;
         content::clean_metadata(&mut request.metadata, &mut removed)?;
+        let (from, to) = (request.valid_from.take(), request.valid_to.take());
+        Given { from: from.as_deref(), to: to.as_deref() }.write(&mut request.metadata)?;
         content::check_metadata(request.kind, &request.metadata)?;
         let sanitized = removed.into_list();
         let mut flags = flags::of_memory(&request.content, &request.metadata);

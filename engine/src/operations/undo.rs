@@ -6,7 +6,7 @@
 use crate::db::journal;
 use crate::db::journal::Entry;
 use crate::db::rows::Row;
-use crate::db::{connection, memories};
+use crate::db::{connection, health, memories};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
@@ -42,7 +42,8 @@ impl Writer {
             let acts = selected_acts(change, request)?;
             let (mut reply, mut rows) = (UndoReply::default(), 0);
             for id in &acts {
-                let entry = journal::by_id(change.conn, *id)?.ok_or_else(|| no_such_act(*id))?;
+                let entry = journal::by_id(change.conn, *id)?.filter(|act| !act.is_record());
+                let entry = entry.ok_or_else(|| no_such_act(*id))?;
                 let later = LaterActs::find(change.conn, &entry, &acts)?;
                 add_later(&mut reply, change, &later)?;
                 if request.preview {
@@ -68,6 +69,7 @@ impl Writer {
             }
             if rows > MAX_REDO_ROWS {
                 change.discard_images();
+                health::begin_history(change.conn, change.call.now)?;
             }
             change.commit_to_journal(journal::UNDO)?;
             Ok(reply)

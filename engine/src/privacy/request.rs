@@ -54,6 +54,7 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::Confirm(_)
         | Request::List(_)
         | Request::Facets(_)
+        | Request::Diff(_)
         | Request::Find(_)
         | Request::Pin(_)
         | Request::Supersede(_)

@@ -171,6 +171,7 @@ mod tests {
             flagged: Vec::new(),
             event_date_derived: None,
             faded: false,
+            outdated: None,
             why: None,
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn temporary_index(
 }
 
 /// The day of a memory, as the warm index determines it.
-fn day(entry: &Entry) -> Option<i32> {
+pub(crate) fn day(entry: &Entry) -> Option<i32> {
     entry.event_day.or_else(|| event_day(&entry.content)).or(Some(entry.created_day))
 }
 

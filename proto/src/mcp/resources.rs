@@ -1,4 +1,4 @@
-//! The MCP resources: one memory, or a brief of one project, addressed by URI.
+//! The MCP resources: one memory, a brief of one project, or what is to be reviewed in it, addressed by URI.
 //!
 //! Not here: the content of a resource and MCP wire types (`daemon`).
 
@@ -6,8 +6,11 @@ use crate::error::{Code, Failure};
 use crate::group::GroupName;
 use crate::memory::MemoryId;
 
-/// URI of the brief of the session's own project, the only resource that is listed.
+/// URI of the brief of the session's own project, which is listed.
 pub const OWN_GROUP: &str = "loci://group";
+
+/// URI of what is to be reviewed in the session's own project.
+pub const OWN_REVIEW: &str = "loci://review";
 
 /// A parsed resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum Resource {
     Memory(MemoryId),
     /// `loci://group/<group>`: a brief of a project, as Markdown; `None` is the session's own project.
     Group(Option<GroupName>),
+    /// `loci://review/<group>`: what is to be reviewed in a project, as Markdown; `None` is the session's own project.
+    Review(Option<GroupName>),
 }
 
 impl Resource {
@@ -26,7 +31,7 @@ impl Resource {
     pub fn parse(uri: &str) -> Result<Self, Failure> {
         let not_found = |reason: String| {
             Failure::new(Code::NotFound, format!("{uri} is not a resource: {reason}"))
-                .hint("Use loci://memory/<id> or loci://group/<group>")
+                .hint("Use loci://memory/<id>, loci://group/<group> or loci://review/<group>")
         };
         let path = uri
             .strip_prefix("loci://")
@@ -36,7 +41,11 @@ impl Resource {
             Some(("group", name)) => {
                 Ok(Self::Group(Some(percent_decode(name).parse().map_err(not_found)?)))
             }
+            Some(("review", name)) => {
+                Ok(Self::Review(Some(percent_decode(name).parse().map_err(not_found)?)))
+            }
             None if path == "group" => Ok(Self::Group(None)),
+            None if path == "review" => Ok(Self::Review(None)),
             _ => Err(not_found("the kind is unknown".to_owned())),
         }
     }
@@ -71,6 +80,9 @@ mod tests {
         assert_eq!(Resource::parse(OWN_GROUP).expect("the URI is valid"), Resource::Group(None));
         let named = Resource::parse("loci://group/my%20shop%2F2").expect("the URI is valid");
         assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("the name is valid"))));
+        assert_eq!(Resource::parse(OWN_REVIEW).expect("the URI is valid"), Resource::Review(None));
+        let named = Resource::parse("loci://review/shop").expect("the URI is valid");
+        assert_eq!(named, Resource::Review(Some("shop".parse().expect("the name is valid"))));
     }
 
     #[test]
@@ -83,6 +95,7 @@ mod tests {
             "loci://group/",
             "loci://what/x",
             "loci://group/%0a",
+            "loci://review/",
         ] {
             let failure = Resource::parse(uri).expect_err("the URI is refused");
             assert_eq!(failure.code, Code::NotFound, "{uri}");

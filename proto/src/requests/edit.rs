@@ -36,6 +36,12 @@ pub struct EditRequest {
     /// New expiry date or time (RFC 3339), or `never`.
     #[serde(default)]
     pub expires_at: Option<String>,
+    /// New first date or time (RFC 3339) at which it is true, or `never` to remove it.
+    #[serde(default)]
+    pub valid_from: Option<String>,
+    /// New last date or time at which it is true, or `never` to remove it.
+    #[serde(default)]
+    pub valid_to: Option<String>,
     /// Id of a memory that this one replaces.
     #[serde(default)]
     pub supersedes: Option<MemoryId>,

@@ -12,6 +12,7 @@
 //!  "relations": [], "log": [{"id": 40, "operation": "create", "client": "claude-code 2.0", "at": "2026-01-05T09:00:00Z"}]}
 //! ```
 
+use crate::as_of::AsOf;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope};
 use crate::requests::relate::{MemoryPreview, Relation};
@@ -33,12 +34,9 @@ pub struct InspectRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub include_log: bool,
-    #[expect(
-        clippy::doc_markdown,
-        reason = "sent to models as the tool's schema; back ticks would cost tokens"
-    )]
-    /// From log_next.
+    /// `log_next` of the previous page.
     #[serde(default)]
+    #[schemars(description = "")]
     pub log_before: Option<i64>,
     /// `relations_next` of the previous page.
     #[serde(default)]
@@ -48,6 +46,10 @@ pub struct InspectRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub group: Option<GroupName>,
+    /// As it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub as_of: Option<String>,
 }
 
 /// Reply of `memory_inspect`.
@@ -79,6 +81,9 @@ pub struct InspectReply {
     /// Entities that this memory mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<MemoryPreview>,
+    /// The time at which the memory is shown; only with `as_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
 }
 
 /// A memory with all its fields.

@@ -10,6 +10,7 @@
 //!  "confidence": 0.8, "origin": "agent", "client": "claude-code 2.0", "trust": "agent", "created_at": "2026-01-05T09:00:00Z", "preview": "Anna moved the shop to Postgres 17."}], "total": 11, "next": 41}
 //! ```
 
+use crate::as_of::AsOf;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Provenance, Scope, Trust};
 use schemars::JsonSchema;
@@ -77,6 +78,9 @@ pub struct ListRequest {
     /// The order; default `newest`.
     #[serde(default)]
     pub sort: ListOrder,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[serde(default)]
+    pub as_of: Option<String>,
     /// Only memories that come after this one in the order: `next` of the previous page.
     #[serde(default)]
     pub before: Option<i64>,
@@ -128,6 +132,9 @@ pub struct ListReply {
     /// Value of `before` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<i64>,
+    /// The time at which the store is shown; only with `as_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
 }
 
 /// A memory as a line of a list.
@@ -161,6 +168,12 @@ pub struct ListedMemory {
     /// The day of its event as its text names it; absent if the metadata has an `event_date`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_date_derived: Option<String>,
+    /// `valid_from` of its metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<String>,
+    /// `valid_to` of its metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<String>,
     /// Why it was given up; only if its status is `rejected`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,

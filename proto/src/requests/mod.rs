@@ -9,6 +9,7 @@ pub mod cleanup;
 pub mod compact;
 pub mod config;
 pub mod confirm;
+pub mod diff;
 pub mod doctor;
 pub mod edit;
 pub mod eval;
@@ -137,6 +138,8 @@ requests! {
     "supersede" => Supersede(supersede::SupersedeRequest), people;
     /// Lists pairs of memories that look like versions of one fact.
     "review" => Review(review::ReviewRequest), people;
+    /// Lists how what is known has changed between two times.
+    "diff" => Diff(diff::DiffRequest), people;
     /// Marks memories as confirmed by a person.
     "confirm" => Confirm(confirm::ConfirmRequest), people;
     /// Hides several memories in one transaction.

@@ -10,6 +10,7 @@
 //!  "total_matched": 1, "token_estimate": 52}
 //! ```
 
+use crate::as_of::AsOf;
 use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
@@ -49,6 +50,7 @@ pub struct RecallRequest {
     pub max_results: Option<MaxResults>,
     /// Return previews only.
     #[serde(default)]
+    #[schemars(description = "")]
     pub summary_only: bool,
     /// Maximum size of the reply in tokens.
     #[serde(default)]
@@ -66,8 +68,16 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub date_to: Option<String>,
+    /// As known at this date or time.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// The date or time at which facts should be true; default now. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub valid_at: Option<String>,
     /// Include score breakdowns.
     #[serde(default)]
+    #[schemars(description = "")]
     pub explain: bool,
     /// Don't count as usage.
     #[serde(default)]
@@ -115,6 +125,9 @@ pub struct RecallReply {
     /// The part of the request that could not be followed, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The time at which the store was searched; only with `as_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
     /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,
@@ -167,6 +180,9 @@ pub struct RecalledMemory {
     /// True if its confidence is below 0.1. Without `min_confidence` faded results come after the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faded: bool,
+    /// Why it is not true at the time: `valid until 2026-06-30` or `valid from …`. Such results come after the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<String>,
     /// `candidate` if no person has confirmed it; `rejected` if it was tried and given up; `superseded`, `compacted` or `forgotten` if a
     /// memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]

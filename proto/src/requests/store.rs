@@ -34,13 +34,13 @@ pub struct StoreRequest {
     /// group: this project only. Default: episodic group, others global.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// By type: event_date; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
+    /// By type: event_date; category, subject, valid_from, valid_to; trigger, steps, version; entity_type, name, aliases, properties.
     #[serde(default)]
     pub metadata: Map<String, Value>,
     /// Up to 5 questions it answers.
     #[serde(default)]
     pub questions: Option<Vec<String>>,
-    /// Id of the memory to replace.
+    /// Memory to replace.
     #[serde(default)]
     pub supersedes: Option<MemoryId>,
     /// Another project.
@@ -53,6 +53,14 @@ pub struct StoreRequest {
     /// Last valid date (RFC 3339).
     #[serde(default)]
     pub expires_at: Option<String>,
+    /// The first date or time (RFC 3339) at which it is true, kept in the metadata. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub valid_from: Option<String>,
+    /// The last date or time at which it is true, kept in the metadata. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub valid_to: Option<String>,
     /// Lifetime, in place of expires_at.
     #[serde(default)]
     #[schemars(description = "")]
@@ -74,6 +82,8 @@ impl StoreRequest {
             confidence: None,
             expires_at: None,
             ttl_seconds: None,
+            valid_from: None,
+            valid_to: None,
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::mcp::{arguments, tools};
 use crate::requests::{
-    Request, bridge, cleanup, compact, config, confirm, doctor, edit, eval, export, find, forget,
-    forget_many, groups, history, hook, import, incognito, injected, inspect, list, maintenance,
-    move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore, review, stats,
-    store, supersede, undo,
+    Request, bridge, cleanup, compact, config, confirm, diff, doctor, edit, eval, export, find,
+    forget, forget_many, groups, history, hook, import, incognito, injected, inspect, list,
+    maintenance, move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore,
+    review, stats, store, supersede, undo,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -141,6 +141,7 @@ mod the_example_is_parsed_and_serialised_for {
         cleanup: CleanupRequest, cleanup::CleanupReply;
         compact: CompactRequest, compact::CompactReply;
         confirm: ConfirmRequest, confirm::ConfirmReply;
+        diff: DiffRequest, diff::DiffReply;
         doctor: DoctorRequest, doctor::DoctorReply;
         edit: EditRequest, edit::ChangedReply;
         eval: EvalRequest, eval::EvalReply;

@@ -70,6 +70,8 @@ pub enum From {
     Mem0,
     /// The database of loci-mcp.
     LociMcp,
+    /// The chunks of loomem as JSON, with its entities and edges.
+    Loomem,
     /// Markdown files, also those of loci export --format markdown.
     Markdown,
 }

@@ -66,6 +66,12 @@ pub struct Search {
     /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
+    /// Rank facts that are not true then last: a date or time; default: now.
+    #[arg(long, value_name = "DATE")]
+    pub valid_at: Option<String>,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// `candidate`: what nobody has confirmed yet; `rejected`: attempts that were given up.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
@@ -113,6 +119,9 @@ pub struct List {
     /// Only memories of this day or earlier.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// Sort by: newest, oldest, day (of the event), used (most often first), confidence.
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = list_order_parser())]
     pub sort: ListOrder,
@@ -152,6 +161,9 @@ pub struct Browse {
 pub struct Inspect {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
+    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
     /// Print the log of the memory, newest entry first.
     #[arg(long)]
     pub log: bool,
@@ -202,6 +214,12 @@ pub struct Add {
     /// Date or time (RFC 3339) at which it expires.
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
+    /// First date or time (RFC 3339) at which it is true.
+    #[arg(long, value_name = "DATE")]
+    pub valid_from: Option<String>,
+    /// Last date or time at which it is true; later it comes last in a search.
+    #[arg(long, value_name = "DATE")]
+    pub valid_to: Option<String>,
     /// Project to store it in; default: project of the working directory.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
@@ -212,7 +230,7 @@ pub struct Add {
 
 /// `loci edit`
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires", "supersedes"]))]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires", "valid_from", "valid_to", "supersedes"]))]
 pub struct Edit {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
@@ -231,6 +249,12 @@ pub struct Edit {
     /// New date or time (RFC 3339) at which it expires; `never` removes the expiry.
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
+    /// First date or time (RFC 3339) at which it is true; `never` removes it.
+    #[arg(long, value_name = "DATE")]
+    pub valid_from: Option<String>,
+    /// Last date or time at which it is true; `never` removes it; later it comes last in a search.
+    #[arg(long, value_name = "DATE")]
+    pub valid_to: Option<String>,
     /// Id of a memory that this one replaces.
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<String>,

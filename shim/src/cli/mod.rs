@@ -32,7 +32,7 @@ use serve::Serve;
 use setup::Setup;
 use std::path::PathBuf;
 use store_admin::{Doctor, Dump, Eval, Export, Groups, Reset, Scan};
-use versions::{Review, Supersede};
+use versions::{Diff, Review, Supersede};
 use view::View;
 
 /// Long-term memory for your agents, on your own machine.
@@ -145,6 +145,11 @@ pub enum Command {
         after_help = "Example\n  loci top\n\nExample: one frame, in a pipe\n  loci top --once"
     )]
     Top(Top),
+    /// List how what is known has changed since a time.
+    #[command(
+        after_help = "Example\n  loci diff --since 7d\n\nExample: one week of a project\n  loci diff --since 2026-11-01 --until 2026-11-07 --group shop"
+    )]
+    Diff(Diff),
     /// List the acts that can be undone, newest first.
     #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]
     History(History),

@@ -2,6 +2,7 @@
 
 use crate::cli::memories::{Format, Project};
 use clap::Args;
+use loci_proto::group::GroupName;
 
 /// `loci supersede`
 #[derive(Debug, Args)]
@@ -13,6 +14,29 @@ pub struct Supersede {
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// `loci diff`
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// From here on: a day (its beginning), a time (RFC 3339) or a time ago (3d).
+    #[arg(long, value_name = "TIME")]
+    pub since: String,
+    /// Up to here: a day (its end), a time or a time ago; default: now.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only memories that are, or were, in this project; default: all that are visible in the project of the working directory.
+    #[arg(long, value_name = "NAME", conflicts_with = "all_groups")]
+    pub group: Option<GroupName>,
+    /// Include the memories of every project.
+    #[arg(long)]
+    pub all_groups: bool,
+    /// Maximum changes, the latest first, 1 to 1000.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,

@@ -23,7 +23,8 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
     let request = json!({
         "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "questions": args.questions,
         "supersedes": supersedes,
-        "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires, "group": args.group,
+        "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires,
+        "valid_from": args.valid_from, "valid_to": args.valid_to, "group": args.group,
     });
     let raw_reply = client.call_raw("store_memory", &request).await?;
     if args.format.json {

@@ -27,6 +27,8 @@ pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
         scope: args.scope,
         confidence: args.confidence,
         expires_at: args.expires,
+        valid_from: args.valid_from,
+        valid_to: args.valid_to,
         group: args.project.group,
     };
     let raw_reply = client.call_raw("edit", &request).await?;

@@ -3,7 +3,7 @@
 use crate::cli::memories::Inspect;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::reply_text::{date, date_time, print_json};
+use crate::commands::reply_text::{date, date_time, print_as_of, print_json};
 use crate::output::{
     Ink, MarkedText, Problem, Screen, escape_line, escape_lines, print_line, table,
 };
@@ -29,12 +29,15 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
         log_before: args.log_before,
         relations_before: args.relations_before,
         group: args.project.group,
+        as_of: args.as_of,
     };
     let raw_reply = client.call_raw("memory_inspect", &request).await?;
     if args.format.json {
         return print_json(&raw_reply);
     }
-    print_line(inspect_text(&raw_reply.parse()?, Screen::of_stdout()).trim_end())
+    let reply: InspectReply = raw_reply.parse()?;
+    print_as_of(reply.as_of.as_ref());
+    print_line(inspect_text(&reply, Screen::of_stdout()).trim_end())
 }
 
 fn inspect_text(reply: &InspectReply, screen: Screen) -> String {

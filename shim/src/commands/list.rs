@@ -2,7 +2,7 @@
 
 use crate::cli::memories::List;
 use crate::client::call::VerbClient;
-use crate::commands::reply_text::print_json;
+use crate::commands::reply_text::{print_as_of, print_json};
 use crate::output::{
     DERIVED_DAY, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
 };
@@ -31,6 +31,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         date_from: args.from,
         date_to: args.to,
         sort: args.sort,
+        as_of: args.as_of,
         before: args.before,
         limit: Some(args.limit.into()),
         // With --json the reply is as it always was.
@@ -42,6 +43,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: ListReply = raw_reply.parse()?;
+    print_as_of(reply.as_of.as_ref());
     if reply.memories.is_empty() {
         return print_line("No memory matches.");
     }

@@ -19,6 +19,7 @@ mod config;
 mod confirm;
 mod ctl;
 mod demo;
+mod diff;
 mod doctor;
 mod edit;
 mod eval;
@@ -121,6 +122,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Injected(args) => injected::run(&project_client()?, args).await?,
         Command::Brief(args) => brief::run(&project_client()?, args).await?,
         Command::Recall(args) => recall::run(&project_client()?, args).await?,
+        Command::Diff(args) => diff::run(&project_client()?, args).await?,
         Command::History(args) => history::run(&project_client()?, args).await?,
         Command::Redo(args) => redo::run(&project_client()?, args).await?,
         Command::Undo(args) => undo::run(&project_client()?, args).await?,

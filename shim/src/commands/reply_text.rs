@@ -2,11 +2,21 @@
 
 use crate::client::call::RawReply;
 pub use crate::output::local_time::{date, date_time};
-use crate::output::{Problem, print_line};
+use crate::output::{Problem, print_line, print_note};
+use loci_proto::as_of::AsOf;
 
 /// Prints a reply unchanged (`--json`).
 pub fn print_json(raw_reply: &RawReply) -> Result<(), Problem> {
     print_line(raw_reply.as_str())
+}
+
+/// Prints, if a reply shows the store at an earlier time, which it is and how far back is known.
+pub fn print_as_of(as_of: Option<&AsOf>) {
+    if let Some(AsOf { at, history_from, note }) = as_of {
+        let since = date_time(history_from);
+        print_note("As of:", &format!("{}; every change since {since} is known", date_time(at)));
+        note.iter().for_each(|note| print_note("Note:", note));
+    }
 }
 
 /// Serialises a value as one line of JSON.

@@ -24,6 +24,18 @@ impl RowDetails {
         client: &VerbClient,
         ids: impl IntoIterator<Item = &MemoryId>,
     ) -> Result<Self, Problem> {
+        Self::fetch_as_of(client, ids, None).await
+    }
+
+    /// Like [`RowDetails::fetch`], as the memories were known at a time.
+    ///
+    /// # Errors
+    /// As [`RowDetails::fetch`].
+    pub async fn fetch_as_of(
+        client: &VerbClient,
+        ids: impl IntoIterator<Item = &MemoryId>,
+        as_of: Option<&str>,
+    ) -> Result<Self, Problem> {
         let ids: Vec<MemoryId> = ids.into_iter().cloned().collect();
         let mut found = HashMap::new();
         for part in ids.chunks(IDS) {
@@ -31,6 +43,7 @@ impl RowDetails {
                 ids: Some(part.to_vec()),
                 status: Some("all".to_owned()),
                 all_groups: true,
+                as_of: as_of.map(str::to_owned),
                 text_chars: Some(TEXT_CHARS),
                 ..ListRequest::default()
             };

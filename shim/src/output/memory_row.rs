@@ -61,6 +61,12 @@ impl From<&ListedMemory> for MemoryRow {
             (None, Some(derived)) => marks.push(format!("day {derived}*")),
             (None, None) => {}
         }
+        match (&memory.valid_from, &memory.valid_to) {
+            (Some(from), Some(to)) => marks.push(format!("valid {from} to {to}")),
+            (Some(from), None) => marks.push(format!("valid from {from}")),
+            (None, Some(to)) => marks.push(format!("valid to {to}")),
+            (None, None) => {}
+        }
         Self {
             id: memory.id.to_string(),
             kind: Some(memory.kind),

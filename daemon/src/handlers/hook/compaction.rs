@@ -58,6 +58,8 @@ impl Event<'_> {
             confidence: None,
             expires_at: None,
             ttl_seconds: None,
+            valid_from: None,
+            valid_to: None,
         });
         privacy::request::screen(&self.service.config.policy(), &mut request)?;
         let Request::Store(request) = request else { return Ok(Answer::silent("")) };

@@ -15,9 +15,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
+use loci_engine::Writer;
 use loci_engine::backups::manifest::Reason;
 use loci_engine::transaction::change::CallContext;
-use loci_engine::{Reader, Writer};
 use loci_proto::admin::{FailedExport, VerbCall};
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -59,7 +59,13 @@ async fn begin_export(admin: &AdminContext, call: VerbCall) -> Result<Body, Fail
     handlers::check_whole_store(service, &session).await?;
     service.flush_or_drop_usage().await?;
     // The export has its own connection, so that the readers stay free for calls.
-    let reader = service.read(Reader::try_clone).await?;
+    let now = service.now();
+    let (reader, request) = service
+        .read(move |reader| {
+            reader.check_export(&request, now)?;
+            Ok((reader.try_clone()?, request))
+        })
+        .await?;
     // The readers of a read-only store take no locks: the pools stay until the export ends, and no writer opens meanwhile.
     let pools = service.pools().await.ok().filter(|pools| pools.writer().is_err());
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
@@ -67,7 +73,7 @@ async fn begin_export(admin: &AdminContext, call: VerbCall) -> Result<Body, Fail
     tokio::task::spawn_blocking(move || {
         let _pools = pools;
         let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
-        if let Err(error) = reader.export(&request, &mut chunks) {
+        if let Err(error) = reader.export_at(&request, now, &mut chunks) {
             tracing::warn!(%error, "export failed");
             chunks.fail(error.into());
         }

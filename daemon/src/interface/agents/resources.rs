@@ -1,11 +1,15 @@
-//! MCP resources: a memory by its id as JSON, and a brief of a project as Markdown.
+//! MCP resources: a memory by its id as JSON, and as Markdown a brief of a project and what is to be reviewed in it.
 
 use crate::handlers;
 use crate::handlers::binding;
 use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
+use loci_engine::model::time::Timestamp;
+use loci_engine::operations::brief::Brief;
+use loci_engine::{Actor, Reader};
 use loci_proto::error::{Code, Failure};
-use loci_proto::mcp::resources::{OWN_GROUP, Resource};
+use loci_proto::group::GroupName;
+use loci_proto::mcp::resources::{OWN_GROUP, OWN_REVIEW, Resource};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::Request;
 use loci_proto::requests::inspect::InspectRequest;
@@ -26,7 +30,13 @@ pub fn list() -> ListResourcesResult {
     let own_group = ListedResource::new(OWN_GROUP, "group")
         .with_title("This project's memory")
         .with_description("A brief of this project's memories");
-    ListResourcesResult::with_all_items(vec![own_group.with_mime_type("text/markdown")])
+    let own_review = ListedResource::new(OWN_REVIEW, "review")
+        .with_title("To review")
+        .with_description("Conflicting and unconfirmed memories of this project");
+    ListResourcesResult::with_all_items(vec![
+        own_group.with_mime_type("text/markdown"),
+        own_review.with_mime_type("text/markdown"),
+    ])
 }
 
 /// Lists the resources whose URI contains an id or a name.
@@ -35,9 +45,12 @@ pub fn templates() -> ListResourceTemplatesResult {
         .with_description("Everything about one memory");
     let group = ResourceTemplate::new("loci://group/{group}", "group")
         .with_description("A brief of one project's memories");
+    let review = ResourceTemplate::new("loci://review/{group}", "review")
+        .with_description("Conflicting and unconfirmed memories of one project");
     ListResourceTemplatesResult::with_all_items(vec![
         memory.with_mime_type("application/json"),
         group.with_mime_type("text/markdown"),
+        review.with_mime_type("text/markdown"),
     ])
 }
 
@@ -52,20 +65,55 @@ pub async fn read(
             (inspect(service, session, id).await.map_err(error_data)?, "application/json")
         }
         Resource::Group(name) => {
-            let redirected = handlers::enter_group(service, session).await.map_err(error_data)?;
-            let entered = redirected.as_ref().unwrap_or(session);
-            let name = binding::allowed_name(entered, name).map_err(error_data)?;
-            let (actor, now) = (entered.actor(), service.now());
-            let brief = service
-                .read(move |reader| reader.brief(name.as_ref(), &actor, now))
-                .await
-                .map_err(error_data)?;
-            session.shown.record(&brief.shown);
-            (sanitize::for_model(&brief.text), "text/markdown")
+            let entered = enter(service, session, name).await.map_err(error_data)?;
+            let read = |reader: &Reader, entered: &Entered, now| {
+                reader.brief(entered.name.as_ref(), &entered.actor, now)
+            };
+            (page(service, session, entered, read).await.map_err(error_data)?, "text/markdown")
+        }
+        Resource::Review(name) => {
+            let entered = enter(service, session, name).await.map_err(error_data)?;
+            let read = |reader: &Reader, entered: &Entered, now| {
+                reader.inbox(entered.name.as_ref(), &entered.actor, now)
+            };
+            (page(service, session, entered, read).await.map_err(error_data)?, "text/markdown")
         }
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Who reads a page, and of which project.
+struct Entered {
+    actor: Actor,
+    /// The project, if it is another one than the session's own.
+    name: Option<GroupName>,
+}
+
+/// Checks that the session may read about a project.
+async fn enter(
+    service: &Service,
+    session: &Session,
+    name: Option<GroupName>,
+) -> Result<Entered, Failure> {
+    let redirected = handlers::enter_group(service, session).await?;
+    let entered = redirected.as_ref().unwrap_or(session);
+    Ok(Entered { actor: entered.actor(), name: binding::allowed_name(entered, name)? })
+}
+
+/// Reads a page about a project, and records which memories the session was shown.
+async fn page(
+    service: &Service,
+    session: &Session,
+    entered: Entered,
+    read: impl FnOnce(&Reader, &Entered, Timestamp) -> loci_engine::error::Result<Brief>
+    + Send
+    + 'static,
+) -> Result<String, Failure> {
+    let now = service.now();
+    let page = service.read(move |reader| read(reader, &entered, now)).await?;
+    session.shown.record(&page.shown);
+    Ok(sanitize::for_model(&page.text))
 }
 
 async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<String, Failure> {
@@ -76,6 +124,7 @@ async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<S
         log_before: None,
         relations_before: None,
         group: None,
+        as_of: None,
     });
     let caller = Caller { session, key: None };
     let mut reply = handlers::handle(service, caller, request).await?;

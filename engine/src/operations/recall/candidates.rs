@@ -30,11 +30,11 @@ impl Reader {
         let room = limit.saturating_sub(hits.len());
         let room = if is_weak { room.max(SHARE_OF_WEAK_PAGE.min(limit)) } else { room };
         let has_candidates = self.shared.warm().is_some_and(|index| index.has_candidates());
-        if room == 0 || !has_candidates {
+        if room == 0 || (!has_candidates && self.past.is_none()) {
             return Ok(());
         }
         let scope = Scope { statuses: Statuses::Candidate, ..scope };
-        let of_candidates = self.find_in_index(scope, text, room)?;
+        let of_candidates = self.find_at_time(scope, text, room)?;
         if of_candidates.is_weak && !hits.is_empty() {
             return Ok(());
         }

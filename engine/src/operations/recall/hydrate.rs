@@ -16,8 +16,10 @@ use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
+use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
@@ -108,6 +110,7 @@ impl Reader {
             .collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
+        let valid_at = valid_at(request, context.now)?;
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -119,6 +122,7 @@ impl Reader {
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
+            let outdated = validity::outside(&memory.metadata, valid_at);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
             let group_id = memory.group.clone();
             let (by, flagged) =
@@ -134,7 +138,7 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
-            let result = RecalledMemory { tried, matched, stale, ..result };
+            let result = RecalledMemory { tried, matched, stale, outdated, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -255,5 +259,6 @@ fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
         flagged: Vec::new(),
         event_date_derived: None,
         faded: false,
+        outdated: None,
     }
 }

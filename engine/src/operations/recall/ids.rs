@@ -26,7 +26,7 @@ impl Reader {
         ids: &[MemoryId],
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
-        let mut reply = RecallReply::default();
+        let mut reply = RecallReply { as_of: self.stamp(), ..RecallReply::default() };
         let mut hits: Vec<Hit> = Vec::new();
         for id in ids {
             if hits.iter().any(|hit| hit.memory.id == *id) || reply.missing.contains(id) {

@@ -8,6 +8,8 @@ mod errors;
 mod hydrate;
 mod ids;
 mod page;
+mod past;
+mod past_limits;
 mod prepare;
 mod search;
 mod tried;
@@ -66,6 +68,14 @@ impl Reader {
     /// `Database`; `not_found` for an isolated project; `OtherModel` if the query must be encoded again,
     /// by the model that is now active.
     pub fn recall(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
+        match &prepared.request.as_of {
+            Some(text) => self.recall_as_of(prepared, context, text),
+            None => self.recall_now(prepared, context),
+        }
+    }
+
+    /// Answers a recall at the time of this reader.
+    fn recall_now(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
         let request = &prepared.request;
         let (isolation, named) = (self.shared.isolation(), request.group.as_ref());
         let group = existing_group(&self.conn, &isolation, context.viewer, named)?;

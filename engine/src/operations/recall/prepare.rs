@@ -4,6 +4,8 @@
 //! [`Reader::recall`](crate::Reader::recall). Not here: the search.
 
 use crate::error::Result;
+use crate::model::past::EncodedPast;
+use crate::model::time::{Timestamp, end_of};
 use crate::search::query::date_filter::DateFilter;
 use crate::search::query::parse::ParsedQuery;
 use loci_proto::error::{Code, Failure};
@@ -16,6 +18,8 @@ use loci_proto::requests::recall::RecallRequest;
 pub struct PreparedRecall {
     pub(crate) request: RecallRequest,
     pub(crate) target: Target,
+    /// Earlier texts with their encodings, for a recall with `as_of`.
+    pub(crate) encoded_past: Vec<EncodedPast>,
 }
 
 /// The memories that a recall returns: those with given ids, or the results of a search.
@@ -47,7 +51,11 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
                 .into());
         }
         if !ids.is_empty() {
-            return Ok(PreparedRecall { request, target: Target::Ids(ids) });
+            return Ok(PreparedRecall {
+                request,
+                target: Target::Ids(ids),
+                encoded_past: Vec::new(),
+            });
         }
     }
     let query = match request.query.as_deref() {
@@ -59,7 +67,17 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
         }
     };
     let dates = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
-    Ok(PreparedRecall { request, target: Target::Search(SearchText { query, dates }) })
+    let target = Target::Search(SearchText { query, dates });
+    Ok(PreparedRecall { request, target, encoded_past: Vec::new() })
+}
+
+/// Returns the time at which facts should be true: the end of a day.
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub(crate) fn valid_at(request: &RecallRequest, now: Timestamp) -> Result<Timestamp> {
+    let Some(text) = &request.valid_at else { return Ok(now) };
+    Ok(end_of(text, "valid_at")?.plus(-1))
 }
 
 impl PreparedRecall {
@@ -73,11 +91,17 @@ impl PreparedRecall {
         }
     }
 
+    /// Returns whether the recall is of an earlier time, and by a query.
+    #[must_use]
+    pub fn is_search_of_past(&self) -> bool {
+        self.request.as_of.is_some() && matches!(self.target, Target::Search(_))
+    }
+
     /// Returns the query as given, if previews were requested for the session's own project and the
     /// recall counts as usage.
     #[must_use]
     pub fn preview_query(&self) -> Option<&str> {
-        let RecallRequest { query, summary_only, group, dry_run, .. } = &self.request;
-        query.as_deref().filter(|_| *summary_only && group.is_none() && !dry_run)
+        let RecallRequest { query, summary_only, group, dry_run, as_of, .. } = &self.request;
+        query.as_deref().filter(|_| *summary_only && group.is_none() && !dry_run && as_of.is_none())
     }
 }

@@ -4,6 +4,7 @@
 //! Not here: ranking (`crate::search`), the reply's content (`hydrate`).
 
 use crate::Reader;
+use crate::db::connection;
 use crate::db::groups;
 use crate::db::memories;
 use crate::db::memories::MemoryReader;
@@ -12,10 +13,13 @@ use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
+use crate::model::past::Past;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
 use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
-use crate::operations::recall::prepare::SearchText;
+use crate::operations::recall::past_limits::PastLimits;
+use crate::operations::recall::prepare::{SearchText, valid_at};
 use crate::operations::recall::{Answer, RecallContext};
 use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
@@ -37,7 +41,7 @@ use loci_proto::requests::recall::{RecallReply, RecallRequest};
 #[derive(Default)]
 pub(super) struct Found {
     /// Only keywords were searched, because the index is being loaded.
-    by_fallback: bool,
+    pub by_fallback: bool,
     /// Best first.
     pub ranked: Vec<FoundMemory>,
     /// Number of memories that match the query.
@@ -47,6 +51,8 @@ pub(super) struct Found {
     /// Number of admitted memories that wait for the model, which encoded the query.
     unencoded: usize,
     explained: Option<RecallExplanation>,
+    /// What the search of changed memories left out.
+    pub limits: PastLimits,
 }
 
 /// A search in one project.
@@ -77,7 +83,7 @@ impl Reader {
         };
         let scope = Scope { request, context, group, visibility: &visibility, statuses };
         let limit = self.limit(request);
-        let mut found = self.find_in_index(scope, text, limit)?;
+        let mut found = self.find_at_time(scope, text, limit)?;
         let degraded = match found.unencoded {
             _ if found.by_fallback => Some(fallback::degraded(context.degraded)),
             0 => None,
@@ -86,12 +92,12 @@ impl Reader {
         let context =
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         // One read transaction for all rows, so that the file is locked once and not for each row.
-        let read_transaction = self.conn.unchecked_transaction()?;
+        let read_transaction = connection::begin_read(&self.conn)?;
         let query = text.query.text.as_str();
         let order = self.order(context, query, limit);
         let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         if page.has_room_for_more {
-            found = self.find_in_index(scope, text, limit.max(repeats::DEPTH))?;
+            found = self.find_at_time(scope, text, limit.max(repeats::DEPTH))?;
             page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         }
         let Page { mut hits, collapsed, .. } = page;
@@ -99,8 +105,13 @@ impl Reader {
             // The order within the two parts stays.
             hits.sort_by_key(|hit| self.is_faded(&hit.memory, context.now));
         }
+        let valid_at = valid_at(request, context.now)?;
+        hits.sort_by_key(|hit| validity::outside(&hit.memory.metadata, valid_at).is_some());
         if statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
+        }
+        // What mends an error and what was rejected is known of the present.
+        if statuses == Statuses::Recall && self.past.is_none() {
             if self.put_error_matches_first(scope, limit, &mut hits)? && found.is_weak {
                 hits.retain(|hit| hit.mends_error);
                 found.is_weak = false;
@@ -112,6 +123,7 @@ impl Reader {
             total_matched: found.matched,
             truncated: text.query.truncated,
             weak: found.is_weak,
+            as_of: self.past.as_ref().map(|past| past.stamp(found.limits.notes())),
             explain: found.explained.map(|explained| RecallExplanation {
                 collapsed,
                 over_limit: explained.ranked.saturating_sub(hits.len() + collapsed),
@@ -120,7 +132,9 @@ impl Reader {
             ..RecallReply::default()
         };
         let answer = self.hydrate(ReplyDraft { request, group, reply, hits }, context);
-        read_transaction.finish()?;
+        if let Some(read_transaction) = read_transaction {
+            read_transaction.finish()?;
+        }
         answer
     }
 
@@ -134,7 +148,7 @@ impl Reader {
     }
 
     /// Returns the ranking: that of the call, else the configured one.
-    fn fusion(&self, context: RecallContext<'_>) -> Fusion {
+    pub(super) fn fusion(&self, context: RecallContext<'_>) -> Fusion {
         context.fusion.unwrap_or(self.shared.settings().fusion)
     }
 
@@ -150,7 +164,6 @@ impl Reader {
         limit: usize,
     ) -> Result<Found> {
         let Scope { request, context, group, .. } = scope;
-        let settings = self.shared.settings();
         let filter = self.filter(scope);
         let warm = self.shared.warm();
         let temporary = warm
@@ -161,19 +174,10 @@ impl Reader {
         let Some(index) = warm.as_deref().or(temporary.as_ref()) else {
             return Ok(Found::default());
         };
-        let encoding = context.encoding.filter(|_| !by_fallback);
-        let encoding = usable_encoding(index, encoding)?;
-        let mut mask = index.mask(&filter);
-        if !text.dates.is_open() {
-            mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
-        }
-        let isolation = self.shared.isolation();
-        let mut projects = groups::names(&self.conn)?;
-        // The group of what is stored outside any project has a name that queries do not mean.
-        projects.retain(|project| {
-            !isolation.is_outside(Some(&project.id))
-                && isolation.may_be_named(context.viewer, Some(&project.id))
-        });
+        let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
+        let past = self.past.as_ref().filter(|_| !by_fallback);
+        let mask = mask(index, &filter, text, past);
+        let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
@@ -187,14 +191,14 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit,
-            effort: settings.effort,
+            effort: self.shared.settings().effort,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
         let visible = index.mask(&self.all_visible(scope)).count();
         let in_store = match by_fallback {
             // How many memories isolated projects have is for nobody outside.
-            _ if !isolation.is_empty() && !context.viewer.is_person() => visible,
+            _ if !self.shared.isolation().is_empty() && !context.viewer.is_person() => visible,
             true => memories::count(&self.conn)?,
             false => index.size().memories,
         };
@@ -220,7 +224,20 @@ impl Reader {
             unencoded: encoding.map_or(0, |_| index.unencoded_count(&mask)),
             ranked: found_memories(index, &results, breakdowns.unwrap_or_default()),
             explained,
+            limits: PastLimits::default(),
         })
+    }
+
+    /// Returns the projects that a query may name.
+    pub(super) fn projects(&self, context: RecallContext<'_>) -> Result<Vec<Group>> {
+        let isolation = self.shared.isolation();
+        let mut projects = groups::names(&self.conn)?;
+        // The group of what is stored outside any project has a name that queries do not mean.
+        projects.retain(|project| {
+            !isolation.is_outside(Some(&project.id))
+                && isolation.may_be_named(context.viewer, Some(&project.id))
+        });
+        Ok(projects)
     }
 
     /// Returns the slots of the entities that the query names and that have a relation whose words
@@ -274,12 +291,24 @@ impl Reader {
     }
 }
 
+/// Returns the mask of a search: of an earlier time only memories that have not changed since.
+fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
+    let mut mask = index.mask(filter);
+    if !text.dates.is_open() {
+        mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
+    }
+    if let Some(past) = past {
+        mask.retain(|slot| past.has_unchanged(index.seq(slot)));
+    }
+    mask
+}
+
 /// Returns the encoding of the query if its model is that of the index; `None` if the index has no
 /// vector set.
 ///
 /// # Errors
 /// `OtherModel`: the cosine of vectors of two models means nothing.
-fn usable_encoding<'a>(
+pub(super) fn usable_encoding<'a>(
     index: &Index,
     encoding: Option<&'a QueryEncoding>,
 ) -> Result<Option<&'a QueryEncoding>> {
@@ -317,7 +346,7 @@ fn project_of_named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) ->
 }
 
 /// Converts slots to sequence numbers, so that the results are valid without the index.
-fn found_memories(
+pub(super) fn found_memories(
     index: &Index,
     results: &SearchResults,
     breakdowns: Vec<ScoreBreakdown>,

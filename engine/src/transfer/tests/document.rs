@@ -13,7 +13,10 @@ fn a_document_in_any_layout_imports_like_the_lines() {
     let mut document = Vec::new();
     test_store
         .reader
-        .export(&ExportRequest { layout: Layout::Document, vectors: true }, &mut document)
+        .export(
+            &ExportRequest { layout: Layout::Document, vectors: true, as_of: None },
+            &mut document,
+        )
         .expect("the export succeeds");
     let value: Value = serde_json::from_slice(&document).expect("the export is one JSON document");
     assert_eq!((&value["version"], &value["vectors"]), (&json!(3), &json!("test")));

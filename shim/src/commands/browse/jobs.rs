@@ -151,6 +151,7 @@ impl Jobs {
                 include_log: true,
                 log_before: None,
                 relations_before: None,
+                as_of: None,
             };
             let reply: InspectReply = client.call("memory_inspect", &request).await?;
             Ok(Outcome::Inspected(Box::new(Detail::new(reply))))

@@ -5,7 +5,7 @@ mod explain;
 use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
-use crate::commands::reply_text::print_json;
+use crate::commands::reply_text::{print_as_of, print_json};
 use crate::commands::row_details::RowDetails;
 use crate::output::{
     DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
@@ -29,7 +29,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
         "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
-        "date_from": args.from, "date_to": args.to, "status": args.status,
+        "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -37,7 +37,9 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: RecallReply = raw_reply.parse()?;
-    let found = RowDetails::fetch(client, reply.results.iter().map(|result| &result.id)).await?;
+    print_as_of(reply.as_of.as_ref());
+    let ids = reply.results.iter().map(|result| &result.id);
+    let found = RowDetails::fetch_as_of(client, ids, args.as_of.as_deref()).await?;
     let rows = Rows {
         terms: Terms::of_query(&query),
         meter: if args.explain { "SCORE" } else { "FIT" },
@@ -135,6 +137,9 @@ fn marks(result: &RecalledMemory) -> Vec<String> {
     let mut marks = Vec::new();
     if result.faded {
         marks.push("faded".to_owned());
+    }
+    if result.outdated.is_some() {
+        marks.push("outdated".to_owned());
     }
     if let Some(newer) = &result.older_version_of {
         marks.push(format!("older than {}", memory_id::short(newer.as_str())));

@@ -4,12 +4,14 @@
 use crate::cli::store_admin::{Dump, Export};
 use crate::client::call::VerbClient;
 use crate::client::stream::StreamedAnswer;
+use crate::commands::reply_text::print_as_of;
 use crate::commands::transfer::failed_export::failure;
 use crate::commands::transfer::markdown_folder;
 use crate::output::progress::Progress;
 use crate::output::{Problem, print_note};
 use loci_proto::error::Exit;
 use loci_proto::requests::export::{ExportRequest, Layout};
+use loci_proto::requests::list::{ListReply, ListRequest};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,12 +22,16 @@ use std::process::ExitCode;
 /// # Errors
 /// No daemon, an existing file, or a write error. No partial file is left.
 pub async fn run(args: Export) -> Result<ExitCode, Problem> {
+    if let Some(as_of) = &args.as_of {
+        print_history(as_of).await?;
+    }
     if let ("markdown", Some(folder)) = (args.format.as_str(), args.output.as_deref()) {
-        return markdown_folder::run(folder, args.force).await;
+        return markdown_folder::run(folder, args.force, args.as_of).await;
     }
     let file = args.output.as_deref().map(|path| check_target(path, args.force)).transpose()?;
     let layout = if args.format == "json" { Layout::Document } else { Layout::Lines };
-    write(&ExportRequest { layout, vectors: args.vectors }, file, args.force).await
+    write(&ExportRequest { layout, vectors: args.vectors, as_of: args.as_of }, file, args.force)
+        .await
 }
 
 /// Dumps the store.
@@ -34,7 +40,20 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
 /// As [`run`]; an existing file is replaced.
 pub async fn dump(args: Dump) -> Result<ExitCode, Problem> {
     let file = args.output.as_deref().map(|path| check_target(path, true)).transpose()?;
-    write(&ExportRequest { layout: Layout::Dump, vectors: false }, file, true).await
+    write(&ExportRequest { layout: Layout::Dump, ..ExportRequest::default() }, file, true).await
+}
+
+/// Prints how far back the history of the store goes.
+async fn print_history(as_of: &str) -> Result<(), Problem> {
+    let request = ListRequest {
+        as_of: Some(as_of.to_owned()),
+        limit: Some(1),
+        uncounted: true,
+        ..ListRequest::default()
+    };
+    let reply: ListReply = VerbClient::of_process()?.call("list", &request).await?;
+    print_as_of(reply.as_of.as_ref());
+    Ok(())
 }
 
 async fn write(

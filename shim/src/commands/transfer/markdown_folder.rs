@@ -29,9 +29,9 @@ struct ExportedFile {
 ///
 /// # Errors
 /// No daemon, a folder with other files, or a write error. Files of an earlier export may be replaced already then.
-pub async fn run(folder: &Path, force: bool) -> Result<ExitCode, Problem> {
+pub async fn run(folder: &Path, force: bool, as_of: Option<String>) -> Result<ExitCode, Problem> {
     let earlier = earlier_files(folder, force)?;
-    let request = ExportRequest { layout: Layout::Markdown, vectors: false };
+    let request = ExportRequest { layout: Layout::Markdown, vectors: false, as_of };
     let mut answer = VerbClient::of_process()?.call_streamed("/export", &request).await?;
     let (mut rest, mut written) = (Vec::new(), BTreeSet::new());
     while let Some(chunk) = answer.next_chunk().await? {

@@ -88,7 +88,8 @@ pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
     report.export = all.ask(&report)?;
     if let Some(file) = &report.export {
         let file = Some(file.clone());
-        let export = Export { output: file, format: "jsonl".into(), vectors: false, force: false };
+        let format = "jsonl".into();
+        let export = Export { output: file, format, vectors: false, as_of: None, force: false };
         transfer::export::run(export).await?;
     }
     all.carry_out(&mut report).await?;

@@ -140,7 +140,7 @@ pub(super) async fn for_each_line(
     client: &VerbClient,
     mut use_line: impl FnMut(&[u8]),
 ) -> Result<(), Problem> {
-    let request = ExportRequest { layout: Layout::Dump, vectors: false };
+    let request = ExportRequest { layout: Layout::Dump, ..ExportRequest::default() };
     let mut answer = client.call_streamed("/export", &request).await?;
     let mut rest = Vec::new();
     while let Some(chunk) = answer.next_chunk().await? {

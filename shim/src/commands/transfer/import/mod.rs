@@ -42,6 +42,7 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
         Some(From::Engram) => foreign::run(Format::Engram, &args).await,
         Some(From::Mem0) => foreign::run(Format::Mem0, &args).await,
         Some(From::LociMcp) => foreign::run(Format::LociMcp, &args).await,
+        Some(From::Loomem) => foreign::run(Format::Loomem, &args).await,
         Some(From::Markdown) => foreign::run(Format::Markdown, &args).await,
     }
 }

@@ -1,0 +1,132 @@
+//! Loomem: its memories ("chunks") as JSON: a list, an object with `chunks`, `entities` and `edges`, or one chunk per line.
+
+use crate::error::Result;
+use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
+use crate::foreign_formats::rows::{self, Fields};
+use loci_proto::error::{Code, Failure};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+use serde_json::Value;
+use std::path::Path;
+
+/// The stream of what belongs to no project.
+const DEFAULT_STREAM: &str = "__user_default__";
+/// The categories of the types of facts.
+const CATEGORIES: [(&str, &str); 3] =
+    [("PreferenceOrDecision", "preference"), ("ProjectState", "project_state"), ("Fact", "fact")];
+
+/// Reads an export.
+pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let Some(file) = collector.text_file(path) else { return Ok(()) };
+    let document = parse(&file)?;
+    let list = |name: &str| {
+        let items = if document.is_array() && name == "chunks" {
+            document.as_array()
+        } else {
+            document.get(name).and_then(Value::as_array)
+        };
+        items.into_iter().flatten().filter_map(Value::as_object)
+    };
+    for chunk in list("chunks") {
+        self::chunk(collector, &file, chunk);
+    }
+    let edges: Vec<&Fields> = list("edges").collect();
+    for node in list("entities") {
+        entity(collector, &file, node, &edges);
+    }
+    Ok(())
+}
+
+fn parse(file: &TextFile) -> Result<Value> {
+    if let Ok(document) = serde_json::from_str::<Value>(&file.text)
+        && (document.is_array() || document.get("chunks").is_some())
+    {
+        return Ok(document);
+    }
+    let lines = file.text.lines().filter(|line| !line.trim().is_empty());
+    let chunks: Option<Vec<Value>> = lines
+        .map(|line| serde_json::from_str(line).ok().filter(|chunk: &Value| chunk.is_object()))
+        .collect();
+    chunks.map(Value::from).ok_or_else(|| {
+        Failure::new(Code::Invalid, format!("{} is not JSON of loomem", file.name))
+            .hint("Name a file with its chunks as JSON")
+            .into()
+    })
+}
+
+fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
+    let Some(id) = rows::id(chunk, "id") else {
+        return collector.skip(&file.name, "", "a chunk without an id");
+    };
+    let is_latest = chunk.get("is_latest").and_then(Value::as_bool).unwrap_or(true);
+    if !is_latest || rows::text(chunk, "superseded_by").is_some() {
+        return collector.skip(&file.name, &id, "was replaced");
+    }
+    let facts = rows::object(chunk, "extraction_meta");
+    let category = rows::text(&facts, "fact_type")
+        .and_then(|given| CATEGORIES.iter().find(|(name, _)| *name == given));
+    let is_fact = category.is_some() || chunk.get("level").and_then(Value::as_i64) == Some(1);
+    let project = stream(chunk, "stream");
+    let created_at = rows::time(chunk, &["timestamp", "created_at"]);
+    let base = memory_of(file, project);
+    let created_at = created_at.unwrap_or(base.created_at);
+    let mut metadata = Fields::new();
+    if let Some((_, category)) = category {
+        metadata.insert("category".to_owned(), Value::from(*category));
+    }
+    for field in ["subject", "event_date"] {
+        if let Some(value) = rows::text(&facts, field) {
+            metadata.insert(field.to_owned(), Value::from(value));
+        }
+    }
+    collector.add(ForeignMemory {
+        place: id.clone(),
+        own_id: Some(id),
+        kind: if is_fact { MemoryType::Semantic } else { MemoryType::Episodic },
+        scope: if is_fact && base.project.is_none() { Scope::Global } else { Scope::Group },
+        created_at,
+        updated_at: created_at,
+        confidence: chunk
+            .get("score")
+            .and_then(Value::as_f64)
+            .and_then(|score| Confidence::new(score).ok()),
+        metadata,
+        content: rows::text(chunk, "content").unwrap_or_default().to_owned(),
+        ..base
+    });
+}
+
+fn entity(collector: &mut Collector<'_>, file: &TextFile, node: &Fields, edges: &[&Fields]) {
+    let Some(name) = rows::text(node, "canonical_name") else {
+        return collector.skip(&file.name, "", "an entity without a name");
+    };
+    let kind = rows::text(node, "entity_type").unwrap_or("entity").to_lowercase();
+    let mut metadata = Fields::new();
+    metadata.insert("name".to_owned(), Value::from(name));
+    metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
+    if let Some(aliases) = node.get("aliases").filter(|aliases| aliases.is_array()) {
+        metadata.insert("aliases".to_owned(), aliases.clone());
+    }
+    let related = edges.iter().filter(|edge| rows::text(edge, "source") == Some(name));
+    let related = related.filter_map(|edge| {
+        let predicate = rows::text(edge, "relation_type")?.to_owned();
+        Some(ForeignRelation { predicate, to: rows::text(edge, "target")?.to_owned() })
+    });
+    let base = memory_of(file, stream(node, "stream_id"));
+    collector.add(ForeignMemory {
+        place: name.to_owned(),
+        own_id: Some(name.to_owned()),
+        kind: MemoryType::Entity,
+        scope: if base.project.is_none() { Scope::Global } else { Scope::Group },
+        metadata,
+        relations: related.collect(),
+        content: format!("{name} ({kind})"),
+        ..base
+    });
+}
+
+/// Returns the project of a stream.
+fn stream(fields: &Fields, name: &str) -> Option<ForeignProject> {
+    let stream = rows::text(fields, name).filter(|stream| *stream != DEFAULT_STREAM)?;
+    Some(ForeignProject::Named(stream.to_owned()))
+}

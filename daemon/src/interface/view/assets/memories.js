@@ -28,6 +28,7 @@ function memoriesView(route) {
   const facetBox = h("aside", { class: "facets", "aria-label": "Filters", id: "facets" });
   const status = h("p", { class: "list-status", role: "status" });
   const chips = h("div", { class: "chips" });
+  const past = h("p", { class: "past small" });
   const bulk = h("div", { class: "bulk", hidden: true });
   const sort = select(
     [
@@ -58,6 +59,7 @@ function memoriesView(route) {
     h("h1", { class: "unseen" }, "Memories"),
     head,
     chips,
+    past,
     bulk,
     list.element,
   );
@@ -176,6 +178,7 @@ function memoriesView(route) {
     status.textContent =
       feed.failure ||
       (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
+    past.textContent = feed.past ? `As known on ${longTime(asOf)}. ${feed.past.note ?? ""}` : "";
     status.title = feed.note;
     status.classList.toggle("failed", Boolean(feed.failure));
     drawBulk();

@@ -126,6 +126,7 @@ def filters_and_searches(viewer):
     page.keyboard.type("what runs on Kafka in Porto")
     expect(page.locator(".score-bar span").first).to_be_attached()
     page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.classList.contains('row')")
     page.keyboard.press("Enter")
     expect(page.locator(".why-row").first).to_be_visible()
     assert page.locator(".why-bar").count() >= 2

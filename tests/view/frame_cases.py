@@ -19,12 +19,12 @@ COUNT_FRAMES = """() => {
 
 SCROLL = """() => new Promise(resolve => {
     const list = document.querySelector(".vlist");
-    const step = (list.scrollHeight - list.clientHeight) / 240;
+    const step = (list.scrollHeight - list.clientHeight) / 160;
     let at = 0;
     const go = () => {
         at += 1;
         list.scrollTop = at * step;
-        if (at < 240) requestAnimationFrame(go);
+        if (at < 160) requestAnimationFrame(go);
         else resolve();
     };
     requestAnimationFrame(go);

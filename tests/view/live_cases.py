@@ -1,9 +1,14 @@
 """Several at once: two tabs, an agent that writes meanwhile, and the keyboard alone."""
 
 import re
+import time
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import expect
+
 from steps import clear_toasts, first_row, goto, settled, toast
+from viewer import ENCODED_WITHIN_S, until
 
 VIEW_KEYS = {
     "r": "review",
@@ -118,6 +123,36 @@ def works_with_the_keyboard(viewer):
     goto(page, "#/memories")
 
 
+def travels_in_time(viewer):
+    """A time in the past shows the earlier text without tools to change it, and what has changed since; now shows the present"""
+    identity = viewer.add("The lamp of the lighthouse of Bergen is green.")
+    then = time.time() + 1
+    until(lambda: time.time() > then + 1, ENCODED_WITHIN_S)
+    viewer.loci("edit", identity, "--content", "The lamp of the lighthouse of Bergen is red.")
+    page = viewer.page(f"#/memory/{identity}")
+    content = page.locator(".detail .content")
+    expect(content).to_contain_text("red")
+    page.get_by_label("as it was known at this time").fill(
+        datetime.fromtimestamp(then, ZoneInfo("Asia/Tokyo")).strftime("%Y-%m-%dT%H:%M:%S")
+    )
+    expect(content).to_contain_text("green")
+    expect(page.locator(".detail .toolbar")).to_have_count(0)
+    page.get_by_role("button", name="What changed since").click()
+    entry = page.locator(".item", has_text="lighthouse of Bergen")
+    expect(entry.locator("del")).to_have_text("green")
+    expect(entry.locator("ins")).to_have_text("red")
+    goto(page, "#/memories?q=lighthouse+of+Bergen")
+    expect(page.locator(f".row[data-id='{identity}']")).to_contain_text("green")
+    expect(page.locator(".past")).to_contain_text("As known on")
+    page.get_by_role("button", name="Now").click()
+    expect(page.locator(f".row[data-id='{identity}']")).to_contain_text("red")
+    page.locator("#as-of").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".past")).to_contain_text("As known on")
+    page.keyboard.press("End")
+    expect(page.locator(".past")).to_be_hidden()
+
+
 def tells_the_end(viewer):
     """When `loci view` has ended, the page says so and what to do"""
     page = viewer.page()
@@ -130,4 +165,4 @@ def tells_the_end(viewer):
     viewer.faults.clear()
 
 
-CASES = [shows_what_others_change, keeps_the_place, works_with_the_keyboard]
+CASES = [shows_what_others_change, keeps_the_place, works_with_the_keyboard, travels_in_time]

@@ -22,7 +22,7 @@ MEMORIES = 10_000
 STORES = Path(__file__).resolve().parents[2] / "target/view"
 ENCODED_WITHIN_S = 300
 """Longest time in which the notes are encoded, and time between two looks, in seconds."""
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = 0.2
 WAIT_MS = 10_000
 """Longest time to wait for a condition of a page, in milliseconds."""
 EXPECTED_MESSAGES = (r"status of (400|404|409|422)",)

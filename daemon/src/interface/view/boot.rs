@@ -28,6 +28,8 @@ pub struct Boot {
     session: Session,
     /// Id and name of the project of the command's folder.
     project: Value,
+    /// The verbs answer about the past.
+    time_travel: bool,
     /// Reply of `groups`.
     groups: Value,
     /// Reply of `list`.
@@ -58,6 +60,7 @@ impl Boot {
             version: loci_proto::VERSION,
             key: view.access.key().to_owned(),
             project: json!({"id": group.id, "name": group.name}),
+            time_travel: true,
             groups: groups["groups"].take(),
             list: call("list", rows).await?,
             facets: call("facets", json!({"all_groups": true})).await?,

@@ -23,7 +23,7 @@ use loci_proto::requests::backup::BackupList;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 /// Verbs that only read, or whose changes a person can undo.
-const VERBS: [&str; 32] = [
+const VERBS: [&str; 33] = [
     "recall_memory",
     "memory_stats",
     "memory_inspect",
@@ -35,6 +35,7 @@ const VERBS: [&str; 32] = [
     "list",
     "facets",
     "find",
+    "diff",
     "edit",
     "pin",
     "move_to",

@@ -32,11 +32,11 @@ function facetsPanel(facets, query, choose) {
   const status = query.get("status") ?? "";
   const counts = new Map(known.status.map((entry) => [entry.value, entry.count]));
   const statuses = Object.keys(STATUS_HINTS)
-    .filter((value) => value === "" || value === "all" || value === status || (counts.get(value) ?? 0) > 0)
+    .filter((value) => ["", "all", "pinned", "flagged", "expired", status].includes(value) || (counts.get(value) ?? 0) > 0)
     .map((value) => ({
       value,
       name: STATUS_HINTS[value],
-      count: value === "all" ? sumOf(known.status) : (counts.get(value || "active") ?? 0),
+      count: value === "all" ? sumOf(known.status) : counts.get(value || "active"),
     }));
   const types = TYPES.map((value) => ({ value, count: known.type.find((entry) => entry.value === value)?.count ?? 0 }));
   return [
@@ -58,7 +58,7 @@ function sumOf(/** @type {{value: string, count: number}[]} */ entries) {
 /**
  * @param {string} title
  * @param {string} name
- * @param {{value: string, name?: string, count: number}[]} entries
+ * @param {{value: string, name?: string, count?: number}[]} entries
  * @param {URLSearchParams} query
  * @param {(name: string, value: string) => void} choose
  * @param {(entry: any) => any} [label]
@@ -67,10 +67,10 @@ function facetList(title, name, entries, query, choose, label) {
   const chosen = query.get(name) ?? "";
   const isOpen = openFacets.has(name);
   const shown = isOpen ? entries : entries.filter((entry, at) => at < FACET_VALUES || entry.value === chosen);
-  const most = Math.max(1, ...entries.map((entry) => entry.count));
+  const most = Math.max(1, ...entries.map((entry) => entry.count ?? 0));
   const rows = shown.map((entry) => {
     const isChosen = entry.value === chosen;
-    const bar = setStyle(h("span", { class: "facet-bar", "aria-hidden": "true" }), "--share", `${(entry.count / most) * 100}%`);
+    const bar = setStyle(h("span", { class: "facet-bar", "aria-hidden": "true" }), "--share", `${((entry.count ?? 0) / most) * 100}%`);
     return h(
       "li",
       null,
@@ -85,7 +85,7 @@ function facetList(title, name, entries, query, choose, label) {
         },
         bar,
         h("span", { class: "facet-name" }, label ? label(entry) : visibleText(entry.name || entry.value || "none")),
-        h("span", { class: "facet-count" }, NUMBER.format(entry.count)),
+        h("span", { class: "facet-count" }, entry.count === undefined ? "" : NUMBER.format(entry.count)),
       ),
     );
   });

@@ -45,6 +45,8 @@ class Feed {
     this.rows = [];
     this.total = 0;
     this.note = "";
+    /** @type {{note?: string} | undefined} */
+    this.past = undefined;
     /** @type {number | undefined} */
     this.next = undefined;
     this.wanted = 0;
@@ -94,6 +96,7 @@ class Feed {
       this.take(page.memories);
       this.next = page.next;
       this.total = page.total;
+      this.past = page.as_of;
       this.isLoaded = true;
       this.failure = "";
     } catch (error) {
@@ -175,7 +178,8 @@ class Feed {
 
   /** Returns the projects that are searched; `undefined` is that of the page and what is known everywhere. */
   searched() {
-    if (this.filters.group) return [this.filters.group];
+    // The past is laid over the store for each call, so only one is made.
+    if (this.filters.group || asOf) return [this.filters.group];
     const largest = [...boot.groups].sort((a, b) => b.active - a.active).filter((group) => !group.off && group.id !== boot.project?.id);
     return [undefined, ...largest.slice(0, SEARCHED_PROJECTS).map((group) => group.id)];
   }

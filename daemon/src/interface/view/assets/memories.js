@@ -28,6 +28,7 @@ function memoriesView(route) {
   const facetBox = h("aside", { class: "facets", "aria-label": "Filters", id: "facets" });
   const status = h("p", { class: "list-status", role: "status" });
   const chips = h("div", { class: "chips" });
+  const past = h("p", { class: "past small" });
   const bulk = h("div", { class: "bulk", hidden: true });
   const sort = select(
     [
@@ -58,6 +59,7 @@ function memoriesView(route) {
     h("h1", { class: "unseen" }, "Memories"),
     head,
     chips,
+    past,
     bulk,
     list.element,
   );
@@ -176,9 +178,11 @@ function memoriesView(route) {
     status.textContent =
       feed.failure ||
       (feed.text && best + rest === 0 ? "Nothing found" : sentence + (feed.isWeak && best > 0 ? "; none is likely an answer" : ""));
+    past.textContent = feed.past ? `As known on ${longTime(asOf)}. ${feed.past.note ?? ""}` : "";
     status.title = feed.note;
     status.classList.toggle("failed", Boolean(feed.failure));
     drawBulk();
+    explainDetail();
   }
 
   /** Keeps the active row on its memory, also when others come before it, and the focus on it. */
@@ -194,10 +198,19 @@ function memoriesView(route) {
     if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
     if (isWaiting && current) chosen(list.active, "move");
     isWaiting = waits;
-    if (wantsFocus && document.activeElement === document.body) list.focus();
-    wantsFocus = false;
+    const active = document.activeElement;
+    if (focusFrom === "anywhere" || (focusFrom === "nothing" && active === document.body)) list.focus();
+    focusFrom = "";
   }
-  let wantsFocus = false;
+  /** Whether the list gets the focus when it has rows: after a search was sent, or unless the person has gone to something else. */
+  let focusFrom = /** @type {"" | "nothing" | "anywhere"} */ ("");
+
+  /** Gives the focus to the list, now or when it is there. */
+  function focusRows(/** @type {"nothing" | "anywhere"} */ from) {
+    const isThere = !list.element.hasAttribute("aria-busy") && list.focus();
+    if (!isThere) focusFrom = from;
+    return isThere || list.element.hasAttribute("aria-busy");
+  }
   let isWaiting = false;
 
   function drawBulk() {
@@ -251,11 +264,17 @@ function memoriesView(route) {
           ),
       );
     }
-    const at = id ? feed.indexOf(id) : -1;
-    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    const at = explainDetail();
     if (id && at >= 0) list.setActive(at);
     if (focusDetail) detail?.focus();
     focusDetail = false;
+  }
+
+  /** Tells why the open memory was found; returns its row, or -1. */
+  function explainDetail() {
+    const at = feed.indexOf(query.get("id") ?? "");
+    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    return at;
   }
 
   function closeDetail() {
@@ -294,6 +313,7 @@ function memoriesView(route) {
       after.delete("id");
       if (before.toString() !== after.toString()) {
         feed.close();
+        focusFrom = list.element.contains(document.activeElement) ? "anywhere" : "";
         list.active = -1;
         list.element.scrollTop = 0;
         feed = newFeed();
@@ -316,10 +336,8 @@ function memoriesView(route) {
       list.close();
       detail?.close();
     },
-    focus: () => {
-      wantsFocus = !list.focus();
-    },
-    focusList: () => list.focus(),
+    focus: () => focusRows("nothing"),
+    focusList: () => focusRows("anywhere"),
     escape: () => {
       if (element.classList.contains("facets-open")) closeFacets();
       else if (query.get("id") && !matchMedia("(min-width: 1000px)").matches) closeDetail();

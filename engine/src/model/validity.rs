@@ -82,19 +82,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn metadata(value: Value) -> Map<String, Value> {
+    fn metadata(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
     }
 
     #[test]
     fn a_fact_is_true_from_its_first_day_to_the_end_of_its_last() {
-        let fact = metadata(json!({"valid_from": "2026-03-01", "valid_to": "2026-06-30"}));
+        let fact = metadata(&json!({"valid_from": "2026-03-01", "valid_to": "2026-06-30"}));
         let at = |text: &str| outside(&fact, time::moment_of(text).expect("a time"));
         assert_eq!(at("2026-02-28T23:00:00Z").as_deref(), Some("valid from 2026-03-01"));
         assert_eq!(at("2026-03-01"), None);
         assert_eq!(at("2026-06-30T23:59:59Z"), None);
         assert_eq!(at("2026-07-01").as_deref(), Some("valid until 2026-06-30"));
-        let other = metadata(json!({"valid_to": "when we move"}));
+        let other = metadata(&json!({"valid_to": "when we move"}));
         assert_eq!(outside(&other, Timestamp(i64::MAX)), None, "a field of another meaning");
     }
 

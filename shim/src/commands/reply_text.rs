@@ -15,7 +15,9 @@ pub fn print_as_of(as_of: Option<&AsOf>) {
     if let Some(AsOf { at, history_from, note }) = as_of {
         let since = date_time(history_from);
         print_note("As of:", &format!("{}; every change since {since} is known", date_time(at)));
-        note.iter().for_each(|note| print_note("Note:", note));
+        if let Some(note) = note {
+            print_note("Note:", note);
+        }
     }
 }
 

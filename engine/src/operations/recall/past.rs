@@ -215,7 +215,9 @@ fn merge(
             &mut other.similar.same_pattern,
             &mut other.similar.versions,
         ] {
-            ranks.iter_mut().for_each(|rank| *rank = rank_of.get(*rank).copied().unwrap_or(*rank));
+            for rank in ranks.iter_mut() {
+                *rank = rank_of.get(*rank).copied().unwrap_or(*rank);
+            }
         }
         rank_of.push(merged.len());
         merged.push(other);

@@ -42,6 +42,11 @@ impl Viewing {
         let (port, token) = (port.parse().expect("a port"), token.to_owned());
         let (cookie, key, boot) = Default::default();
         let mut viewing = Self { child, port, token, cookie, key, boot };
+        // A program that shows a preview of a link only looks.
+        let look = format!("HEAD /open/{} HTTP/1.1", viewing.token);
+        let host = format!("Host: 127.0.0.1:{port}");
+        let request = format!("{look}\r\n{host}\r\nConnection: close\r\n\r\n");
+        (&connect(port)).write_all(request.as_bytes()).expect("the request is sent");
         let page = viewing.get(&format!("/open/{}", viewing.token));
         assert_eq!(page.status, 200, "{page:?}");
         let cookie = page.header("set-cookie").expect("the page sets a cookie");
@@ -152,6 +157,19 @@ fn a_link_works_once_and_nothing_works_without_cookie_and_key() {
     let events = "GET /api/events HTTP/1.1";
     assert_eq!(viewing.exchange(events, &[], "").status, 401);
     assert_eq!(viewing.exchange(events, &viewing.signed()[1..], "").status, 401);
+}
+
+#[test]
+fn two_viewers_keep_their_sessions_in_one_browser() {
+    let home = TestHome::without_model();
+    let (first, second) = (Viewing::start(&home), Viewing::start(&home));
+    let both = [&first, &second].map(|viewing| viewing.cookie.as_str()).join("; ");
+    for viewing in [&first, &second] {
+        let signed = vec![format!("Cookie: {both}"), format!("Loci-View-Key: {}", viewing.key)];
+        assert_eq!(viewing.exchange("GET /api/status HTTP/1.1", &signed, "").status, 200);
+    }
+    let swapped = vec![format!("Cookie: {both}"), format!("Loci-View-Key: {}", second.key)];
+    assert_eq!(first.exchange("GET /api/status HTTP/1.1", &swapped, "").status, 401);
 }
 
 #[test]

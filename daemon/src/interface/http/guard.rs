@@ -19,6 +19,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::http::GROUP_HEADER;
 use loci_proto::limits;
@@ -141,12 +142,25 @@ async fn project(
 ) -> Result<GroupHint, Refusal> {
     match (named, &token.project) {
         (None, None) => Ok(GroupHint::Default),
-        (Some(name), None) => Ok(GroupHint::Named(name)),
+        (Some(name), None) => meant(service, name).await,
         (None, Some(own)) => Ok(GroupHint::Named(own.clone())),
         (Some(name), Some(own)) if is_same(service, &name, own).await => {
             Ok(GroupHint::Named(own.clone()))
         }
         (Some(_), Some(_)) => Err(Refusal::OtherProject),
+    }
+}
+
+/// Returns the project that a name means: by its id, an alias or its display name, else a new one.
+async fn meant(service: &Service, name: GroupName) -> Result<GroupHint, Refusal> {
+    let asked = name.clone();
+    match service.read(move |reader| reader.group_named_by_person(&asked)).await {
+        Ok(group) => Ok(GroupHint::Named(group.id.parse().unwrap_or(name))),
+        Err(Failure { code: Code::Invalid, message, .. }) => {
+            Err(Refusal::Header("Loci-Group", message))
+        }
+        // The store is being opened: the call itself waits for it.
+        Err(_) => Ok(GroupHint::Named(name)),
     }
 }
 

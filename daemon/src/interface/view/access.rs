@@ -16,8 +16,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use subtle::ConstantTimeEq as _;
 
-/// The cookie.
-const COOKIE_NAME: &str = "loci_view";
+/// The name of the cookie, before the port: viewers on several ports have one each.
+const COOKIE_PREFIX: &str = "loci_view_";
 /// The header with the key of the page.
 const KEY_HEADER: HeaderName = HeaderName::from_static("loci-view-key");
 /// The stream of events.
@@ -32,19 +32,24 @@ pub struct Access(Arc<Secrets>);
 struct Secrets {
     /// The token of the link; `None` once it was used.
     token: Mutex<Option<String>>,
+    cookie_name: String,
     cookie: String,
     key: String,
 }
 
 impl Access {
-    /// Creates new secrets, and returns the token of the link.
+    /// Creates the secrets of a viewer at this port, and returns the token of the link.
     ///
     /// # Errors
     /// `internal` if the system has no random numbers.
-    pub fn new() -> Result<(Self, String), Failure> {
+    pub fn new(port: u16) -> Result<(Self, String), Failure> {
         let token = secret()?;
-        let secrets =
-            Secrets { token: Mutex::new(Some(token.clone())), cookie: secret()?, key: secret()? };
+        let secrets = Secrets {
+            token: Mutex::new(Some(token.clone())),
+            cookie_name: format!("{COOKIE_PREFIX}{port}"),
+            cookie: secret()?,
+            key: secret()?,
+        };
         Ok((Self(Arc::new(secrets)), token))
     }
 
@@ -61,7 +66,8 @@ impl Access {
     /// Returns the header `Set-Cookie` of the page that the link opens.
     #[must_use]
     pub fn set_cookie(&self) -> String {
-        format!("{COOKIE_NAME}={}; HttpOnly; SameSite=Strict; Path=/", self.0.cookie)
+        let Secrets { cookie_name, cookie, .. } = &*self.0;
+        format!("{cookie_name}={cookie}; HttpOnly; SameSite=Strict; Path=/")
     }
 
     /// Returns what the page sends with each request.
@@ -82,7 +88,7 @@ impl Access {
             .iter()
             .filter_map(|value| value.to_str().ok())
             .flat_map(|all| all.split(';').filter_map(|cookie| cookie.trim().split_once('=')));
-        let mut own = cookies.filter(|(name, _)| *name == COOKIE_NAME);
+        let mut own = cookies.filter(|(name, _)| *name == self.0.cookie_name);
         own.any(|(_, value)| is_equal(&self.0.cookie, value))
     }
 }
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_link_works_once() {
-        let (access, token) = Access::new().expect("the secrets are made");
+        let (access, token) = Access::new(7434).expect("the secrets are made");
         assert!(!access.take("") && !access.take(&token[1..]));
         assert!(access.take(&token));
         assert!(!access.take(&token));
@@ -143,14 +149,14 @@ mod tests {
 
     #[test]
     fn a_request_needs_cookie_and_key() {
-        let (access, token) = Access::new().expect("the secrets are made");
+        let (access, token) = Access::new(7434).expect("the secrets are made");
         let admits = |headers: &HeaderMap| access.has_cookie(headers) && access.has_key(headers);
         let (cookie, key) = (access.0.cookie.clone(), access.key().to_owned());
-        let own = format!("theme=dark; {COOKIE_NAME}={cookie}");
+        let own = format!("theme=dark; {COOKIE_PREFIX}7434={cookie}");
         assert!(admits(&headers(&own, &key)));
         assert!(!admits(&headers(&own, &cookie)));
         assert!(!admits(&headers(&own, &token)));
-        assert!(!admits(&headers(&format!("{COOKIE_NAME}={key}"), &key)));
+        assert!(!admits(&headers(&format!("{COOKIE_PREFIX}7434={key}"), &key)));
         assert!(!admits(&headers("", "")));
         let mut twice = headers(&own, &key);
         twice.append(KEY_HEADER, "another".parse().expect("a header"));

@@ -53,7 +53,6 @@ pub(crate) async fn open(
         let message = format!("{MAX_VIEWERS} viewers are open");
         return Err(Failure::new(Code::Busy, message).hint("End a running loci view"));
     }
-    let (access, token) = Access::new()?;
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, request.port.unwrap_or(0)));
     let hint = "Run loci view without --port, which takes a free one";
     let listener = server::bind(wanted).await.map_err(|failure| match failure.code {
@@ -63,6 +62,7 @@ pub(crate) async fn open(
     let address = listener.local_addr().map_err(|error| {
         Failure::new(Code::Internal, format!("the address of the socket is unknown: {error}"))
     })?;
+    let (access, token) = Access::new(address.port())?;
     let closing = admin.draining.child_token();
     let view = ViewContext {
         admin: admin.clone(),

@@ -12,8 +12,8 @@ use crate::interface::view::context::ViewContext;
 use crate::interface::view::events::events;
 use crate::interface::view::page::page;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -108,8 +108,13 @@ pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
 }
 
 /// `GET /open/TOKEN`: the page with the first data, and its cookie; once. The page of a used link asks for its data.
-async fn open(State(view): State<ViewContext>, Path(token): Path<String>) -> Response {
-    if !view.access.take(&token) {
+async fn open(
+    State(view): State<ViewContext>,
+    Path(token): Path<String>,
+    method: Method,
+) -> Response {
+    // A HEAD request only looks whether there is a page.
+    if method != Method::GET || !view.access.take(&token) {
         return page(&None::<Boot>, None);
     }
     match Boot::read(&view).await {

@@ -3,6 +3,7 @@
 import json
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 from notes_store import INJECTIONS, memory_id
 from playwright.sync_api import expect
@@ -52,14 +53,15 @@ def has_strict_policy(viewer):
 
 def needs_cookie_and_key(viewer):
     """Without the cookie or the key every request is refused, and the page says what to do"""
-    for cookie, key in (("", ""), ("loci_view=guess", "guess")):
+    name = f"loci_view_{urlsplit(viewer.origin).port}"
+    for cookie, key in (("", ""), (f"{name}=guess", "guess")):
         request = urllib.request.Request(f"{viewer.origin}/api/status", headers={"Cookie": cookie, "Loci-View-Key": key})
         try:
             with urllib.request.urlopen(request) as response:
                 raise AssertionError(f"answered {response.status}")
         except urllib.error.HTTPError as error:
             assert error.code == 401, error.code
-    [cookie] = [found for found in viewer.context.cookies() if found["name"] == "loci_view"]
+    [cookie] = [found for found in viewer.context.cookies() if found["name"] == name]
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict"
     stranger = viewer.context.browser.new_context()
     page = stranger.new_page()

@@ -9,7 +9,7 @@ function buildTimeTravel() {
   const box = document.getElementById("time-travel");
   if (!boot.time_travel || !box) return;
   const oldest = Date.parse(`${boot.facets.month[0]?.value ?? dayKey(new Date().toISOString()).slice(0, 7)}-01T00:00:00`);
-  const days = Math.max(1, Math.ceil((Date.now() - oldest) / DAY_MS));
+  const days = Math.max(1, Math.floor((Date.now() - oldest) / DAY_MS));
   let timer = 0;
   const slider = h("input", {
     id: "as-of",
@@ -19,18 +19,15 @@ function buildTimeTravel() {
     value: String(days),
     "aria-label": "Show the store as it was known on a day",
     "aria-valuetext": "now",
-    oninput: () => travel(Number(slider.value) >= days ? "" : new Date(oldest + (Number(slider.value) + 1) * DAY_MS - 1000).toISOString()),
+    oninput: () => travel(Number(slider.value) >= days ? Infinity : oldest + (Number(slider.value) + 1) * DAY_MS - 1000),
   });
   const exact = h("input", {
     type: "datetime-local",
     step: "1",
     "aria-label": "Show the store as it was known at this time",
-    onchange: () => {
-      const time = Date.parse(exact.value);
-      travel(Number.isNaN(time) || time >= Date.now() ? "" : new Date(time).toISOString());
-    },
+    onchange: () => travel(Date.parse(exact.value)),
   });
-  const back = button("Now", () => travel(""), { kind: "small-button" });
+  const back = button("Now", () => travel(Infinity), { kind: "small-button" });
   const since = button("What changed since", () => go(address("changes", "", { since: asOf })), { kind: "small-button" });
   box.append(icon("history"), slider, exact, back, since);
   show();
@@ -46,9 +43,9 @@ function buildTimeTravel() {
     document.body.classList.toggle("in-the-past", Boolean(time));
   }
 
-  /** Goes to a time; empty is now. */
-  function travel(/** @type {string} */ to) {
-    asOf = to;
+  /** Goes to a time; what is not in the past is now. */
+  function travel(/** @type {number} */ to) {
+    asOf = to < Date.now() ? new Date(to).toISOString() : "";
     show();
     clearTimeout(timer);
     timer = setTimeout(() => {

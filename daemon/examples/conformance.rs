@@ -195,6 +195,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let guard = Guard::new(service, Access::Everybody);
     println!("http://{address}/mcp");
     let router = routes(&guard, &OwnAddress::new(address), Fixtures(handler));
-    server::serve(listener, router, CancellationToken::new(), TaskTracker::new()).await;
+    server::serve(
+        listener,
+        router,
+        server::Users::Everybody,
+        CancellationToken::new(),
+        TaskTracker::new(),
+    )
+    .await;
     Ok(())
 }

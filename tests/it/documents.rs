@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Commands that are only parsed, by their beginning, and why.
-const NOT_RUN: [(&str, &str); 10] = [
+const NOT_RUN: [(&str, &str); 12] = [
     ("demo", "the build server runs it; it downloads the model"),
     ("model download", "it uses the network"),
     ("ctl install", "it changes the services of the machine"),
@@ -23,6 +23,8 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("eval", "it needs the model: tests/it/eval.rs"),
     ("re-embed", "it needs the model: tests/it/reembed.rs"),
     ("mcp", "agents run it"),
+    ("serve --http", "it does not end: tests/it/http_door.rs"),
+    ("view", "it does not end: tests/it/view.rs"),
     ("browse", "it needs a terminal: tests/it/browse.rs"),
     ("top", "it needs a terminal: tests/it/browse.rs"),
 ];

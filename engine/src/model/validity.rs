@@ -69,7 +69,9 @@ fn check(metadata: &Map<String, Value>) -> Result<()> {
     }
     let start = from(metadata).and_then(time::moment_of);
     let end = to(metadata).and_then(|text| time::end_of(text, VALID_TO).ok());
-    if start.zip(end).is_some_and(|(start, end)| end < start) {
+    // The end of a day is the beginning of the next one.
+    let is_moment = from(metadata) == to(metadata);
+    if !is_moment && start.zip(end).is_some_and(|(start, end)| end <= start) {
         return Err(Failure::invalid(VALID_TO, "is before valid_from")
             .hint("Give the last day on which it is true")
             .into());
@@ -106,6 +108,8 @@ mod tests {
         let early = Given { from: None, to: Some("2026-02-28") };
         let error = early.write(&mut fact.clone()).expect_err("it ends before it begins");
         assert!(error.to_string().contains("valid_to"), "{error}");
+        let eve = Given { from: Some("2026-03-02"), to: None };
+        assert!(eve.write(&mut fact.clone()).is_err(), "the day before ends as it begins");
         let bad = Given { from: Some("spring"), to: None };
         let error = bad.write(&mut fact.clone()).expect_err("it is no date");
         assert!(error.to_string().contains("valid_from"), "{error}");

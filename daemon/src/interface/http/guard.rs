@@ -188,9 +188,10 @@ pub async fn read_body(
     next: Next,
 ) -> Result<Response, Response> {
     check_body_headers(request.headers()).map_err(IntoResponse::into_response)?;
-    let permit = wait_for_permit(&guard).await.map_err(IntoResponse::into_response)?;
     let (parts, body) = request.into_parts();
+    // Before it counts as in progress, so that a client that sends slowly holds up no other.
     let body = receive(body).await.map_err(IntoResponse::into_response)?;
+    let permit = wait_for_permit(&guard).await.map_err(IntoResponse::into_response)?;
     if let Some(fault) = faults::find(&body) {
         return Err(fault_response(fault));
     }

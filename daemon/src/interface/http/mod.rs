@@ -9,6 +9,7 @@
 pub mod guard;
 pub mod opening;
 pub mod own_address;
+pub mod peer;
 pub mod refusal;
 pub mod routes;
 pub mod server;

@@ -7,7 +7,7 @@ use crate::interface::agents::mcp::McpHandler;
 use crate::interface::http::guard::{Access, Guard};
 use crate::interface::http::own_address::OwnAddress;
 use crate::interface::http::routes::routes;
-use crate::interface::http::server;
+use crate::interface::http::server::{self, Users};
 use crate::interface::http::sessions::{HttpSessions, IDLE_LIMIT};
 use crate::service::Service;
 use loci_proto::error::{Code, Failure};
@@ -103,7 +103,7 @@ async fn open_reserved(
     let router = routes(&guard, &OwnAddress::new(address), handler);
     let tasks = context.tasks.clone();
     context.tasks.spawn(end_idle_sessions(sessions, closing.clone()));
-    context.tasks.spawn(server::serve(listener, router, closing.clone(), tasks));
+    context.tasks.spawn(server::serve(listener, router, Users::Everybody, closing.clone(), tasks));
     let url = format!("http://{address}/mcp");
     tracing::info!(%url, "HTTP server opened");
     let token_file = context.tokens.path().to_owned();

@@ -2,6 +2,7 @@
 //!
 //! Not here: what a request may do (`guard`), the paths (`routes`), whether it is opened (`opening`).
 
+use crate::interface::http::peer;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,10 +21,21 @@ use tokio_util::task::TaskTracker;
 const MAX_CONNECTIONS: usize = 64;
 /// Maximum time for the headers of a request to arrive, and for an idle connection to send the next request.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
+/// Maximum time that a connection may take to end after the server was closed: a client that does not read its answer would hold it.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 /// Maximum size of the headers of a request, in bytes.
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Pause after a failed accept, for example when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Whose connections are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Users {
+    /// Those of every user of this machine: who has a token may run under another one.
+    Everybody,
+    /// Those of the user whose daemon this is, where the system tells it.
+    Own,
+}
 
 /// Binds the address.
 ///
@@ -42,6 +54,7 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
 pub async fn serve(
     listener: TcpListener,
     router: Router,
+    users: Users,
     closing: CancellationToken,
     tasks: TaskTracker,
 ) {
@@ -59,10 +72,13 @@ pub async fn serve(
         match accepted {
             Ok((stream, _)) => {
                 has_warned = false;
+                let is_admitted = users == Users::Everybody || peer::is_own_user(&stream);
                 let connection = serve_connection(stream, router.clone(), closing.clone());
                 tasks.spawn(async move {
                     let _permit = permit;
-                    connection.await;
+                    if is_admitted {
+                        connection.await;
+                    }
                 });
             }
             Err(error) => {
@@ -91,7 +107,10 @@ async fn serve_connection(stream: TcpStream, router: Router, closing: Cancellati
         served = connection.as_mut() => served,
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            match tokio::time::timeout(CLOSE_DEADLINE, connection).await {
+                Ok(served) => served,
+                Err(_) => return,
+            }
         }
     };
     if let Err(error) = served {

@@ -167,6 +167,10 @@ fn check(tokens: &[StoredToken]) -> Result<(), Failure> {
             let message = format!("has two tokens named {}", token.name);
             return Err(Failure::new(Code::Invalid, message));
         }
+        if tokens[..at].iter().any(|other| other.secret == token.secret) {
+            let message = format!("has two tokens with the secret of {}", token.name);
+            return Err(Failure::new(Code::Invalid, message));
+        }
         let is_plain = token.secret.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain || !(MIN_SECRET_CHARS..=MAX_SECRET_CHARS).contains(&token.secret.len()) {
             let message = format!(

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loci_proto::error::{Code, Failure};
+use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -35,6 +36,8 @@ struct Secrets {
     cookie_name: String,
     cookie: String,
     key: String,
+    /// What only this server and its page know; it is never sent again.
+    proof_secret: String,
 }
 
 impl Access {
@@ -49,8 +52,15 @@ impl Access {
             cookie_name: format!("{COOKIE_PREFIX}{port}"),
             cookie: secret()?,
             key: secret()?,
+            proof_secret: secret()?,
         };
         Ok((Self(Arc::new(secrets)), token))
+    }
+
+    /// Returns true for the token of the link, until it was taken.
+    pub fn knows(&self, given: &str) -> bool {
+        let token = self.0.token.lock().unwrap_or_else(PoisonError::into_inner);
+        token.as_deref().is_some_and(|token| is_equal(token, given))
     }
 
     /// Returns true for the token of the link, once.
@@ -74,6 +84,19 @@ impl Access {
     #[must_use]
     pub fn key(&self) -> &str {
         &self.0.key
+    }
+
+    /// Returns what the page knows this server by.
+    #[must_use]
+    pub fn proof_secret(&self) -> &str {
+        &self.0.proof_secret
+    }
+
+    /// Returns the answer to a number that the page has chosen: it shows that this is the server that made the page, and not another one
+    /// that listens at the port since.
+    #[must_use]
+    pub fn proof(&self, nonce: &str) -> String {
+        hexadecimal(&Sha256::digest(format!("{}:{nonce}", self.0.proof_secret)))
     }
 
     fn has_key(&self, headers: &HeaderMap) -> bool {
@@ -121,11 +144,15 @@ fn secret() -> Result<String, Failure> {
     getrandom::fill(&mut bytes).map_err(|e| {
         Failure::new(Code::Internal, format!("the system gives no random numbers: {e}"))
     })?;
-    Ok(bytes.iter().fold(String::new(), |mut secret, byte| {
+    Ok(hexadecimal(&bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string cannot fail.
-        let _ = write!(secret, "{byte:02x}");
-        secret
-    }))
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

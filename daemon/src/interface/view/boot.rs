@@ -24,6 +24,8 @@ pub struct Boot {
     version: &'static str,
     /// What the page sends with each request in the header `Loci-View-Key`.
     key: String,
+    /// What the page knows this server by ([`Access::proof`](crate::interface::view::access::Access::proof)).
+    proof_secret: String,
     /// The session of the command, for the bodies of the page's requests.
     session: Session,
     /// Id and name of the project of the command's folder.
@@ -59,6 +61,7 @@ impl Boot {
         Ok(Self {
             version: loci_proto::VERSION,
             key: view.access.key().to_owned(),
+            proof_secret: view.access.proof_secret().to_owned(),
             project: json!({"id": group.id, "name": group.name}),
             time_travel: true,
             groups: groups["groups"].take(),

@@ -4,7 +4,7 @@
 
 use crate::interface::admin::context::AdminContext;
 use crate::interface::http::own_address::OwnAddress;
-use crate::interface::http::server;
+use crate::interface::http::server::{self, Users};
 use crate::interface::view::access::Access;
 use crate::interface::view::context::ViewContext;
 use crate::interface::view::routes::routes;
@@ -73,7 +73,7 @@ pub(crate) async fn open(
     };
     let router = routes(&view, &OwnAddress::new(address));
     let tasks = admin.listener.tasks.clone();
-    admin.listener.tasks.spawn(server::serve(listener, router, closing.clone(), tasks));
+    admin.listener.tasks.spawn(server::serve(listener, router, Users::Own, closing.clone(), tasks));
     service.viewers.add(address);
     tracing::info!(%address, "viewer opened");
     let opened = Opened { link: format!("http://{address}/open/{token}") };

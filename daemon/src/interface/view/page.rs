@@ -61,6 +61,7 @@ const SCRIPTS: &[(&str, &str)] = assets![
     "virtual.js",
 ];
 
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
@@ -142,6 +143,8 @@ pub fn page(boot: &impl Serialize, cookie: Option<String>) -> Response {
     set(CROSS_ORIGIN_RESOURCE_POLICY, "same-origin");
     if let Some(cookie) = cookie {
         set(SET_COOKIE, &cookie);
+        // Ends service workers that an earlier server left at this port.
+        set(CLEAR_SITE_DATA, "\"storage\"");
     }
     (headers, Html([before_boot, boot.as_str(), after_boot].concat())).into_response()
 }

@@ -13,7 +13,7 @@ use crate::interface::view::events::events;
 use crate::interface::view::page::page;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, ORIGIN};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -94,7 +94,8 @@ pub fn routes(view: &ViewContext, address: &OwnAddress) -> Router {
         .with_state(view.clone())
         .merge(streams)
         .layer(from_fn_with_state(view.access.clone(), authenticate))
-        .layer(from_fn(check_change));
+        .layer(from_fn(check_change))
+        .layer(from_fn(check_site));
     Router::new()
         .route("/open/{token}", get(open))
         .route("/", get(async || page(&None::<Boot>, None)))
@@ -112,15 +113,32 @@ async fn open(
     State(view): State<ViewContext>,
     Path(token): Path<String>,
     method: Method,
+    headers: HeaderMap,
 ) -> Response {
-    // A HEAD request only looks whether there is a page.
-    if method != Method::GET || !view.access.take(&token) {
+    if method != Method::GET || !opens_page(&headers) || !view.access.knows(&token) {
         return page(&None::<Boot>, None);
     }
-    match Boot::read(&view).await {
-        Ok(boot) => page(&boot, Some(view.access.set_cookie())),
-        Err(failure) => error_response(failure),
+    // Read first: a link whose page cannot be shown still works.
+    let boot = match Boot::read(&view).await {
+        Ok(boot) => boot,
+        Err(failure) => return error_response(failure),
+    };
+    if !view.access.take(&token) {
+        return page(&None::<Boot>, None);
     }
+    page(&boot, Some(view.access.set_cookie()))
+}
+
+/// Returns false for a request that only looks at the link, for example for a preview, and for one of a script: a service worker that an
+/// earlier server left at this port would read the answer. Programs that are no browsers send none of these headers.
+fn opens_page(headers: &HeaderMap) -> bool {
+    let is = |name: &str, allowed: &str| {
+        headers.get(name).is_none_or(|value| value.as_bytes() == allowed.as_bytes())
+    };
+    is("sec-fetch-dest", "document")
+        && is("sec-fetch-mode", "navigate")
+        && !headers.contains_key("sec-purpose")
+        && !headers.contains_key("purpose")
 }
 
 /// `POST /api/verbs/NAME` and `POST /api/long/NAME`.
@@ -156,6 +174,15 @@ async fn backups(State(view): State<ViewContext>) -> Response {
     match view.admin.service.list_backups().await {
         Ok(backups) => Json(BackupList { backups }).into_response(),
         Err(failure) => error_response(failure),
+    }
+}
+
+/// A request that does not come from the viewer's own page is refused, also one that only reads: pages on other ports of this machine are of
+/// the same site, and their requests have the cookie.
+async fn check_site(request: Request, next: Next) -> Result<Response, Refusal> {
+    match request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes) {
+        None | Some(b"same-origin") => Ok(next.run(request).await),
+        Some(_) => Err(Refusal::Foreign("Sec-Fetch-Site")),
     }
 }
 

@@ -2,6 +2,7 @@
 # Tests the viewer in Chromium: installs what that needs under target/view (once), checks the page's script, then runs each case.
 #
 #   tests/view/run.sh [LOCI [CASE…]]     LOCI: the binary under test, by default target/release/loci; locid must be in its folder
+#   tests/view/run.sh --prepare          installs everything and encodes the store, and runs no case
 #
 # Needs python3 (3.10 or newer) with pip and venv, and the model (`loci model download`). Installs npm with pip if it is missing, and
 # Debian's package `chromium` where this user may; without a Chromium the cases are skipped, and the file LOCI_SKIPPED says so. The first
@@ -12,7 +13,12 @@ shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-loci=${1:-$root/target/release/loci}
+loci=$root/target/release/loci
+prepares=
+case ${1:-} in
+    --prepare) prepares=1 ;;
+    ?*) loci=$1 ;;
+esac
 tools=$root/target/view
 python=$tools/playwright/bin/python
 node=24.19.0
@@ -97,4 +103,5 @@ install_packages
 check_script
 find_chromium
 install_playwright
+[ -z "$prepares" ] || exec "$python" "$here/prepare.py" "$loci"
 exec "$python" "$here/main.py" "$loci" "$chromium" "$tools/packages" "${@:2}"

@@ -42,7 +42,7 @@ class Viewer:
 
     def start(self):
         """Fills the store, opens the viewer and the first page; returns that page."""
-        self.loci("import", "--mine", str(self._encoded_notes()))
+        self.loci("import", "--mine", str(self.encoded_notes()))
         self.loci("list", "--all-groups")
         self.pid = self.home.status()["pid"]
         self.memory_before = self.memory()
@@ -56,7 +56,7 @@ class Viewer:
             return None
         return int(re.search(r"^RssAnon:\s+(\d+)", status, re.MULTILINE)[1])
 
-    def _encoded_notes(self):
+    def encoded_notes(self):
         """The export of the notes with their vectors; encodes them the first time, which takes a minute."""
         notes = self.home.root / "notes.jsonl"
         notes_store.write(notes, MEMORIES)

@@ -210,11 +210,13 @@ function actsOf(/** @type {any[]} */ acts, /** @type {string} */ id) {
   );
 }
 
+/** The button that undoes an act, or makes it again. */
 function undoButton(/** @type {any} */ act) {
-  if (act.undone_at || asOf) return "";
-  const made = button("Undo", () => undoAct(act), { kind: "small-button", title: `Undo act ${act.id}` });
+  if (asOf) return "";
+  const label = act.undone_at ? "Redo" : "Undo";
+  const made = button(label, () => (act.undone_at ? redoAct(act) : undoAct(act)), { kind: "small-button", title: `${label} act ${act.id}` });
   made.dataset.key = `undo-${act.id}`;
-  made.setAttribute("aria-label", `Undo: ${actName(act.act)}, act ${act.id}`);
+  made.setAttribute("aria-label", `${label}: ${actName(act.act)}, act ${act.id}`);
   return made;
 }
 

@@ -51,7 +51,7 @@ function memoryPicker(label, options) {
                 typeMark(memory.type ?? "semantic"),
                 " ",
                 visibleText(oneLine(memory.content ?? memory.preview).slice(0, 200)),
-                h("span", { class: "muted small" }, ` ${shortTime(memory.created_at)}`),
+                h("span", { class: "muted small" }, ` ${memory.group ? `${visibleString(memory.group)} · ` : ""}${shortTime(memory.created_at)}`),
               ),
             ),
           ),
@@ -61,6 +61,13 @@ function memoryPicker(label, options) {
       results.textContent = sentenceOf(error);
     }
   }
+  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const first = results.querySelector("input");
+    if (event.key !== "ArrowDown" || !first) return;
+    event.preventDefault();
+    first.focus();
+    first.click();
+  });
   if (options.text) find();
   return { picker, results };
 }

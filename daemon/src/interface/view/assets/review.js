@@ -98,7 +98,7 @@ function reviewView(/** @type {Route} */ route) {
   });
   const intros = /** @type {Record<string, string>} */ ({
     conflicts: "Memories that look like two versions of one fact. Keep what is true; everything here can be undone.",
-    candidates: "Memories that no person has confirmed. Agents are given them only when they ask for candidates.",
+    candidates: "Memories that no person has confirmed. A search gives them to agents last and marked; briefs and hooks never have them.",
     flagged: "Texts that look like an order to a model, or that disagree with a memory that you trust more. Confirm what is right.",
     imported: "Memories of an import that you have not confirmed.",
   });
@@ -150,7 +150,9 @@ function drawPairs(/** @type {any} */ reply) {
         h("p", null, memoryLink(memory.id, visibleText(memory.content ?? memory.preview))),
       );
     const keep = (/** @type {any} */ winner, /** @type {any} */ loser) =>
-      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }));
+      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }), textOf(loser));
+    const made = (/** @type {string} */ label, /** @type {() => any} */ act, /** @type {any} */ about, /** @type {string} */ kind = "") =>
+      named(button(label, act, { kind: `small-button ${kind}` }), `${label}: ${visibleString(oneLine(textOf(about)).slice(0, 80))}`);
     return h(
       "article",
       { class: "item card", tabindex: "-1" },
@@ -160,12 +162,12 @@ function drawPairs(/** @type {any} */ reply) {
       h(
         "div",
         { class: "toolbar" },
-        button("Newer is right", () => keep(newer, older), { kind: "small-button primary" }),
-        button("Older is right", () => keep(older, newer), { kind: "small-button" }),
-        button("Keep both", () => keepBoth(pair), { kind: "small-button" }),
-        button("Merge", () => mergeMemories(newer.id, older.id), { kind: "small-button" }),
-        button("Forget newer", () => forgetMemory({ ...newer, status: "active" }), { kind: "small-button danger" }),
-        button("Forget older", () => forgetMemory({ ...older, status: "active" }), { kind: "small-button danger" }),
+        made("Newer is right", () => keep(newer, older), newer, "primary"),
+        made("Older is right", () => keep(older, newer), older),
+        made("Keep both", () => keepBoth(pair), newer),
+        made("Merge", () => mergeMemories(newer.id, older.id), newer),
+        made("Forget newer", () => forgetMemory({ ...newer, status: "active" }), newer, "danger"),
+        made("Forget older", () => forgetMemory({ ...older, status: "active" }), older, "danger"),
       ),
     );
   });
@@ -174,8 +176,11 @@ function drawPairs(/** @type {any} */ reply) {
 /** Records that both memories of a pair are right. Nothing of them changes, and the pair can be listed again. */
 async function keepBoth(/** @type {any} */ pair) {
   try {
-    await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
-    toast("Both kept; the pair is not listed again", { action: ["List kept pairs", () => go(address("review", "", { all: "1" }))] });
+    await inTurn(() => call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group }));
+    const message = toast("Both kept; the pair is not listed again", {
+      action: ["List kept pairs", () => go(address("review", "", { all: "1" }))],
+    });
+    rememberFinal("Both kept", "The memories are as they were; “Also pairs that were kept” lists the pair.", message);
     refreshView();
   } catch (error) {
     tellFailure(error);
@@ -208,15 +213,32 @@ function drawWaiting(/** @type {any} */ reply, /** @type {string} */ tab) {
         h(
           "div",
           { class: "toolbar" },
-          button("Confirm", () => confirmMemory(memory), { kind: "small-button primary" }),
-          button("Edit", () => editMemory(memory), { kind: "small-button" }),
-          button("Forget", () => forgetMemory(memory), { kind: "small-button danger" }),
-          button("Reject", () => forgetWithReason(memory, true), { kind: "small-button" }),
+          waitingTools(memory),
           h("a", { class: "button small-button", href: address("memory", memory.id) }, "Open"),
         ),
       ),
     ),
   ];
+}
+
+/** What can be done with a memory that waits. To reject a candidate is to forget it. */
+function waitingTools(/** @type {any} */ memory) {
+  const text = visibleString(oneLine(textOf(memory)).slice(0, 80));
+  const isCandidate = memory.status === "candidate";
+  const made = (/** @type {string} */ label, /** @type {() => any} */ act, /** @type {string} */ kind = "") =>
+    named(button(label, act, { kind: `small-button ${kind}` }), `${label}: ${text}`);
+  return [
+    made("Confirm", () => confirmMemory(memory), "primary"),
+    made("Edit", () => editMemory(memory)),
+    isCandidate ? made("Reject", () => rejectCandidate(memory), "danger") : made("Forget", () => forgetMemory(memory), "danger"),
+    memory.status === "active" && made("Reject", () => forgetWithReason(memory, true)),
+  ];
+}
+
+/** Gives a control the name that says what it acts on. */
+function named(/** @type {any} */ control, /** @type {string} */ name) {
+  control.setAttribute("aria-label", name);
+  return control;
 }
 
 /** Confirms all imported memories without flags, after saying how many. */

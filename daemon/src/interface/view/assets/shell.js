@@ -220,9 +220,12 @@ function openDialog(title, body, choices, kind = "") {
     const choose = async (/** @type {any} */ value) => {
       if (isChoosing) return;
       isChoosing = true;
-      const chosen = typeof value === "function" ? await value() : value;
-      isChoosing = false;
-      if (chosen !== undefined) finish(chosen);
+      try {
+        const chosen = typeof value === "function" ? await value() : value;
+        if (chosen !== undefined) finish(chosen);
+      } finally {
+        isChoosing = false;
+      }
     };
     // Behind it nothing can be done any more.
     const isFinal = kind === "signed-out";
@@ -279,8 +282,11 @@ function openDialog(title, body, choices, kind = "") {
 
 /** Says that the page is no longer signed in, and how to go on. */
 function showSignedOut(/** @type {string} */ reason) {
-  const next = h("p", null, "Run ", h("code", null, "loci view"), " again and open its link.");
-  showEnd("Signed out", [h("p", null, reason || "This page is no longer signed in, or the daemon has started again."), next]);
+  showEnd("Signed out", [h("p", null, reason || "This page is no longer signed in, or the daemon has started again."), nextLink()]);
+}
+
+function nextLink() {
+  return h("p", null, "Run ", h("code", null, "loci view"), " again and open its link.");
 }
 
 /** Says why the page has ended; what it could undo is forgotten, and it sends nothing any more. */

@@ -8,7 +8,11 @@
  */
 
 /** Changes of this page, and those that it undid. */
-const changes = { done: /** @type {Change[]} */ ([]), undone: /** @type {Change[]} */ ([]), turn: /** @type {Promise<any>} */ (Promise.resolve()) };
+const changes = {
+  done: /** @type {Change[]} */ ([]),
+  undone: /** @type {Change[]} */ ([]),
+  turn: /** @type {Promise<any>} */ (Promise.resolve()),
+};
 
 /** After this time an undo of what this page did is asked about first, in milliseconds. */
 const RECENT_MS = 10 * 60_000;

@@ -44,7 +44,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
         "States the same: ",
         result.also.map((/** @type {string} */ id) => [memoryLink(id, shortId(id)), " "]),
       ),
-    result?.stale && h("p", { class: "small" }, result.stale),
+    result?.stale && h("p", { class: "small" }, visibleText(result.stale)),
   ];
 }
 
@@ -101,7 +101,7 @@ function relationsOf(/** @type {any} */ reply, /** @type {() => Promise<void>} *
     return h(
       "li",
       null,
-      h("span", { class: "predicate" }, relation.object ? `${relation.predicate} →` : `← ${relation.predicate}`),
+      h("span", { class: "predicate" }, visibleText(relation.object ? `${relation.predicate} →` : `← ${relation.predicate}`)),
       " ",
       memoryLink(other.id, visibleText(other.preview)),
       relation.confidence !== undefined && h("span", { class: "muted small" }, ` ${percent(relation.confidence)}`),
@@ -191,7 +191,7 @@ function actSummary(/** @type {any} */ act, /** @type {string} */ only = "") {
       "p",
       null,
       h("strong", null, actName(act.act)),
-      ` · ${act.client ?? "loci"} · `,
+      ` · ${visibleString(act.client ?? "loci")} · `,
       timeOf(act.at),
       ` · ${counted(act.rows, "row")}`,
       act.undone_at && h("span", { class: "mark undone" }, "undone"),
@@ -214,7 +214,8 @@ function actsOf(/** @type {any[]} */ acts, /** @type {string} */ id) {
 function undoButton(/** @type {any} */ act) {
   if (asOf) return "";
   const label = act.undone_at ? "Redo" : "Undo";
-  const made = button(label, () => (act.undone_at ? redoAct(act) : undoAct(act)), { kind: "small-button", title: `${label} act ${act.id}` });
+  const press = () => (act.undone_at ? redoAct(act) : undoAct(act));
+  const made = button(label, press, { kind: "small-button", title: `${label} act ${act.id}` });
   made.dataset.key = `undo-${act.id}`;
   made.setAttribute("aria-label", `${label}: ${actName(act.act)}, act ${act.id}`);
   return made;

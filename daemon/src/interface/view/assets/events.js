@@ -17,7 +17,11 @@ const live = { timer: 0, refreshedAt: 0, countedAt: 0, isWaiting: false, source:
  * What is known of the server: `unproved` until it has shown that it knows the secret of this page, `lost` from the moment the stream breaks,
  * `ended` if it is another program or does not know this page.
  */
-const server = { state: /** @type {"unproved" | "proved" | "lost" | "ended"} */ ("unproved"), reason: "", waiting: /** @type {(() => void)[]} */ ([]) };
+const server = {
+  state: /** @type {"unproved" | "proved" | "lost" | "ended"} */ ("unproved"),
+  reason: "",
+  waiting: /** @type {(() => void)[]} */ ([]),
+};
 
 /** Waits for the proof at the start of the page; fails if there is no connection. */
 async function waitForProof() {

@@ -108,9 +108,10 @@ function percent(/** @type {number} */ share) {
  */
 function storedBy(memory) {
   if (memory.origin === "person") return "you";
-  if (memory.origin === "import") return memory.client ? `${memory.client} (import)` : "an import";
+  const client = visibleString(memory.client ?? "");
+  if (memory.origin === "import") return client ? `${client} (import)` : "an import";
   if (memory.origin === "maintenance") return "maintenance";
-  return memory.client ?? "an agent";
+  return client || "an agent";
 }
 
 /** Writes the last characters of an id, by which `loci inspect` finds it. */

@@ -108,7 +108,8 @@ async function newMemory() {
     TYPES.map((name) => [name, `${name}: ${TYPE_HINTS[name]}`]),
     "semantic",
   );
-  const project = projectSelect(shown.route.query.get("project") ?? "", `${visibleString(boot.project?.name ?? "none")} (the folder of loci view)`);
+  const here = `${visibleString(boot.project?.name ?? "none")} (the folder of loci view)`;
+  const project = projectSelect(shown.route.query.get("project") ?? "", here);
   const fault = h("p", { class: "failed", role: "alert" });
   const body = [
     field("Text", content, "One statement that can be understood alone, with names and full dates."),

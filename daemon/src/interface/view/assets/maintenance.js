@@ -112,7 +112,8 @@ function pauseMaintenance(/** @type {boolean} */ isPaused) {
     try {
       await to(isPaused);
       const label = isPaused ? "Maintenance is paused" : "Maintenance runs again";
-      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], switchBack: () => to(!isPaused), switchAgain: () => to(isPaused) });
+      const ways = { switchBack: () => to(!isPaused), switchAgain: () => to(isPaused) };
+      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], ...ways });
       refreshView();
     } catch (error) {
       tellFailure(error);

@@ -133,7 +133,7 @@ function memoriesView(route) {
     const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
     chips.replaceChildren(
       ...names.map((name) =>
-        button(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`, () => choose(name, ""), {
+        button(visibleString(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`), () => choose(name, ""), {
           icon: "close",
           kind: "chip",
           title: "Remove this filter",

@@ -2,7 +2,7 @@
 
 /** A choice of projects. */
 function projectSelect(/** @type {string} */ chosen, /** @type {string} */ none) {
-  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, group.name]))], chosen, {
+  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, visibleString(group.name)]))], chosen, {
     name: "project",
   });
 }
@@ -51,7 +51,11 @@ function memoryPicker(label, options) {
                 typeMark(memory.type ?? "semantic"),
                 " ",
                 visibleText(oneLine(memory.content ?? memory.preview).slice(0, 200)),
-                h("span", { class: "muted small" }, ` ${memory.group ? `${visibleString(memory.group)} · ` : ""}${shortTime(memory.created_at)}`),
+                h(
+                  "span",
+                  { class: "muted small" },
+                  ` ${memory.group ? `${visibleString(memory.group)} · ` : ""}${shortTime(memory.created_at)}`,
+                ),
               ),
             ),
           ),

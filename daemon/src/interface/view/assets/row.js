@@ -32,7 +32,7 @@ function marksOf(memory) {
   if (memory.trust === "person") marks.push(h("span", { class: "mark trust-person", title: TRUST_HINTS.person }, "yours"));
   if (memory.trust === "import") marks.push(h("span", { class: "mark trust-import", title: TRUST_HINTS.import }, "imported"));
   for (const flag of memory.flags ?? [])
-    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${flag}`));
+    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${visibleString(flag)}`));
   return marks;
 }
 
@@ -125,7 +125,7 @@ function fillRow(row, memory, context) {
   else text.textContent = content;
   type.className = `row-type type type-${memory.type}`;
   type.textContent = memory.type;
-  meta.textContent = [memory.group, storedBy(memory), shortTime(memory.created_at)].filter(Boolean).join(" · ");
+  meta.textContent = [visibleString(memory.group ?? ""), storedBy(memory), shortTime(memory.created_at)].filter(Boolean).join(" · ");
   marks.replaceChildren(...(context.isMarked ? [h("span", { class: "mark chosen" }, "marked")] : []), ...marksOf(memory));
   if (memory.score === undefined) score.textContent = "";
   else score.replaceChildren(scoreBar(memory.score, memory.why, context.best), h("span", { class: "score" }, memory.score.toFixed(2)));

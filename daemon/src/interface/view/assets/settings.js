@@ -128,7 +128,8 @@ function switchProject(/** @type {any} */ group) {
     try {
       const reply = await to(!group.off);
       const label = `loci is ${reply.state} in ${visibleString(reply.name)}`;
-      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], switchBack: () => to(Boolean(group.off)), switchAgain: () => to(!group.off) });
+      const ways = { switchBack: () => to(Boolean(group.off)), switchAgain: () => to(!group.off) };
+      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], ...ways });
       refreshView();
     } catch (error) {
       tellFailure(error);

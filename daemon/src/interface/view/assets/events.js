@@ -6,7 +6,7 @@ const GATHER_MS = 200;
 const REFRESH_MS = 1000;
 const COUNT_MS = 5000;
 
-/** Time until a broken stream is opened again, until a page gives up waiting for a proof, and until another tab should have answered, in ms. */
+/** Time until a broken stream is opened again, a page gives up waiting for a proof, and another tab should have answered, in milliseconds. */
 const AGAIN_MS = 1500;
 const PROOF_MS = 10_000;
 const TAB_MS = 3000;
@@ -14,8 +14,8 @@ const TAB_MS = 3000;
 const live = { timer: 0, refreshedAt: 0, countedAt: 0, isWaiting: false, source: /** @type {EventSource | null} */ (null) };
 
 /**
- * What is known of the server: `unproved` until it has shown that it knows the secret of this page, `lost` from the moment the stream breaks,
- * `ended` if it is another program or does not know this page.
+ * What is known of the server: `unproved` until it has shown that it knows the secret of this page, `lost` from the moment the stream
+ * breaks, `ended` if it is another program or does not know this page.
  */
 const server = {
   state: /** @type {"unproved" | "proved" | "lost" | "ended"} */ ("unproved"),

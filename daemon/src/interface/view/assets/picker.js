@@ -2,9 +2,8 @@
 
 /** A choice of projects. */
 function projectSelect(/** @type {string} */ chosen, /** @type {string} */ none) {
-  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, visibleString(group.name)]))], chosen, {
-    name: "project",
-  });
+  const projects = boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, visibleString(group.name)]));
+  return select([["", none], ...projects], chosen, { name: "project" });
 }
 
 /**

@@ -213,8 +213,8 @@ function openDialog(title, body, choices, kind = "") {
     const leave = async () => {
       const isWritten = [...dialog.querySelectorAll("textarea")].some((text) => text.value !== text.defaultValue && text.value.trim());
       const question = h("p", null, "What you wrote is not saved.");
-      if (isWritten && !(await openDialog("Throw the text away?", question, [{ label: "Throw away", value: true, kind: "danger" }]))) return;
-      finish(null);
+      const choices = [{ label: "Throw away", value: true, kind: "danger" }];
+      if (!isWritten || (await openDialog("Throw the text away?", question, choices))) finish(null);
     };
     let isChoosing = false;
     const choose = async (/** @type {any} */ value) => {

@@ -17,7 +17,8 @@ async function start() {
 /** A service worker of an earlier program at this address sees and changes every request: it is removed, and nothing is sent. */
 async function isControlled() {
   if (!navigator.serviceWorker?.controller) return false;
-  showEnd("Another program controls this address", h("p", null, "Run ", h("code", null, "loci view"), " without --port and open its link."));
+  const next = h("p", null, "Run ", h("code", null, "loci view"), " without --port and open its link.");
+  showEnd("Another program controls this address", next);
   const workers = await navigator.serviceWorker.getRegistrations().catch(() => []);
   await Promise.allSettled(workers.map((worker) => worker.unregister()));
   return true;

@@ -42,9 +42,9 @@ def undoes_what_the_page_did_last(viewer):
     page.keyboard.press("Escape")
 
 
-def viewer_memory(viewer, identity):
+def viewer_memory(viewer, identity, *arguments):
     """What is stored of a memory."""
-    return json.loads(viewer.loci("inspect", identity, "--json"))["memory"]
+    return {"pinned": False} | json.loads(viewer.loci("inspect", identity, "--json", *arguments))["memory"]
 
 
 def undoes_switches_and_tells_what_it_cannot(viewer):
@@ -85,7 +85,8 @@ def stores_where_the_old_one_is(viewer):
     dialog(page).locator("textarea[name=content]").fill("The invoices of the billing project are sent on the tenth.")
     dialog(page).get_by_role("button", name="Supersede").click()
     toast(page, "Superseded")
-    new = viewer_memory(viewer, viewer_memory(viewer, old)["superseded_by"])
+    billing = ("--group", "billing")
+    new = viewer_memory(viewer, viewer_memory(viewer, old, *billing)["superseded_by"], *billing)
     assert (new["group"], new["scope"]) == ("billing", "group"), new
     left = viewer.add("The terminal in Hall A opens at seven.")
     right = viewer.add("Hall A has a terminal that is open from 7.")
@@ -94,6 +95,7 @@ def stores_where_the_old_one_is(viewer):
     for identity in (left, right):
         page.locator(f".row[data-id='{identity}']").click()
         page.keyboard.press(" ")
+    expect(page.locator(".bulk")).to_contain_text("2 memories marked")
     page.keyboard.press("m")
     dialog(page).locator("textarea[name=content]").fill("The terminal of Hall A opens at 7:00.")
     viewer.loci("edit", right, "--content", "Hall A has a terminal that is open from 8.")

@@ -89,7 +89,7 @@ def stores_where_the_old_one_is(viewer):
     new = viewer_memory(viewer, viewer_memory(viewer, old, *billing)["superseded_by"], *billing)
     assert (new["group"], new["scope"]) == ("billing", "group"), new
     left = viewer.add("The terminal in Hall A opens at seven.")
-    right = viewer.add("Hall A has a terminal that is open from 7.")
+    right = viewer.add("Passengers of Hall A queue at the northern door.")
     goto(page, "#/memories?q=terminal+Hall+A")
     settled(page)
     for identity in (left, right):
@@ -98,9 +98,9 @@ def stores_where_the_old_one_is(viewer):
     expect(page.locator(".bulk")).to_contain_text("2 memories marked")
     page.keyboard.press("m")
     dialog(page).locator("textarea[name=content]").fill("The terminal of Hall A opens at 7:00.")
-    viewer.loci("edit", right, "--content", "Hall A has a terminal that is open from 8.")
+    viewer.loci("edit", right, "--content", "Passengers of Hall A queue at the southern door.")
     dialog(page).get_by_role("button", name="Merge").click()
-    expect(dialog(page).locator(".failed")).to_contain_text("open from 8")
+    expect(dialog(page).locator(".failed")).to_contain_text("southern door")
     before = newest_act(viewer)
     dialog(page).get_by_role("button", name="Merge").click()
     toast(page, "Merged")

@@ -8,7 +8,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
     h(
       "div",
       { class: "why-row" },
-      h("dt", null, STEPS[part.step] ?? part.step),
+      h("dt", { title: STEPS[part.step] }, part.step),
       h(
         "dd",
         null,

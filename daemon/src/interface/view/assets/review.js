@@ -6,14 +6,23 @@ const PAIRS = 20;
 /** Counts what waits, for the navigation. */
 async function countReviews() {
   try {
-    const [candidates, flagged] = await Promise.all([
-      call("list", { status: "candidate", all_groups: true, limit: 1 }),
-      call("list", { flags: true, all_groups: true, limit: 1 }),
-    ]);
-    setBadge("review", candidates.total + flagged.total > 999 ? "999+" : candidates.total + flagged.total);
+    const { candidates, flagged, imported } = await countWaiting({ all_groups: true });
+    const all = candidates + flagged + imported;
+    setBadge("review", all > 999 ? "999+" : all);
   } catch {
     setBadge("review", 0);
   }
+}
+
+/** Counts the memories behind each tab. */
+async function countWaiting(/** @type {Record<string, any>} */ scope) {
+  const count = async (/** @type {Record<string, any>} */ filter) => (await call("list", { ...scope, ...filter, limit: 1 })).total;
+  const [candidates, flagged, imported] = await Promise.all([
+    count({ status: "candidate" }),
+    count({ flags: true, status: "all" }),
+    count({ trust: "import" }),
+  ]);
+  return { candidates, flagged, imported };
 }
 
 /** Finds pairs in the projects of the store, as far as the first page of each. */
@@ -71,9 +80,16 @@ function reviewView(/** @type {Route} */ route) {
         "a",
         { href: address("review", "", { tab: name, project }), "aria-current": name === tab ? "true" : undefined, class: "tab" },
         label,
+        h("span", { class: "muted", "data-count": name }),
       ),
     ),
   );
+  const showCounts = (/** @type {Record<string, number>} */ counts) => {
+    for (const [name, count] of Object.entries(counts)) {
+      const place = links.querySelector(`[data-count="${name}"]`);
+      if (place) place.textContent = ` ${NUMBER.format(count)}`;
+    }
+  };
   const choice = projectSelect(project, "All projects");
   choice.setAttribute("aria-label", "Project");
   choice.addEventListener("change", () => go(address("review", "", { tab, project: choice.value })));
@@ -105,8 +121,15 @@ function reviewView(/** @type {Route} */ route) {
   const view = pageView("Review", {
     intro: intros[tab],
     tools: [links, choice, kept],
-    ask: asks[tab] ?? asks.conflicts,
-    draw: (reply) => (reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab)),
+    ask: () => {
+      countWaiting({ all_groups: scope.all_groups, group: scope.group, from_group: scope.from_group }).then(showCounts, () => null);
+      return (asks[tab] ?? asks.conflicts)();
+    },
+    draw: (reply) => {
+      if (reply.pairs) showCounts({ conflicts: reply.pairs.length });
+      keepPlace();
+      return reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab);
+    },
     update: () => false,
     keys: [
       ["j", "Next", () => moveCard(1)],
@@ -114,6 +137,16 @@ function reviewView(/** @type {Route} */ route) {
     ],
   });
   return view;
+}
+
+/** After the card with the focus was settled and has gone, the one at its place gets the focus. */
+function keepPlace() {
+  const cards = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#main .item")]);
+  const at = cards().findIndex((item) => item.contains(document.activeElement));
+  if (at < 0) return;
+  setTimeout(() => {
+    if (document.activeElement === document.body) (cards()[Math.min(at, cards().length - 1)] ?? document.querySelector("#main h1"))?.focus();
+  });
 }
 
 /** Moves the focus to the next or previous card. */

@@ -4,7 +4,7 @@ import json
 
 from playwright.sync_api import expect
 
-from steps import act, clear_toasts, dialog, goto, open_memory, settled, toast
+from steps import act, clear_toasts, dialog, first_row, goto, open_memory, settled, toast
 
 
 def undoes_what_the_page_did_last(viewer):
@@ -189,6 +189,35 @@ def tells_what_is_no_export(viewer):
     expect(preview).not_to_contain_text("false")
 
 
+def shows_hidden_characters_of_names(viewer):
+    """Hidden characters of an address are shown as their numbers; the joiner of an emoji is not"""
+    page = viewer.page("#/history?session=ab%E2%80%AEcd")
+    expect(page.locator(".intro")).to_contain_text("ab⟨U+202E⟩cd")
+    goto(page, "#/sessions?session=ab%E2%80%AEcd")
+    expect(page.locator("#main")).to_contain_text("ab⟨U+202E⟩cd")
+    identity = viewer.add("The 👩‍💻 of the lighthouse office is on call in May.")
+    goto(page, "#/memories")
+    row = page.locator(f".row[data-id='{identity}']")
+    expect(row).to_contain_text("👩‍💻")
+    expect(row).not_to_contain_text("200D")
+
+
+def holds_the_rows_under_the_pointer(viewer):
+    """At the top of the list, rows that others add do not move what is under the pointer, and are offered"""
+    page = viewer.page()
+    settled(page)
+    row = first_row(page)
+    identity = row.get_attribute("data-id")
+    row.hover()
+    top = row.bounding_box()["y"]
+    viewer.add("A gannet was seen above the harbour of Utne.")
+    expect(page.locator(".fresh")).to_have_text("1 new")
+    assert abs(page.locator(f".row[data-id='{identity}']").bounding_box()["y"] - top) < 2
+    page.locator(".fresh").click()
+    expect(page.locator(".fresh")).to_be_hidden()
+    expect(first_row(page)).to_contain_text("gannet")
+
+
 CASES = [
     undoes_what_the_page_did_last,
     undoes_switches_and_tells_what_it_cannot,
@@ -196,5 +225,7 @@ CASES = [
     asks_before_a_text_is_lost,
     sends_nothing_to_another_program,
     tells_what_is_no_export,
+    shows_hidden_characters_of_names,
+    holds_the_rows_under_the_pointer,
     opens_many_tabs,
 ]

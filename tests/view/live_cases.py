@@ -154,11 +154,18 @@ def travels_in_time(viewer):
 
 
 def tells_the_end(viewer):
-    """When `loci view` has ended, the page says so and what to do"""
+    """When `loci view` has ended, the page says so and what to do, and a text that was written stays in its form"""
     page = viewer.page()
     settled(page)
+    page.keyboard.press("n")
+    page.locator("dialog textarea").fill("A draft that must not be lost.")
     viewer.end_command()
     expect(page.locator(".connection.lost")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("dialog .failed")).to_contain_text("loci view")
+    expect(page.locator("dialog textarea")).to_have_value("A draft that must not be lost.")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Throw away").click()
     page.keyboard.press("g")
     page.keyboard.press("h")
     expect(page.locator("#main .failed")).to_contain_text("loci view")

@@ -220,7 +220,10 @@ async function mergeMemories(/** @type {string} */ first, /** @type {string} */ 
           value: memory.id,
           checked: at === 0,
           onchange: () => {
-            if (texts.some((text) => text.content === content.value)) content.value = memory.content;
+            // A text that the person has written stays; the other is not one that closing the form would lose.
+            if (texts.every((text) => text.content !== content.value)) return;
+            content.value = memory.content;
+            content.defaultValue = memory.content;
           },
         }),
         h(

@@ -119,7 +119,7 @@ function entityGraph(/** @type {string} */ root) {
       const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
       // An arrow from below would end under the label.
       const below = uy < -0.2 ? 28 / -uy : 0;
-      const gap = below > 0 && Math.abs(ux) * below < b.label.length * 3.2 + 6 ? Math.min(below, length / 2) : 12;
+      const gap = below > 0 && Math.abs(ux) * below < b.label.length * 4 + 20 ? Math.min(below, length / 2) : 12;
       return s(
         "g",
         { class: isNear ? "edge near" : "edge" },

@@ -1,6 +1,7 @@
 """What protects a person's work: undo takes back what the page did last, and nothing is sent to another program at the address."""
 
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -218,6 +219,32 @@ def holds_the_rows_under_the_pointer(viewer):
     expect(first_row(page)).to_contain_text("gannet")
 
 
+def redoes_and_rejects(viewer):
+    """An undone act is made again from the history; a rejected candidate is forgotten, and the next card has the focus"""
+    identity = viewer.add("The stapler of the mail room is green.")
+    viewer.loci("pin", identity)
+    page = viewer.page("#/history")
+    item = page.locator(".acts li", has_text="stapler of the mail room").first
+    item.get_by_role("button", name="Undo").click()
+    toast(page, "Undone")
+    assert not viewer_memory(viewer, identity)["pinned"]
+    item.get_by_role("button", name="Redo").click()
+    toast(page, "Done again")
+    assert viewer_memory(viewer, identity)["pinned"]
+    viewer.loci("forget", identity)
+    goto(page, "#/review?tab=candidates")
+    expect(page.locator("[data-count=candidates]")).to_have_text(re.compile("[1-9]"))
+    candidate = page.locator(".item").first
+    text = candidate.locator(".item-text").text_content()
+    candidate.get_by_role("button", name="Reject").click()
+    toast(page, "Rejected")
+    expect(page.locator(".item", has_text=text)).to_have_count(0)
+    page.wait_for_function("() => document.activeElement.classList.contains('item')")
+    page.keyboard.press("u")
+    toast(page, "Undone: rejection of")
+    expect(page.locator(".item", has_text=text).first).to_be_visible()
+
+
 CASES = [
     undoes_what_the_page_did_last,
     undoes_switches_and_tells_what_it_cannot,
@@ -226,6 +253,7 @@ CASES = [
     sends_nothing_to_another_program,
     tells_what_is_no_export,
     shows_hidden_characters_of_names,
+    redoes_and_rejects,
     holds_the_rows_under_the_pointer,
     opens_many_tabs,
 ]

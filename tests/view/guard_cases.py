@@ -148,6 +148,22 @@ def sends_nothing_to_another_program(viewer):
     assert [url for url in sent if "/api/verbs/" in url] == [], sent
 
 
+def ends_before_it_sends(viewer):
+    """Under a service worker of another program, and without a key, the page says what to do and asks for nothing"""
+    page = viewer.page()
+    sent = []
+    key = page.evaluate("() => localStorage.getItem('loci.key')")
+    page.evaluate("() => localStorage.removeItem('loci.key')")
+    page.on("request", lambda request: sent.append(request.url))
+    page.reload()
+    expect(page.locator("dialog")).to_contain_text("This link was used already")
+    page.evaluate("key => localStorage.setItem('loci.key', key)", key)
+    page.add_init_script("Object.defineProperty(navigator.serviceWorker, 'controller', { get: () => ({}) })")
+    page.reload()
+    expect(page.locator("dialog")).to_contain_text("Another program controls this address")
+    assert [url for url in sent if "/api/" in url] == [], sent
+
+
 def with_secret(route):
     """Gives the page a secret that no server knows."""
     reply = route.fetch()
@@ -251,6 +267,7 @@ CASES = [
     stores_where_the_old_one_is,
     asks_before_a_text_is_lost,
     sends_nothing_to_another_program,
+    ends_before_it_sends,
     tells_what_is_no_export,
     shows_hidden_characters_of_names,
     redoes_and_rejects,

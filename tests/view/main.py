@@ -12,6 +12,7 @@ from pathlib import Path
 import change_cases
 import first_cases
 import frame_cases
+import guard_cases
 import live_cases
 import look_cases
 import view_cases
@@ -23,6 +24,7 @@ CASES = [
     *first_cases.CASES,
     *change_cases.CASES,
     *view_cases.CASES,
+    *guard_cases.CASES,
     *live_cases.CASES,
     *frame_cases.CASES,
     *look_cases.CASES,

@@ -36,6 +36,7 @@ interface Project {
 interface Boot {
   version: string;
   key?: string;
+  proof_secret?: string;
   session: object;
   project: { id: string; name: string } | null;
   time_travel?: boolean;

@@ -193,7 +193,7 @@ def imports_and_exports(viewer):
         }""",
         dropped,
     )
-    expect(page.locator(".import-preview")).to_contain_text("1 memories")
+    expect(page.locator(".import-preview")).to_contain_text("1 memory")
     expect(page.locator(".import-preview")).to_contain_text("walrus")
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".import-result")).to_contain_text("1 memory added")

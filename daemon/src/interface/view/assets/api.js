@@ -24,8 +24,11 @@ class RequestFailed extends Error {
  */
 let boot;
 
-/** The name under which this browser keeps the key of the page for its other tabs and for a reload; every request needs it. */
+/** The name under which this browser keeps the key of the page for its other tabs and for a reload. */
 const KEY_NAME = "key";
+
+/** The key of this page; every request needs it. It is read once: that of a later viewer at this address is not for this page. */
+let key = "";
 
 /**
  * Takes the first data from the document, or asks for them if the page was loaded again; returns false if it is not signed in.
@@ -34,9 +37,15 @@ const KEY_NAME = "key";
 async function loadBoot() {
   const given = JSON.parse(document.getElementById("boot")?.textContent ?? "null");
   if (given) {
-    kept.write(KEY_NAME, given.key ?? "");
+    key = given.key ?? "";
+    kept.write(KEY_NAME, key);
     boot = given;
   } else {
+    key = kept.read(KEY_NAME);
+    if (!key) {
+      showSignedOut("This link was used already.");
+      return false;
+    }
     try {
       boot = await get("/api/boot");
     } catch (error) {
@@ -61,10 +70,12 @@ const TIMED_VERBS = new Set(["list", "recall_memory", "memory_inspect", "facets"
  * @param {RequestInit & {headers?: Record<string, string>}} [options]
  */
 async function request(path, options = {}) {
+  // Without a proof, what answers may be another program: it gets nothing that the person wrote.
+  if (boot) await waitForProof();
   /** @type {Response} */
   let response;
   try {
-    const headers = { ...options.headers, "Loci-View-Key": kept.read(KEY_NAME) };
+    const headers = { ...options.headers, "Loci-View-Key": key };
     response = await fetch(path, { credentials: "same-origin", redirect: "error", ...options, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
@@ -72,7 +83,7 @@ async function request(path, options = {}) {
   }
   if (response.ok) return response;
   if (response.status === 401) {
-    if (boot) showSignedOut("");
+    if (boot) endPage("Signed out");
     throw new RequestFailed({ code: "signed_out", message: "This page is no longer signed in", hint: "Run loci view again" }, 401);
   }
   const text = await response.text();

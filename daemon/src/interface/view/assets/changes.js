@@ -31,7 +31,13 @@ function changesView(/** @type {Route} */ route) {
             { class: "detail-head" },
             h("strong", null, entry.change),
             typeMark(entry.type),
-            h("span", { class: "muted small" }, `${entry.client ?? "you"} · `, timeOf(entry.at), entry.group && ` · ${entry.group}`),
+            h(
+              "span",
+              { class: "muted small" },
+              visibleText(`${entry.client ?? "you"} · `),
+              timeOf(entry.at),
+              entry.group && visibleText(` · ${entry.group}`),
+            ),
           ),
           entry.before !== undefined
             ? diffOf(entry.before, entry.text)

@@ -141,7 +141,7 @@ function factsOf(/** @type {any} */ memory) {
       [timeOf(memory.created_at), " by ", h("strong", null, storedBy(memory)), memory.session && [" in ", sessionLink(memory.session)]],
     ],
     memory.updated_at !== memory.created_at && ["Changed", timeOf(memory.updated_at)],
-    ["Project", [memory.group ?? "none", memory.scope === "global" ? ", known in all projects" : ", only in this project"]],
+    ["Project", [visibleString(memory.group ?? "none"), memory.scope === "global" ? ", known in all projects" : ", only in this project"]],
     ["Trust", TRUST_HINTS[memory.trust] ?? memory.trust],
     ["Confidence", [confidence, ` ${percent(memory.confidence)}${memory.pinned ? ", does not fade" : ""}`]],
     memory.access_count > 0 && [
@@ -150,14 +150,14 @@ function factsOf(/** @type {any} */ memory) {
     ],
     (memory.metadata.event_date || memory.event_date_derived) && [
       "Day of the event",
-      [memory.metadata.event_date || memory.event_date_derived, memory.event_date_derived && " (from the text)"],
+      [visibleString(String(memory.metadata.event_date || memory.event_date_derived)), memory.event_date_derived && " (from the text)"],
     ],
     (memory.metadata.valid_from || memory.metadata.valid_to) && [
       "True",
-      `${memory.metadata.valid_from ?? "always"} to ${memory.metadata.valid_to ?? "now"}`,
+      visibleString(`${memory.metadata.valid_from ?? "always"} to ${memory.metadata.valid_to ?? "now"}`),
     ],
     memory.expires_at && ["Expires", timeOf(memory.expires_at)],
-    memory.branch && ["Checked out", [memory.branch, memory.commit && ` at ${memory.commit.slice(0, 10)}`]],
+    memory.branch && ["Checked out", [visibleText(memory.branch), memory.commit && ` at ${memory.commit.slice(0, 10)}`]],
     memory.superseded_by && [
       "Replaced by",
       memory.superseded_by === "forgotten" ? "nothing: it was forgotten" : memoryLink(memory.superseded_by, shortId(memory.superseded_by)),

@@ -8,7 +8,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
     h(
       "div",
       { class: "why-row" },
-      h("dt", null, STEPS[part.step] ?? part.step),
+      h("dt", { title: STEPS[part.step] }, part.step),
       h(
         "dd",
         null,
@@ -44,7 +44,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
         "States the same: ",
         result.also.map((/** @type {string} */ id) => [memoryLink(id, shortId(id)), " "]),
       ),
-    result?.stale && h("p", { class: "small" }, result.stale),
+    result?.stale && h("p", { class: "small" }, visibleText(result.stale)),
   ];
 }
 
@@ -101,7 +101,7 @@ function relationsOf(/** @type {any} */ reply, /** @type {() => Promise<void>} *
     return h(
       "li",
       null,
-      h("span", { class: "predicate" }, relation.object ? `${relation.predicate} →` : `← ${relation.predicate}`),
+      h("span", { class: "predicate" }, visibleText(relation.object ? `${relation.predicate} →` : `← ${relation.predicate}`)),
       " ",
       memoryLink(other.id, visibleText(other.preview)),
       relation.confidence !== undefined && h("span", { class: "muted small" }, ` ${percent(relation.confidence)}`),
@@ -191,7 +191,7 @@ function actSummary(/** @type {any} */ act, /** @type {string} */ only = "") {
       "p",
       null,
       h("strong", null, actName(act.act)),
-      ` · ${act.client ?? "loci"} · `,
+      ` · ${visibleString(act.client ?? "loci")} · `,
       timeOf(act.at),
       ` · ${counted(act.rows, "row")}`,
       act.undone_at && h("span", { class: "mark undone" }, "undone"),
@@ -210,11 +210,14 @@ function actsOf(/** @type {any[]} */ acts, /** @type {string} */ id) {
   );
 }
 
+/** The button that undoes an act, or makes it again. */
 function undoButton(/** @type {any} */ act) {
-  if (act.undone_at || asOf) return "";
-  const made = button("Undo", () => undoAct(act), { kind: "small-button", title: `Undo act ${act.id}` });
+  if (asOf) return "";
+  const label = act.undone_at ? "Redo" : "Undo";
+  const press = () => (act.undone_at ? redoAct(act) : undoAct(act));
+  const made = button(label, press, { kind: "small-button", title: `${label} act ${act.id}` });
   made.dataset.key = `undo-${act.id}`;
-  made.setAttribute("aria-label", `Undo: ${actName(act.act)}, act ${act.id}`);
+  made.setAttribute("aria-label", `${label}: ${actName(act.act)}, act ${act.id}`);
   return made;
 }
 

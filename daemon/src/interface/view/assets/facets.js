@@ -112,7 +112,7 @@ function monthFacet(
   /** @type {any} */ choose,
 ) {
   const chosen = query.get("month") ?? "";
-  const latest = months.slice(-24);
+  const latest = withGaps(months).slice(-24);
   const most = Math.max(1, ...latest.map((entry) => entry.count));
   const columns = latest.map((entry) => {
     const isChosen = entry.value === chosen;
@@ -123,6 +123,7 @@ function monthFacet(
         type: "button",
         class: "month",
         title: label,
+        disabled: entry.count === 0 && !isChosen,
         "aria-label": label,
         "aria-pressed": String(isChosen),
         "data-key": `facet-month-${entry.value}`,
@@ -130,7 +131,7 @@ function monthFacet(
       },
       h("span", { "aria-hidden": "true" }),
     );
-    setStyle(column.firstChild, "height", `${Math.max(4, (entry.count / most) * 100)}%`);
+    setStyle(column.firstChild, "height", entry.count === 0 ? "0" : `${Math.max(4, (entry.count / most) * 100)}%`);
     return column;
   });
   const day = (/** @type {string} */ name, /** @type {string} */ label) =>

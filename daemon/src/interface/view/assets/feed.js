@@ -148,20 +148,24 @@ class Feed {
       dry_run: true,
       token_budget: undefined,
     };
+    const projects = this.searched();
+    // The bonus of the asking project differs from project to project: across several it does not rank.
+    const bonus = (/** @type {any} */ result) => result.why?.parts.find((/** @type {any} */ part) => part.step === "project")?.adds ?? 0;
+    const comparable = (/** @type {any} */ result) => result.score - (projects.length > 1 ? bonus(result) : 0);
     const replies = await Promise.all(
-      this.searched().map((group) => call("recall_memory", { ...parameters, group }, { signal: this.aborter.signal })),
+      projects.map((group) => call("recall_memory", { ...parameters, group }, { signal: this.aborter.signal })),
     );
     const found = new Map();
     for (const reply of replies) {
       for (const result of reply.results) {
         const known = found.get(result.id);
-        if (!known || known.score < result.score) found.set(result.id, result);
+        if (!known || comparable(known) < comparable(result)) found.set(result.id, result);
       }
     }
     this.note = replies.find((reply) => reply.hint)?.hint ?? "";
     this.isWeak = replies.every((reply) => reply.weak || reply.results.length === 0);
     const ids = [...found.values()]
-      .sort((a, b) => b.score - a.score)
+      .sort((a, b) => comparable(b) - comparable(a))
       .slice(0, BEST)
       .map((result) => result.id);
     if (ids.length === 0) return [];
@@ -212,28 +216,27 @@ class Feed {
   async refresh(/** @type {any[]} */ visible) {
     if (this.isLoading || !this.isLoaded) return 0;
     try {
-      if (this.text) {
-        const best = await this.search();
-        const ids = new Set(best.map((memory) => memory.id));
-        this.rows = this.rows.filter((memory) => !ids.has(memory.id));
-        this.best = best;
-      }
+      // All is asked first and then replaced at once: a row that is pressed meanwhile is the memory that it shows.
+      const found = this.text ? await this.search() : [];
+      const best = new Set(found.map((memory) => memory.id));
       const page = await this.page(undefined, PAGE);
       const fresh = new Map(page.memories.map((/** @type {any} */ memory) => [memory.id, memory]));
       const doubtful = [...this.rows.slice(0, PAGE), ...visible]
-        .filter((memory) => memory && !fresh.has(memory.id))
+        .filter((memory) => memory && !fresh.has(memory.id) && !best.has(memory.id))
         .map((memory) => memory.id);
       const ids = [...new Set(doubtful)].slice(0, 300);
       const checked = new Map();
       if (ids.length > 0) for (const memory of (await this.page(undefined, ids.length, ids)).memories) checked.set(memory.id, memory);
       const isGone = (/** @type {any} */ memory) => ids.includes(memory.id) && !checked.has(memory.id);
+      const bestInList = best.size > 0 ? await this.countBest([...best]) : 0;
+      if (this.isLoading) return 0;
       const first = this.rows[0]?.id;
       const later = this.rows
-        .filter((memory) => !fresh.has(memory.id) && !isGone(memory))
+        .filter((memory) => !fresh.has(memory.id) && !isGone(memory) && !best.has(memory.id))
         .map((memory) => checked.get(memory.id) ?? memory);
-      const best = new Set(this.best.map((memory) => memory.id));
+      this.best = found;
       this.rows = [...page.memories.filter((/** @type {any} */ memory) => !best.has(memory.id)), ...later];
-      this.bestInList = best.size > 0 ? await this.countBest([...best]) : 0;
+      this.bestInList = bestInList;
       this.total = page.total;
       if (page.next === undefined) this.next = undefined;
       else if (this.next === undefined && this.rows.length + this.hidden() < this.total) this.next = page.next;

@@ -61,6 +61,26 @@ function monthName(/** @type {string} */ key) {
   return Number.isNaN(time) ? key : MONTH.format(time);
 }
 
+/**
+ * Adds the months without memories, so that equal distances are equal times.
+ * @param {{value: string, count: number}[]} months sorted
+ */
+function withGaps(months) {
+  const counts = new Map(months.map((entry) => [entry.value, entry.count]));
+  const last = months.at(-1)?.value ?? "";
+  const filled = [];
+  let [year, month] = (months[0]?.value ?? "").split("-").map(Number);
+  // A month far in the past or without a number is not led up to month by month.
+  if (!year || !month || !/^\d{4}-\d{2}$/.test(last) || Number(last.slice(0, 4)) - year > 50) return months;
+  for (let value = months[0].value; value <= last; ) {
+    filled.push({ value, count: counts.get(value) ?? 0 });
+    month += 1;
+    if (month > 12) [year, month] = [year + 1, 1];
+    value = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
+  }
+  return filled;
+}
+
 /** Returns the last day of the month `2026-03`. */
 function lastDayOf(/** @type {string} */ month) {
   const [year, number] = month.split("-").map(Number);
@@ -108,9 +128,10 @@ function percent(/** @type {number} */ share) {
  */
 function storedBy(memory) {
   if (memory.origin === "person") return "you";
-  if (memory.origin === "import") return memory.client ? `${memory.client} (import)` : "an import";
+  const client = visibleString(memory.client ?? "");
+  if (memory.origin === "import") return client ? `${client} (import)` : "an import";
   if (memory.origin === "maintenance") return "maintenance";
-  return memory.client ?? "an agent";
+  return client || "an agent";
 }
 
 /** Writes the last characters of an id, by which `loci inspect` finds it. */

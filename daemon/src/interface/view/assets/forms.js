@@ -64,9 +64,9 @@ async function editMemory(/** @type {any} */ shownMemory) {
       memory.updated_at = now.updated_at;
       return undefined;
     }
-    return true;
+    return inTurn(() => callAbout("edit", memory.id, { memory_id: memory.id, ...changed }));
   };
-  const isSaved = await openDialog(
+  const saved = await openDialog(
     "Edit",
     body,
     [
@@ -82,8 +82,7 @@ async function editMemory(/** @type {any} */ shownMemory) {
     ],
     "wide",
   );
-  if (!isSaved || Object.keys(changed).length === 0) return;
-  await change("Saved", () => callAbout("edit", memory.id, { memory_id: memory.id, ...changed }));
+  if (saved && saved !== true) await change("Saved", async () => saved, changed.content ?? memory.content);
 }
 
 /** Returns the fields that differ from the memory. */
@@ -109,7 +108,8 @@ async function newMemory() {
     TYPES.map((name) => [name, `${name}: ${TYPE_HINTS[name]}`]),
     "semantic",
   );
-  const project = projectSelect("", "the default");
+  const here = `${visibleString(boot.project?.name ?? "none")} (the folder of loci view)`;
+  const project = projectSelect(shown.route.query.get("project") ?? "", here);
   const fault = h("p", { class: "failed", role: "alert" });
   const body = [
     field("Text", content, "One statement that can be understood alone, with names and full dates."),
@@ -118,7 +118,7 @@ async function newMemory() {
   ];
   const save = async () => {
     try {
-      return await call("store_memory", { content: content.value, type: type.value, group: project.value });
+      return await inTurn(() => call("store_memory", { content: content.value, type: type.value, group: project.value }));
     } catch (error) {
       fault.textContent = sentenceOf(error);
       return undefined;
@@ -126,45 +126,66 @@ async function newMemory() {
   };
   const stored = await openDialog("New memory", body, [{ label: "Store", value: save, kind: "primary" }], "wide");
   if (!stored) return;
-  if (stored.deduplicated) toast("This is known already; the memory that says so was strengthened");
-  else await change("Stored", async () => ({ wrote: stored.id }));
+  if (stored.deduplicated) {
+    const message = toast("This is known already; the memory that says so was strengthened");
+    rememberFinal("Strengthened", "No memory was written.", message);
+  } else {
+    await change("Stored", async () => ({ wrote: stored.id }), content.value);
+  }
   go(address("memories", "", { id: stored.id }));
 }
 
-/** Replaces a memory by another one, or by a new text. */
+/** Replaces a memory by another one, or by a new text, which is stored where the memory is. */
 async function supersedeMemory(/** @type {any} */ memory) {
   if (asOf) return;
-  const content = h("textarea", { rows: "4", name: "content", dir: "auto" }, memory.content ?? memory.preview);
+  const text = textOf(memory);
+  const content = h("textarea", { rows: "4", name: "content", dir: "auto" }, text);
   const { picker, results } = memoryPicker("Or a memory that is stored already", { not: memory.id });
   results.addEventListener("pick", () => {
     content.value = "";
   });
   const fault = h("p", { class: "failed", role: "alert" });
+  const place = [visibleString(memory.group ?? "no project"), memory.scope === "global" ? "known in all projects" : "only in this project"];
   const body = [
-    h("p", { class: "quote" }, visibleText(memory.content ?? memory.preview)),
-    field("The new text", content),
+    h("p", { class: "quote" }, visibleText(text)),
+    field("The new text", content, `It is stored in the project ${place.join(", ")}, as this memory is.`),
     picker.element,
     fault,
   ];
-  const isReady = () => {
-    const isNew = content.value.trim() && content.value.trim() !== (memory.content ?? memory.preview).trim();
-    if (isNew || picker.chosen) return true;
-    fault.textContent = "Write what is true now, or choose the memory that says it.";
-    return undefined;
-  };
-  if (!(await openDialog("Supersede this memory", body, [{ label: "Supersede", value: isReady, kind: "primary" }], "wide"))) return;
-  await change("Superseded", async () => {
-    const group = await projectFor(memory.id);
-    let by = picker.chosen;
-    let wrote;
-    if (content.value.trim()) {
-      const stored = await call("store_memory", { content: content.value, type: memory.type, scope: memory.scope, group });
-      by = stored.id;
-      wrote = stored.deduplicated ? undefined : stored.id;
+  const save = async () => {
+    fault.textContent = "";
+    const isNew = content.value.trim() && content.value.trim() !== text.trim();
+    if (!isNew && !picker.chosen) {
+      fault.textContent = "Write what is true now, or choose the memory that says it.";
+      return undefined;
     }
-    const reply = await call("supersede", { old: memory.id, new: by, group });
+    try {
+      return await inTurn(() => supersedeBy(memory, isNew ? content.value : "", picker.chosen));
+    } catch (error) {
+      fault.textContent = sentenceOf(error);
+      return undefined;
+    }
+  };
+  const saved = await openDialog("Supersede this memory", body, [{ label: "Supersede", value: save, kind: "primary" }], "wide");
+  if (saved) await change("Superseded", async () => saved, text);
+}
+
+/** Supersedes by a new text, or by a stored memory. A text that was stored is taken back if the memory cannot be superseded by it. */
+async function supersedeBy(/** @type {any} */ memory, /** @type {string} */ content, /** @type {string} */ chosen) {
+  if (!content) return callAbout("supersede", memory.id, { old: memory.id, new: chosen });
+  const group = boot.groups.find((known) => known.name === memory.group)?.id ?? memory.group;
+  const stored = await call("store_memory", { content, type: memory.type, scope: memory.scope, group });
+  const wrote = stored.deduplicated ? undefined : stored.id;
+  try {
+    const reply = await call("supersede", { old: memory.id, new: stored.id, group });
     return { acts: reply.act ? [reply.act] : [], wrote };
-  });
+  } catch (error) {
+    if (wrote) {
+      await call("forget_memory", { memory_id: wrote, group, reason: "its memory could not be superseded" });
+      throw new Error(`${sentenceOf(error)} The new text was taken back; nothing has changed.`);
+    }
+    throw error;
+  }
 }
 
 /** Finds the memory that this one is merged with. */
@@ -199,7 +220,10 @@ async function mergeMemories(/** @type {string} */ first, /** @type {string} */ 
           value: memory.id,
           checked: at === 0,
           onchange: () => {
+            // A text that the person has written stays; the other is not one that closing the form would lose.
+            if (texts.every((text) => text.content !== content.value)) return;
             content.value = memory.content;
+            content.defaultValue = memory.content;
           },
         }),
         h(
@@ -215,36 +239,42 @@ async function mergeMemories(/** @type {string} */ first, /** @type {string} */ 
       diffOf(texts[1].content, texts[0].content),
       field("The merged text", content),
     ];
-    const kept = await openDialog(
-      "Merge two memories",
-      body,
-      [{ label: "Merge", kind: "primary", value: () => (content.value.trim() ? body[0].querySelector("input:checked").value : undefined) }],
-      "wide",
-    );
-    if (!kept) return;
-    const other = kept === first ? second : first;
-    await change("Merged", () => mergeInto(kept, other, content.value, texts.find((memory) => memory.id === kept).content));
+    const fault = h("p", { class: "failed", role: "alert" });
+    const save = async () => {
+      fault.textContent = "";
+      try {
+        const keptId = body[0].querySelector("input:checked").value;
+        return await inTurn(() => mergeInto(texts, keptId, content.value));
+      } catch (error) {
+        fault.replaceChildren(...visibleText(sentenceOf(error)));
+        return undefined;
+      }
+    };
+    const merged = await openDialog("Merge two memories", [body, fault], [{ label: "Merge", kind: "primary", value: save }], "wide");
+    if (merged) await change("Merged", async () => merged, content.value);
   } catch (error) {
     tellFailure(error);
   }
 }
 
-/** Supersedes one memory by another, and gives that the merged text; both acts are undone together. */
-async function mergeInto(
-  /** @type {string} */ kept,
-  /** @type {string} */ other,
-  /** @type {string} */ content,
-  /** @type {string} */ before,
-) {
-  const first = await callAbout("supersede", other, { old: other, new: kept });
-  if (content === before) return first;
-  try {
-    const second = await callAbout("edit", kept, { memory_id: kept, content });
-    return { acts: [first.act, second.act].filter(Boolean) };
-  } catch (error) {
-    if (first.act) await call("undo", { id: first.act });
-    throw error;
+/**
+ * Gives one memory the merged text and supersedes the other by it, as one act. Refuses once if one of them has changed since it was shown.
+ * @param {any[]} texts
+ * @param {string} keep
+ * @param {string} content
+ */
+async function mergeInto(texts, keep, content) {
+  if (!content.trim()) throw new Error("The merged text must not be empty.");
+  for (const memory of texts) {
+    const now = (await callAbout("memory_inspect", memory.id, { memory_id: memory.id, include_relations: false })).memory;
+    if (now.updated_at === memory.updated_at && now.status === memory.status) continue;
+    Object.assign(memory, { updated_at: now.updated_at, status: now.status });
+    throw new Error(`One was changed meanwhile; it is ${now.status} and says: “${now.content}” Merge again to go on.`);
   }
+  const kept = texts.find((memory) => memory.id === keep);
+  const other = texts.find((memory) => memory.id !== keep);
+  const changed = content === kept.content ? undefined : content;
+  return callAbout("edit", keep, { memory_id: keep, content: changed, supersedes: other.id });
 }
 
 /** Moves memories to another project. */

@@ -117,10 +117,13 @@ function entityGraph(/** @type {string} */ root) {
       const isNear = edge.from === selected || edge.to === selected;
       const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
       const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
+      // An arrow from below would end under the label.
+      const below = uy < -0.2 ? 28 / -uy : 0;
+      const gap = below > 0 && Math.abs(ux) * below < b.label.length * 4 + 20 ? Math.min(below, length / 2) : 12;
       return s(
         "g",
         { class: isNear ? "edge near" : "edge" },
-        s("line", { x1: a.x + ux * 9, y1: a.y + uy * 9, x2: b.x - ux * 12, y2: b.y - uy * 12, "marker-end": "url(#arrow)" }),
+        s("line", { x1: a.x + ux * 9, y1: a.y + uy * 9, x2: b.x - ux * gap, y2: b.y - uy * gap, "marker-end": "url(#arrow)" }),
         isNear && s("text", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 - 3, "text-anchor": "middle" }, edge.predicate),
       );
     });

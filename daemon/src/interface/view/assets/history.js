@@ -6,7 +6,7 @@ function historyView(/** @type {Route} */ route) {
   const limit = Number(route.query.get("limit")) || 50;
   return pageView(session ? "What a session did" : "History", {
     intro: session
-      ? `Session ${session}`
+      ? `Session ${visibleString(session)}`
       : "Every change of the store, newest first. A plain store is not a change: it is undone by forgetting.",
     tools: session ? button("Undo all of this session", () => undoSession(session), { kind: "danger" }) : undefined,
     ask: () => call("history", { session, limit }),
@@ -67,7 +67,7 @@ async function undoSession(/** @type {string} */ session) {
           preview.removed.slice(0, 20).map((/** @type {any} */ memory) => h("li", { class: "minus" }, visibleText(memory.preview))),
         ),
       preview.skipped?.length > 0 &&
-        h("p", { class: "muted" }, `${counted(preview.skipped.length, "thing")} kept: ${preview.skipped[0].reason}`),
+        h("p", { class: "muted" }, `${counted(preview.skipped.length, "thing")} kept: ${visibleString(preview.skipped[0].reason)}`),
     ];
     if (!(await openDialog("Undo all of this session?", body, [{ label: "Undo all", value: true, kind: "danger" }], "wide"))) return;
     await change("The session was undone", () => call("undo", { session }, { long: true }));

@@ -105,12 +105,18 @@ async function runSteps(/** @type {number} */ most) {
   });
 }
 
-async function pauseMaintenance(/** @type {boolean} */ isPaused) {
-  try {
-    await call("maintenance", { action: isPaused ? "pause" : "resume" });
-    toast(isPaused ? "Maintenance is paused" : "Maintenance runs again", { action: ["Undo", () => pauseMaintenance(!isPaused)] });
-    refreshView();
-  } catch (error) {
-    tellFailure(error);
-  }
+/** Pauses maintenance or lets it go on; the journal does not hold that, so this page remembers the way back. */
+function pauseMaintenance(/** @type {boolean} */ isPaused) {
+  const to = (/** @type {boolean} */ pause) => call("maintenance", { action: pause ? "pause" : "resume" });
+  return inTurn(async () => {
+    try {
+      await to(isPaused);
+      const label = isPaused ? "Maintenance is paused" : "Maintenance runs again";
+      const ways = { switchBack: () => to(!isPaused), switchAgain: () => to(isPaused) };
+      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], ...ways });
+      refreshView();
+    } catch (error) {
+      tellFailure(error);
+    }
+  });
 }

@@ -45,14 +45,27 @@ function memoriesView(route) {
     },
   );
   const filters = button("Filters", () => element.classList.toggle("facets-open"), { icon: "filter", kind: "quiet filter-button" });
+  const showNew = () => {
+    list.element.scrollTop = 0;
+  };
+  const fresh = h("button", { type: "button", class: "button small-button fresh", hidden: true, onclick: showNew });
   const head = h(
     "div",
     { class: "list-head" },
     filters,
     status,
+    fresh,
     sort,
     button("New", newMemory, { title: "Write a new memory (n)", kind: "small-button" }),
   );
+  let newRows = 0;
+  /** Tells how many rows have come above what is shown. */
+  function tellNew() {
+    if (list.element.scrollTop < list.rowHeight / 2) newRows = 0;
+    fresh.hidden = newRows === 0;
+    fresh.textContent = `${NUMBER.format(newRows)} new`;
+  }
+  list.element.addEventListener("scroll", () => newRows > 0 && tellNew());
   const listBox = h(
     "section",
     { class: "list-box", "aria-label": "List" },
@@ -133,7 +146,7 @@ function memoriesView(route) {
     const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
     chips.replaceChildren(
       ...names.map((name) =>
-        button(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`, () => choose(name, ""), {
+        button(visibleString(`${name}: ${name === "project" ? (project ?? query.get(name)) : query.get(name)}`), () => choose(name, ""), {
           icon: "close",
           kind: "chip",
           title: "Remove this filter",
@@ -316,6 +329,8 @@ function memoriesView(route) {
         focusFrom = list.element.contains(document.activeElement) ? "anywhere" : "";
         list.active = -1;
         list.element.scrollTop = 0;
+        newRows = 0;
+        tellNew();
         feed = newFeed();
         load();
       }
@@ -329,7 +344,11 @@ function memoriesView(route) {
       const visible = [];
       for (let index = first; index < last; index += 1) visible.push(feed.at(index));
       const added = await feed.refresh(visible);
-      if (added > 0 && list.element.scrollTop > list.rowHeight) list.element.scrollTop += added * list.rowHeight;
+      const isHeld = list.element.matches(":hover") || list.element.contains(document.activeElement);
+      if (added === 0 || !(isHeld || list.element.scrollTop > list.rowHeight)) return;
+      list.element.scrollTop += added * list.rowHeight;
+      newRows += added;
+      tellNew();
     },
     close() {
       feed.close();

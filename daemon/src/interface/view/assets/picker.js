@@ -2,9 +2,8 @@
 
 /** A choice of projects. */
 function projectSelect(/** @type {string} */ chosen, /** @type {string} */ none) {
-  return select([["", none], ...boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, group.name]))], chosen, {
-    name: "project",
-  });
+  const projects = boot.groups.map((group) => /** @type {[string, string]} */ ([group.id, visibleString(group.name)]));
+  return select([["", none], ...projects], chosen, { name: "project" });
 }
 
 /**
@@ -51,7 +50,11 @@ function memoryPicker(label, options) {
                 typeMark(memory.type ?? "semantic"),
                 " ",
                 visibleText(oneLine(memory.content ?? memory.preview).slice(0, 200)),
-                h("span", { class: "muted small" }, ` ${shortTime(memory.created_at)}`),
+                h(
+                  "span",
+                  { class: "muted small" },
+                  ` ${memory.group ? `${visibleString(memory.group)} · ` : ""}${shortTime(memory.created_at)}`,
+                ),
               ),
             ),
           ),
@@ -61,6 +64,13 @@ function memoryPicker(label, options) {
       results.textContent = sentenceOf(error);
     }
   }
+  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const first = results.querySelector("input");
+    if (event.key !== "ArrowDown" || !first) return;
+    event.preventDefault();
+    first.focus();
+    first.click();
+  });
   if (options.text) find();
   return { picker, results };
 }

@@ -6,14 +6,23 @@ const PAIRS = 20;
 /** Counts what waits, for the navigation. */
 async function countReviews() {
   try {
-    const [candidates, flagged] = await Promise.all([
-      call("list", { status: "candidate", all_groups: true, limit: 1 }),
-      call("list", { flags: true, all_groups: true, limit: 1 }),
-    ]);
-    setBadge("review", candidates.total + flagged.total > 999 ? "999+" : candidates.total + flagged.total);
+    const { candidates, flagged, imported } = await countWaiting({ all_groups: true });
+    const all = candidates + flagged + imported;
+    setBadge("review", all > 999 ? "999+" : all);
   } catch {
     setBadge("review", 0);
   }
+}
+
+/** Counts the memories behind each tab. */
+async function countWaiting(/** @type {Record<string, any>} */ scope) {
+  const count = async (/** @type {Record<string, any>} */ filter) => (await call("list", { ...scope, ...filter, limit: 1 })).total;
+  const [candidates, flagged, imported] = await Promise.all([
+    count({ status: "candidate" }),
+    count({ flags: true, status: "all" }),
+    count({ trust: "import" }),
+  ]);
+  return { candidates, flagged, imported };
 }
 
 /** Finds pairs in the projects of the store, as far as the first page of each. */
@@ -71,9 +80,16 @@ function reviewView(/** @type {Route} */ route) {
         "a",
         { href: address("review", "", { tab: name, project }), "aria-current": name === tab ? "true" : undefined, class: "tab" },
         label,
+        h("span", { class: "muted", "data-count": name }),
       ),
     ),
   );
+  const showCounts = (/** @type {Record<string, number>} */ counts) => {
+    for (const [name, count] of Object.entries(counts)) {
+      const place = links.querySelector(`[data-count="${name}"]`);
+      if (place) place.textContent = ` ${NUMBER.format(count)}`;
+    }
+  };
   const choice = projectSelect(project, "All projects");
   choice.setAttribute("aria-label", "Project");
   choice.addEventListener("change", () => go(address("review", "", { tab, project: choice.value })));
@@ -98,15 +114,22 @@ function reviewView(/** @type {Route} */ route) {
   });
   const intros = /** @type {Record<string, string>} */ ({
     conflicts: "Memories that look like two versions of one fact. Keep what is true; everything here can be undone.",
-    candidates: "Memories that no person has confirmed. Agents are given them only when they ask for candidates.",
+    candidates: "Memories that no person has confirmed. A search gives them to agents last and marked; briefs and hooks never have them.",
     flagged: "Texts that look like an order to a model, or that disagree with a memory that you trust more. Confirm what is right.",
     imported: "Memories of an import that you have not confirmed.",
   });
   const view = pageView("Review", {
     intro: intros[tab],
     tools: [links, choice, kept],
-    ask: asks[tab] ?? asks.conflicts,
-    draw: (reply) => (reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab)),
+    ask: () => {
+      countWaiting({ all_groups: scope.all_groups, group: scope.group, from_group: scope.from_group }).then(showCounts, () => null);
+      return (asks[tab] ?? asks.conflicts)();
+    },
+    draw: (reply) => {
+      if (reply.pairs) showCounts({ conflicts: reply.pairs.length });
+      keepPlace();
+      return reply.pairs ? drawPairs(reply) : drawWaiting(reply, tab);
+    },
     update: () => false,
     keys: [
       ["j", "Next", () => moveCard(1)],
@@ -114,6 +137,16 @@ function reviewView(/** @type {Route} */ route) {
     ],
   });
   return view;
+}
+
+/** After the card with the focus was settled and has gone, the one at its place gets the focus. */
+function keepPlace() {
+  const cards = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#main .item")]);
+  const at = cards().findIndex((item) => item.contains(document.activeElement));
+  if (at < 0) return;
+  setTimeout(() => {
+    if (document.activeElement === document.body) (cards()[Math.min(at, cards().length - 1)] ?? document.querySelector("#main h1"))?.focus();
+  });
 }
 
 /** Moves the focus to the next or previous card. */
@@ -144,13 +177,15 @@ function drawPairs(/** @type {any} */ reply) {
           label,
           " · ",
           timeOf(memory.created_at),
-          memory.group && ` · ${memory.group}`,
+          memory.group && visibleText(` · ${memory.group}`),
           memory.client && ` · ${storedBy(memory)}`,
         ),
         h("p", null, memoryLink(memory.id, visibleText(memory.content ?? memory.preview))),
       );
     const keep = (/** @type {any} */ winner, /** @type {any} */ loser) =>
-      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }));
+      change("Superseded", () => callAbout("supersede", loser.id, { old: loser.id, new: winner.id }), textOf(loser));
+    const made = (/** @type {string} */ label, /** @type {() => any} */ act, /** @type {any} */ about, /** @type {string} */ kind = "") =>
+      named(button(label, act, { kind: `small-button ${kind}` }), `${label}: ${visibleString(oneLine(textOf(about)).slice(0, 80))}`);
     return h(
       "article",
       { class: "item card", tabindex: "-1" },
@@ -160,12 +195,12 @@ function drawPairs(/** @type {any} */ reply) {
       h(
         "div",
         { class: "toolbar" },
-        button("Newer is right", () => keep(newer, older), { kind: "small-button primary" }),
-        button("Older is right", () => keep(older, newer), { kind: "small-button" }),
-        button("Keep both", () => keepBoth(pair), { kind: "small-button" }),
-        button("Merge", () => mergeMemories(newer.id, older.id), { kind: "small-button" }),
-        button("Forget newer", () => forgetMemory({ ...newer, status: "active" }), { kind: "small-button danger" }),
-        button("Forget older", () => forgetMemory({ ...older, status: "active" }), { kind: "small-button danger" }),
+        made("Newer is right", () => keep(newer, older), newer, "primary"),
+        made("Older is right", () => keep(older, newer), older),
+        made("Keep both", () => keepBoth(pair), newer),
+        made("Merge", () => mergeMemories(newer.id, older.id), newer),
+        made("Forget newer", () => forgetMemory({ ...newer, status: "active" }), newer, "danger"),
+        made("Forget older", () => forgetMemory({ ...older, status: "active" }), older, "danger"),
       ),
     );
   });
@@ -174,8 +209,11 @@ function drawPairs(/** @type {any} */ reply) {
 /** Records that both memories of a pair are right. Nothing of them changes, and the pair can be listed again. */
 async function keepBoth(/** @type {any} */ pair) {
   try {
-    await call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group });
-    toast("Both kept; the pair is not listed again", { action: ["List kept pairs", () => go(address("review", "", { all: "1" }))] });
+    await inTurn(() => call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group }));
+    const message = toast("Both kept; the pair is not listed again", {
+      action: ["List kept pairs", () => go(address("review", "", { all: "1" }))],
+    });
+    rememberFinal("Both kept", "The memories are as they were; “Also pairs that were kept” lists the pair.", message);
     refreshView();
   } catch (error) {
     tellFailure(error);
@@ -201,22 +239,45 @@ function drawWaiting(/** @type {any} */ reply, /** @type {string} */ tab) {
           { class: "detail-head" },
           typeMark(memory.type),
           h("span", { class: "row-marks" }, marksOf(memory)),
-          h("span", { class: "muted small" }, `${storedBy(memory)} · `, timeOf(memory.created_at), memory.group && ` · ${memory.group}`),
+          h(
+            "span",
+            { class: "muted small" },
+            `${storedBy(memory)} · `,
+            timeOf(memory.created_at),
+            memory.group && visibleText(` · ${memory.group}`),
+          ),
         ),
         h("p", { class: "item-text", dir: "auto" }, visibleText(memory.content ?? memory.preview)),
         memory.rejected && h("p", { class: "small" }, "Given up: ", visibleText(memory.rejected)),
         h(
           "div",
           { class: "toolbar" },
-          button("Confirm", () => confirmMemory(memory), { kind: "small-button primary" }),
-          button("Edit", () => editMemory(memory), { kind: "small-button" }),
-          button("Forget", () => forgetMemory(memory), { kind: "small-button danger" }),
-          button("Reject", () => forgetWithReason(memory, true), { kind: "small-button" }),
+          waitingTools(memory),
           h("a", { class: "button small-button", href: address("memory", memory.id) }, "Open"),
         ),
       ),
     ),
   ];
+}
+
+/** What can be done with a memory that waits. To reject a candidate is to forget it. */
+function waitingTools(/** @type {any} */ memory) {
+  const text = visibleString(oneLine(textOf(memory)).slice(0, 80));
+  const isCandidate = memory.status === "candidate";
+  const made = (/** @type {string} */ label, /** @type {() => any} */ act, /** @type {string} */ kind = "") =>
+    named(button(label, act, { kind: `small-button ${kind}` }), `${label}: ${text}`);
+  return [
+    made("Confirm", () => confirmMemory(memory), "primary"),
+    made("Edit", () => editMemory(memory)),
+    isCandidate ? made("Reject", () => rejectCandidate(memory), "danger") : made("Forget", () => forgetMemory(memory), "danger"),
+    memory.status === "active" && made("Reject", () => forgetWithReason(memory, true)),
+  ];
+}
+
+/** Gives a control the name that says what it acts on. */
+function named(/** @type {any} */ control, /** @type {string} */ name) {
+  control.setAttribute("aria-label", name);
+  return control;
 }
 
 /** Confirms all imported memories without flags, after saying how many. */

@@ -32,27 +32,29 @@ function marksOf(memory) {
   if (memory.trust === "person") marks.push(h("span", { class: "mark trust-person", title: TRUST_HINTS.person }, "yours"));
   if (memory.trust === "import") marks.push(h("span", { class: "mark trust-import", title: TRUST_HINTS.import }, "imported"));
   for (const flag of memory.flags ?? [])
-    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${flag}`));
+    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${visibleString(flag)}`));
   return marks;
 }
 
-/** Steps of the ranking with their names for people; their place decides their colour. Others keep their name. */
+/** Steps of the ranking, named as by `loci search --explain`, with what they mean; their place decides their colour. */
 const STEPS = /** @type {Record<string, string>} */ ({
-  cosine: "meaning",
-  bm25: "words",
-  graph: "entities",
-  project: "project",
-  words: "word by word",
-  window: "neighbours",
-  recency: "newer",
-  date: "date",
-  person: "person",
-  first_person: "who speaks",
-  expect: "kind of answer",
-  answer: "answer",
-  next: "what follows",
-  question: "is a question",
-  roughly: "roughly",
+  cosine: "its meaning is near that of the query",
+  bm25: "it has words of the query, rare ones count more",
+  graph: "it is related to an entity of the query or of the best results",
+  project: "it is of the asking project, or of one that the query names",
+  words: "its words match those of the query one by one",
+  window: "memories that were stored around it match too",
+  recency: "it is newer than others that match",
+  date: "it is of the time that the query names",
+  person: "it is about the person of the query",
+  first_person: "who speaks in it fits the query",
+  expect: "it has the kind of answer that the query asks for",
+  answer: "it reads as an answer to the query",
+  next: "it follows a memory that matches",
+  question: "it is a question itself",
+  branch: "it was stored on another branch",
+  summary: "a memory that it sums up matches",
+  compacted: "it was summed up; the score is halved",
 });
 
 /** Returns the class that colours a step of the ranking; equal steps have equal colours everywhere. */
@@ -84,6 +86,7 @@ function makeRow() {
     type: h("span", { class: "row-type" }),
     text: h("div", { class: "row-text", dir: "auto" }),
     meta: h("span", { class: "row-meta-text" }),
+    time: h("span", { class: "row-time" }),
     marks: h("span", { class: "row-marks" }),
     score: h("span", { class: "row-score" }),
   };
@@ -91,7 +94,7 @@ function makeRow() {
     "div",
     { class: "row", role: "option" },
     parts.text,
-    h("div", { class: "row-meta" }, parts.type, parts.marks, parts.meta, parts.score),
+    h("div", { class: "row-meta" }, parts.type, parts.marks, parts.meta, parts.time, parts.score),
   );
   row.parts = parts;
   return row;
@@ -109,13 +112,13 @@ function oneLine(/** @type {string} */ text) {
  * @param {{words: string[], best: number, isMarked: boolean}} context
  */
 function fillRow(row, memory, context) {
-  const { type, text, meta, marks, score } = row.parts;
+  const { type, text, meta, time, marks, score } = row.parts;
   row.classList.toggle("loading", !memory);
   row.classList.toggle("inactive", Boolean(memory) && memory.status !== "active" && memory.status !== "candidate");
   row.classList.toggle("selected-many", context.isMarked);
   if (!memory) {
     row.removeAttribute("data-id");
-    for (const part of [text, type, meta, marks, score]) part.textContent = "";
+    for (const part of [text, type, meta, time, marks, score]) part.textContent = "";
     text.textContent = "…";
     return;
   }
@@ -125,7 +128,8 @@ function fillRow(row, memory, context) {
   else text.textContent = content;
   type.className = `row-type type type-${memory.type}`;
   type.textContent = memory.type;
-  meta.textContent = [memory.group, storedBy(memory), shortTime(memory.created_at)].filter(Boolean).join(" · ");
+  meta.textContent = [visibleString(memory.group ?? ""), storedBy(memory)].filter(Boolean).join(" · ");
+  time.textContent = shortTime(memory.created_at);
   marks.replaceChildren(...(context.isMarked ? [h("span", { class: "mark chosen" }, "marked")] : []), ...marksOf(memory));
   if (memory.score === undefined) score.textContent = "";
   else score.replaceChildren(scoreBar(memory.score, memory.why, context.best), h("span", { class: "score" }, memory.score.toFixed(2)));

@@ -31,7 +31,7 @@ function sessionsView(/** @type {Route} */ route) {
               h(
                 "tr",
                 null,
-                h("td", null, client.client),
+                h("td", null, visibleText(client.client)),
                 h("td", null, timeOf(client.last_event)),
                 h("td", null, timeOf(client.last_delivery)),
                 h("td", null, client.delivered),
@@ -43,7 +43,7 @@ function sessionsView(/** @type {Route} */ route) {
         ),
       card(
         "Injected",
-        session && h("p", null, `Only session ${session}. `, h("a", { href: address("sessions") }, "All sessions")),
+        session && h("p", null, `Only session ${visibleString(session)}. `, h("a", { href: address("sessions") }, "All sessions")),
         injected.receipts.length === 0
           ? nothing("No hook has delivered anything yet. loci setup adds the hooks to clients.")
           : bySession(injected.receipts),
@@ -67,7 +67,7 @@ function sessionTable(/** @type {any[]} */ sessions) {
         h("td", null, NUMBER.format(entry.calls)),
         h("td", null, timeOf(entry.since)),
         h("td", null, entry.id ? h("a", { href: address("history", "", { session: entry.id }) }, `acts of ${entry.id.slice(-6)}`) : ""),
-        h("td", null, entry.off ? `off: ${entry.off}` : "on"),
+        h("td", null, entry.off ? visibleText(`off: ${entry.off}`) : "on"),
       ),
     ),
     "Connected agents",
@@ -85,8 +85,8 @@ function bySession(/** @type {any[]} */ receipts) {
       h(
         "h3",
         null,
-        `${entries[0].client} · ${entries[0].project ?? "no project"}`,
-        session && [" · ", h("a", { href: address("sessions", "", { session }) }, session.slice(0, 8))],
+        visibleText(`${entries[0].client} · ${entries[0].project ?? "no project"}`),
+        session && [" · ", h("a", { href: address("sessions", "", { session }) }, visibleString(session.slice(0, 8)))],
       ),
       h("ol", null, entries.map(receiptItem)),
     ),
@@ -109,7 +109,7 @@ function receiptItem(/** @type {any} */ receipt) {
       "li",
       null,
       memoryLink(entry.id, visibleText(entry.preview)),
-      entry.why && h("span", { class: "mark" }, entry.why),
+      entry.why && h("span", { class: "mark" }, visibleText(entry.why)),
       entry.edited && h("span", { class: "mark" }, "changed since"),
     );
   return h(
@@ -120,9 +120,9 @@ function receiptItem(/** @type {any} */ receipt) {
       null,
       timeOf(receipt.at),
       " · ",
-      h("strong", null, receipt.event),
+      h("strong", null, visibleText(receipt.event)),
       ` · ${OUTCOMES[receipt.outcome] ?? receipt.outcome}`,
-      receipt.reason && ` · ${receipt.reason}`,
+      receipt.reason && ` · ${visibleString(receipt.reason)}`,
       receipt.tokens > 0 && ` · ${counted(receipt.tokens, "token")}`,
     ),
     receipt.memories?.length > 0 && h("ul", { class: "links injected" }, receipt.memories.map(memory)),

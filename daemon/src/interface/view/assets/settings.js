@@ -121,16 +121,20 @@ async function aliasProject(/** @type {any} */ group) {
     );
 }
 
-async function switchProject(/** @type {any} */ group) {
-  try {
-    const reply = await call("groups_switch", { group: group.id, off: !group.off });
-    toast(`loci is ${reply.state} in ${visibleString(reply.name)}`, {
-      action: ["Undo", () => switchProject({ ...group, off: !group.off })],
-    });
-    refreshView();
-  } catch (error) {
-    tellFailure(error);
-  }
+/** Switches loci off or on in a project; the journal does not hold that, so this page remembers the way back. */
+function switchProject(/** @type {any} */ group) {
+  const to = (/** @type {boolean} */ off) => call("groups_switch", { group: group.id, off });
+  return inTurn(async () => {
+    try {
+      const reply = await to(!group.off);
+      const label = `loci is ${reply.state} in ${visibleString(reply.name)}`;
+      const ways = { switchBack: () => to(Boolean(group.off)), switchAgain: () => to(!group.off) };
+      remember({ label, name: `“${label}”`, at: Date.now(), acts: [], ...ways });
+      refreshView();
+    } catch (error) {
+      tellFailure(error);
+    }
+  });
 }
 
 function bridgeTable(/** @type {any} */ bridge) {

@@ -186,6 +186,7 @@ function toast(text, options = {}) {
   element.addEventListener("pointerleave", () => {
     timer = setTimeout(close, TOAST_MS);
   });
+  return element;
 }
 
 /** Tells a failure, unless the page gave the request up itself. */
@@ -208,10 +209,26 @@ function openDialog(title, body, choices, kind = "") {
       dialog.remove();
       resolve(value);
     };
-    const choose = async (/** @type {any} */ value) => {
-      const chosen = typeof value === "function" ? await value() : value;
-      if (chosen !== undefined) finish(chosen);
+    // What the person wrote is not thrown away by one key.
+    const leave = async () => {
+      const isWritten = [...dialog.querySelectorAll("textarea")].some((text) => text.value !== text.defaultValue && text.value.trim());
+      const question = h("p", null, "What you wrote is not saved.");
+      const choices = [{ label: "Throw away", value: true, kind: "danger" }];
+      if (!isWritten || (await openDialog("Throw the text away?", question, choices))) finish(null);
     };
+    let isChoosing = false;
+    const choose = async (/** @type {any} */ value) => {
+      if (isChoosing) return;
+      isChoosing = true;
+      try {
+        const chosen = typeof value === "function" ? await value() : value;
+        if (chosen !== undefined) finish(chosen);
+      } finally {
+        isChoosing = false;
+      }
+    };
+    // Behind it nothing can be done any more.
+    const isFinal = kind === "signed-out";
     const id = `dialog-${Math.random().toString(36).slice(2)}`;
     const buttons = choices.map((choice, at) =>
       h(
@@ -237,7 +254,7 @@ function openDialog(title, body, choices, kind = "") {
       h(
         "div",
         { class: "dialog-buttons" },
-        h("button", { type: "button", class: "button quiet", onclick: () => finish(null) }, "Close"),
+        !isFinal && h("button", { type: "button", class: "button quiet", onclick: leave }, "Close"),
         buttons,
       ),
     );
@@ -248,7 +265,7 @@ function openDialog(title, body, choices, kind = "") {
         "aria-labelledby": id,
         oncancel: (/** @type {Event} */ event) => {
           event.preventDefault();
-          finish(null);
+          if (!isFinal) leave();
         },
       },
       form,
@@ -265,10 +282,15 @@ function openDialog(title, body, choices, kind = "") {
 
 /** Says that the page is no longer signed in, and how to go on. */
 function showSignedOut(/** @type {string} */ reason) {
-  if (document.querySelector(".signed-out")) return;
-  const body = [
-    h("p", null, reason || "This page is no longer signed in, or the daemon has started again."),
-    h("p", null, "Run ", h("code", null, "loci view"), " again and open its link."),
-  ];
-  openDialog("Signed out", body, [{ label: "Reload", value: "reload" }], "signed-out").then((chosen) => chosen && location.reload());
+  showEnd("Signed out", [h("p", null, reason || "This page is no longer signed in, or the daemon has started again."), nextLink()]);
+}
+
+function nextLink() {
+  return h("p", null, "Run ", h("code", null, "loci view"), " again and open its link.");
+}
+
+/** Says why the page has ended; what it could undo is forgotten, and it sends nothing any more. */
+function showEnd(/** @type {string} */ title, /** @type {any} */ body) {
+  dropChanges();
+  if (!document.querySelector(".signed-out")) openDialog(title, body, [], "signed-out");
 }

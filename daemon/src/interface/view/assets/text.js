@@ -35,11 +35,11 @@ const HIDDEN_NAMES = /** @type {Record<number, string>} */ ({
 
 /** Returns true if a joiner at this place holds an emoji together, so that it hides nothing. */
 function joinsEmoji(/** @type {string} */ text, /** @type {number} */ at) {
-  return (
-    text[at] === "\u200d" &&
-    /[\p{Extended_Pictographic}\ufe0f]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
-    /^\p{Extended_Pictographic}/u.test(text.slice(at + 1, at + 3))
-  );
+  if (text[at] !== "\u200d") return false;
+  // One character at a time: an expression that ends with a class and `$` misses characters outside the basic plane in Chromium.
+  const before = [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? "";
+  const after = [...text.slice(at + 1, at + 3)][0] ?? "";
+  return /^[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u.test(before) && /^\p{Extended_Pictographic}/u.test(after);
 }
 
 /**
@@ -65,7 +65,9 @@ function visibleText(text) {
 
 /** Like `visibleText`, for places that hold only a string. */
 function visibleString(/** @type {string} */ text) {
-  return text.replace(HIDDEN, (found) => `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return text.replace(HIDDEN, (found, at) =>
+    joinsEmoji(text, at) ? found : `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
 }
 
 /** Returns the words of a query that are worth marking. */

@@ -83,7 +83,7 @@ function moveLink(/** @type {number} */ by) {
 
 /** The months as columns, each leads to its days. */
 function monthColumns(/** @type {{value: string, count: number}[]} */ months, /** @type {string} */ chosen, /** @type {string} */ project) {
-  const latest = months.slice(-36);
+  const latest = withGaps(months).slice(-36);
   const most = Math.max(1, ...latest.map((entry) => entry.count));
   const columns = latest.map((entry) =>
     h(
@@ -97,7 +97,7 @@ function monthColumns(/** @type {{value: string, count: number}[]} */ months, /*
           "aria-current": entry.value === chosen ? "true" : undefined,
           title: `${monthName(entry.value)}: ${memoriesOf(entry.count)}`,
         },
-        setStyle(h("span", { "aria-hidden": "true" }), "height", `${Math.max(3, (entry.count / most) * 100)}%`),
+        setStyle(h("span", { "aria-hidden": "true" }), "height", entry.count === 0 ? "0" : `${Math.max(3, (entry.count / most) * 100)}%`),
         h("span", { class: "unseen" }, `${monthName(entry.value)}, ${memoriesOf(entry.count)}`),
       ),
     ),

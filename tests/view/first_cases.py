@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from steps import first_row, goto, open_memory, settled
 from viewer import MEMORIES
 
-MAX_PAGE_BYTES = 220_000
+MAX_PAGE_BYTES = 200 * 1024
 TEXT_WITHOUT_HIDDEN = """element => {
     for (const hidden of element.querySelectorAll(".hidden-char")) hidden.remove();
     return element.textContent;
@@ -18,7 +18,7 @@ TEXT_WITHOUT_HIDDEN = """element => {
 
 
 def works_after_one_request(viewer):
-    """The first page shows the list before any other request, and has less than 220 KB"""
+    """The first page shows the list before any other request, and has less than 200 KB"""
     page = viewer.first
     assert viewer.requests[0] == viewer.first_response.url
     size = len(viewer.first_response.body())

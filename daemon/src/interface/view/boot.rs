@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Memories of the first page: what the largest screen shows at once.
-const FIRST_ROWS: usize = 24;
+const FIRST_ROWS: usize = 12;
 /// Characters of a text that a row shows.
-const ROW_CHARS: usize = 200;
+const ROW_CHARS: usize = 160;
 
 /// The data of the page.
 #[derive(Debug, Serialize)]

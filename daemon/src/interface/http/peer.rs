@@ -1,7 +1,6 @@
 //! Which user of this machine has opened a connection on loopback, where the system tells it: Linux, in `/proc/net/tcp`.
 
 use std::net::SocketAddr;
-use tokio::net::TcpStream;
 
 /// The connections of IPv4.
 const CONNECTIONS: &str = "/proc/net/tcp";
@@ -10,10 +9,10 @@ const LOCAL: usize = 1;
 const REMOTE: usize = 2;
 const UID: usize = 7;
 
-/// Returns false if another user than that of this process or root has opened a connection. True where that is unknown.
+/// Returns false if another user than that of this process or root has opened the connection of `peer` with `own`. True where that is
+/// unknown.
 #[must_use]
-pub fn is_own_user(stream: &TcpStream) -> bool {
-    let (Ok(peer), Ok(own)) = (stream.peer_addr(), stream.local_addr()) else { return false };
+pub fn is_own_user(peer: SocketAddr, own: SocketAddr) -> bool {
     let connections = std::fs::read_to_string(CONNECTIONS).unwrap_or_default();
     uid_in(&connections, peer, own)
         .is_none_or(|uid| uid == 0 || uid == nix::unistd::geteuid().as_raw())

@@ -72,7 +72,7 @@ pub async fn serve(
         match accepted {
             Ok((stream, _)) => {
                 has_warned = false;
-                let is_admitted = users == Users::Everybody || peer::is_own_user(&stream);
+                let is_admitted = users == Users::Everybody || is_own_user(&stream);
                 let connection = serve_connection(stream, router.clone(), closing.clone());
                 tasks.spawn(async move {
                     let _permit = permit;
@@ -90,6 +90,12 @@ pub async fn serve(
             }
         }
     }
+}
+
+/// Returns whether a connection is this user's, as far as the system tells it.
+fn is_own_user(stream: &TcpStream) -> bool {
+    let addresses = stream.peer_addr().and_then(|peer| Ok((peer, stream.local_addr()?)));
+    addresses.is_ok_and(|(peer, own)| peer::is_own_user(peer, own))
 }
 
 async fn serve_connection(stream: TcpStream, router: Router, closing: CancellationToken) {

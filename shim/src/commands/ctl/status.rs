@@ -288,7 +288,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   viewer    http://127.0.0.1:40123/
   sessions  2
 
-  CLIENT       PROJECT          PID  CALLS  SINCE
+  CLIENT       PROJECT         PID   CALLS  SINCE
   Claude Code  shop            4242     17  TIME
   -            notes\\u{1b}[2J  HTTP      0  TIME
 

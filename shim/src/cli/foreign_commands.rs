@@ -36,7 +36,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("", &["clean", "prune", "gc", "vacuum"], &["loci cleanup"]),
     ("", &["purge", "wipe", "clear", "destroy"], &["loci reset"]),
     ("", &["reindex", "reembed", "embed", "index"], &["loci re-embed"]),
-    ("", &["ui", "gui", "web", "dashboard"], &["loci view", "loci browse"]),
+    ("", &["ui", "gui", "web", "browser"], &["loci view", "loci browse"]),
     ("", &["tui", "explore", "interactive"], &["loci browse"]),
     ("", &["candidates", "candidate", "pending"], &["loci review --candidates"]),
     ("", &["dashboard", "monitor", "watch", "htop"], &["loci top"]),

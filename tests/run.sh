@@ -47,10 +47,11 @@ step target/release/loci model download
 nice -n 19 env -u LOCI_SKIPPED tests/view/run.sh --prepare > target/view-prepare.log 2>&1 &
 preparing=$!
 trap 'kill "$preparing" 2>/dev/null || true' EXIT
-step tests/durations.py cargo test --release --locked
+# The examples are compiled by clippy and by the conformance tests.
+step tests/durations.py cargo test --release --locked --lib --bins --tests
+step cargo test --release --locked --doc
 wait "$preparing" || true
-together tests/packages/run.py tests/clients/run.sh tests/view/run.sh
-step tests/clients/conformance.sh
+together tests/packages/run.py tests/clients/run.sh tests/view/run.sh tests/clients/conformance.sh
 
 tests/durations.py
 printf '\nSteps:\n'

@@ -3,7 +3,7 @@
 //! Not here: the models (`crate::embedding`).
 
 use crate::config::allowed::not_in_this_version;
-use crate::config::expand;
+use crate::config::path_value::expand;
 use crate::embedding::named_models::{Named, can_be_cut};
 use crate::embedding::{FAST_MODEL_ID, MODEL_ID};
 use loci_proto::error::Failure;

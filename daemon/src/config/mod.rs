@@ -11,12 +11,15 @@ pub mod embedding;
 pub mod file;
 pub mod hooks;
 pub mod options;
+pub mod path_value;
 pub mod privacy;
 pub mod projects;
 pub mod scope;
 pub mod server;
 #[cfg(test)]
 mod tests;
+
+pub use path_value::expand;
 
 use allowed::check_one_of;
 use loci_engine::maintain::Rules;
@@ -362,27 +365,5 @@ impl Config {
             default_group: self.storage.default_group.trim().to_owned(),
             ..Settings::for_model(self.embedding.known_id().unwrap_or_default())
         }
-    }
-}
-
-/// Replaces a leading `~/` of a configured path by the home folder; refuses any other path that is not absolute.
-///
-/// # Errors
-/// `invalid`, naming the key.
-pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
-    let home = || directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-    let expanded = match path.strip_prefix("~/") {
-        Some(rest) => home().map(|home| home.join(rest)),
-        None => Some(PathBuf::from(path)),
-    };
-    match expanded {
-        Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
-            Err(Failure::invalid(key, "must not contain control characters"))
-        }
-        Some(path) if path.is_absolute() => Ok(path),
-        _ => Err(Failure::invalid(
-            key,
-            format!("must be an absolute path or begin with ~/, not {path}"),
-        )),
     }
 }

@@ -105,8 +105,10 @@ set size 4 s after the last call. Medians of {ROUNDS} rounds of {CALLS} calls, a
 
 {report.table(columns, rows)}
 """
+    if any(not model.name.startswith("minilm") for model in measured):
+        text += "\nModels other than `minilm` have the full size and random weights (bench/random_models.py): their costs are real, their results are not.\n"
     version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    text += "\n" + report.source(version, process.machine(), "python3 bench/model_costs.py", datetime.date.today().isoformat())
+    text += "\n" + report.source(version, process.machine(), f"python3 bench/model_costs.py --models {chosen.models}", datetime.date.today().isoformat())
     print(text)
     if chosen.write:
         report.write(REPOSITORY / "docs" / "benchmarks.md", "models", text)

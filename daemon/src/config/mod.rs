@@ -30,7 +30,7 @@ use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The folder of the backups in the data folder.
 pub const BACKUP_FOLDER: &str = "backups";

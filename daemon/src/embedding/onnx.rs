@@ -126,7 +126,7 @@ impl Model {
         let (weights, uses_huge_pages) = (files.weights, false);
         let mut model = Self { session, options, precision, weights, uses_huge_pages, chunker };
         model.self_test()?;
-        resident_memory::release_file_pages(&model.weights);
+        model.trim_memory();
         Ok((model, warnings))
     }
 
@@ -162,6 +162,9 @@ impl Model {
     /// Unmaps the weights that the last batches read; the next batch maps what it reads.
     pub fn trim_memory(&mut self) {
         resident_memory::release_file_pages(&self.weights);
+        if self.precision == Precision::Blocks {
+            resident_memory::release_file_pages(&blocks::path_beside(&self.weights));
+        }
     }
 
     /// Moves the session's memory to huge pages, at the first call only; takes up to 0.2 s.

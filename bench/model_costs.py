@@ -14,6 +14,7 @@ import datetime
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -28,6 +29,7 @@ from session import Session
 
 SEED, WARM_UP, CALLS, ROUNDS = 20261126, 20, 60, 7
 """Seed of the notes; calls before the first round; calls of each kind in a round; rounds."""
+LOADED_WITHIN_S = 60
 
 
 class Measured:
@@ -41,8 +43,11 @@ class Measured:
         self._session = Session(home, home.project("bench"))
         self.pid, self.stores, self.queries, self.query_calls = home.status()["pid"], [], [], []
         self._store(WARM_UP)
-        if self._session.tool("recall_memory", query="warm", dry_run=True).get("degraded"):
-            sys.exit(f"Error: the model {name} is not available\nHint: loci model download")
+        deadline = time.monotonic() + LOADED_WITHIN_S
+        while self._session.tool("recall_memory", query="warm", dry_run=True).get("degraded"):
+            if time.monotonic() > deadline:
+                sys.exit(f"Error: the model {name} is not available\nHint: loci model download")
+            time.sleep(0.5)
 
     def round(self):
         """Stores and recalls; notes the CPU time of each."""

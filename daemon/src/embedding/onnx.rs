@@ -74,7 +74,8 @@ pub fn switch_off_telemetry() {
 
 /// The loaded model.
 pub struct Model {
-    session: Session,
+    /// `None` only while the model is dropped.
+    session: Option<Session>,
     options: RunOptions,
     precision: Precision,
     /// The file from which the session maps its weights.
@@ -120,7 +121,10 @@ impl Model {
         if precision == Precision::Blocks {
             blocks::ensure(&files.weights)?;
         }
-        let session = runtime.open_session(&files.graph, threads).map_err(refused)?;
+        let session = {
+            let _mappings = resident_memory::lock_mappings();
+            Some(runtime.open_session(&files.graph, threads).map_err(refused)?)
+        };
         let options = run_options().map_err(refused)?;
         let warnings = runtime.warnings;
         let (weights, uses_huge_pages) = (files.weights, false);
@@ -144,7 +148,8 @@ impl Model {
             "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(message)?,
             "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(message)?,
         ];
-        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
+        let session = self.session.as_mut().ok_or("the model is being dropped")?;
+        let outputs = session.run_with_options(inputs, &self.options).map_err(message)?;
         let (_, values) =
             outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(message)?;
         let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(message)?;
@@ -206,6 +211,13 @@ impl Model {
             ]),
             others => Err(format!("three sentences gave {} vectors", others.len())),
         }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _mappings = resident_memory::lock_mappings();
+        self.session = None;
     }
 }
 

@@ -81,6 +81,11 @@ fn write(weights: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Returns the numbers in 8 bits, and the scale of each block.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is clamped to 1 to 255"
+)]
 fn quantise(numbers: &[f32]) -> (Vec<u8>, Vec<f32>) {
     let (mut quantised, mut scales) = (Vec::with_capacity(numbers.len()), Vec::new());
     for block in numbers.chunks(BLOCK) {

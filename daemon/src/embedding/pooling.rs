@@ -32,11 +32,15 @@ pub(crate) fn vector(states: &[f32], width: usize, tokens: usize, profile: &Prof
 
 /// Divides sums by their number, and scales the means to mean 0 and variance 1.
 fn normalise_layer(sums: &mut [f32], count: usize) {
-    sums.iter_mut().for_each(|sum| *sum /= count.max(1) as f32);
+    for sum in sums.iter_mut() {
+        *sum /= count.max(1) as f32;
+    }
     let mean = sums.iter().sum::<f32>() / sums.len() as f32;
     let variance = sums.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / sums.len() as f32;
     let deviation = (variance + LAYER_NORM_EPSILON).sqrt();
-    sums.iter_mut().for_each(|value| *value = (*value - mean) / deviation);
+    for value in sums {
+        *value = (*value - mean) / deviation;
+    }
 }
 
 /// Returns the sign code of each word: the signs of the sum of its tokens' states in the last layer, of the first [`DIMENSIONS`] numbers.

@@ -108,7 +108,8 @@ install_packages
 claude=$(install_claude_code)
 codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '*/vendor/*/bin/codex' -type f)
 gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini
-opencode=$(install_package opencode-ai "$opencode_version")/.bin/opencode
+# Its own program of a platform: the link to it is made by a script, and no scripts of packages run here.
+opencode=$(find "$(install_package opencode-ai "$opencode_version")" -path '*/opencode-*/bin/opencode' -type f ! -path '*musl*' | LC_ALL=C sort | head -n 1)
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto

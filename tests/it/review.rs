@@ -40,6 +40,10 @@ fn without_a_terminal_the_pairs_are_listed_and_keep_records_a_decision() {
     let id = |which: &str| reply["pairs"][0][which]["id"].as_str().expect("an id").to_owned();
     assert!(home.loci(&["review", "--keep", &id("newer"), &id("older")]).status.success());
     assert_eq!(pairs(&home).len(), 1);
+    let unkeep = || home.loci(&["review", "--unkeep", &id("older"), &id("newer")]).stdout;
+    assert_eq!(String::from_utf8_lossy(&unkeep()), "The pair is listed again\n");
+    assert_eq!(pairs(&home).len(), 2);
+    assert!(String::from_utf8_lossy(&unkeep()).contains("nothing has changed"));
 }
 
 #[test]

@@ -48,8 +48,8 @@ def viewer_memory(viewer, identity, *arguments):
     return {"pinned": False} | json.loads(viewer.loci("inspect", identity, "--json", *arguments))["memory"]
 
 
-def undoes_switches_and_tells_what_it_cannot(viewer):
-    """The switch of a project is undone with the key; after Both kept the key says that it cannot be undone, and undoes nothing else"""
+def undoes_switches_and_decisions(viewer):
+    """The switch of a project and Both kept are undone with the key, and nothing else"""
     page = viewer.page("#/settings")
     row = page.locator("tr", has_text="billing").first
     row.get_by_role("button", name="Switch off").click()
@@ -69,7 +69,8 @@ def undoes_switches_and_tells_what_it_cannot(viewer):
     item.get_by_role("button", name="Keep both").click()
     expect(item).to_have_count(0)
     page.keyboard.press("u")
-    toast(page, "Both kept: this cannot be undone")
+    toast(page, "Undone: keeping both")
+    expect(item).to_be_visible()
     assert viewer_memory(viewer, pinned)["pinned"]
     page.keyboard.press("u")
     toast(page, "Undone: pin of")
@@ -263,7 +264,7 @@ def redoes_and_rejects(viewer):
 
 CASES = [
     undoes_what_the_page_did_last,
-    undoes_switches_and_tells_what_it_cannot,
+    undoes_switches_and_decisions,
     stores_where_the_old_one_is,
     asks_before_a_text_is_lost,
     sends_nothing_to_another_program,

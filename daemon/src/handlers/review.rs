@@ -9,7 +9,7 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: ReviewRequest,
 ) -> Result<ReviewReply, Failure> {
-    if request.keep.is_some() {
+    if request.keep.is_some() || request.unkeep.is_some() {
         return service.write(caller, move |writer, call| writer.keep_both(call, &request)).await;
     }
     let (actor, now) = (caller.session.actor(), service.now());

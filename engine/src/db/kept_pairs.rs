@@ -10,6 +10,12 @@ pub(crate) fn has(conn: &Connection, newer: i64, older: i64) -> Result<bool> {
     Ok(conn.prepare_cached(sql)?.exists((newer, older))?)
 }
 
+/// Takes back that both are kept; returns whether they were.
+pub(crate) fn delete(conn: &Connection, newer: i64, older: i64) -> Result<bool> {
+    let sql = "DELETE FROM kept_pairs WHERE newer = ?1 AND older = ?2";
+    Ok(conn.prepare_cached(sql)?.execute((newer, older))? > 0)
+}
+
 /// Records that both are kept.
 pub(crate) fn insert(conn: &Connection, newer: i64, older: i64, now: Timestamp) -> Result<()> {
     conn.prepare_cached(

@@ -79,7 +79,7 @@ impl Reader {
                 break;
             }
         }
-        Ok(ReviewReply { pairs, examined, next, kept: false })
+        Ok(ReviewReply { pairs, examined, next, ..ReviewReply::default() })
     }
 
     /// Returns the memories to examine with their older neighbours, newest first, and where the next
@@ -188,7 +188,7 @@ fn looks_like(newer: &Memory, older: &Memory, is_above: bool) -> Option<&'static
 }
 
 impl Writer {
-    /// Records that both memories are kept, so that the pair is not listed again.
+    /// Records that both memories are kept, so that the pair is not listed again; or takes that back.
     ///
     /// # Errors
     /// `invalid` unless two different ids are given; `not_found`; `Database`.
@@ -201,16 +201,27 @@ impl Writer {
             let named = request.group.as_ref();
             let viewer = (&call.actor).into();
             let visibility = Visibility::new(change.shared, change.conn, viewer, named)?;
-            let ids = request.keep.as_deref().unwrap_or_default();
-            let [one, other] = ids else {
-                return Err(Failure::invalid("keep", "must have two ids").into());
+            let (field, ids) = match (&request.keep, &request.unkeep) {
+                (Some(_), Some(_)) => {
+                    return Err(Failure::invalid("unkeep", "cannot be combined with keep").into());
+                }
+                (None, Some(ids)) => ("unkeep", ids.as_slice()),
+                (keep, None) => ("keep", keep.as_deref().unwrap_or_default()),
             };
-            let one = visibility.find(change.conn, "keep", one)?.seq;
-            let other = visibility.find(change.conn, "keep", other)?.seq;
+            let [one, other] = ids else {
+                return Err(Failure::invalid(field, "must have two ids").into());
+            };
+            let one = visibility.find(change.conn, field, one)?.seq;
+            let other = visibility.find(change.conn, field, other)?.seq;
             if one == other {
-                return Err(Failure::invalid("keep", "must have two different ids").into());
+                return Err(Failure::invalid(field, "must have two different ids").into());
             }
-            kept_pairs::insert(change.conn, one.max(other), one.min(other), call.now)?;
+            let (newer, older) = (one.max(other), one.min(other));
+            if request.unkeep.is_some() {
+                let unkept = kept_pairs::delete(change.conn, newer, older)?;
+                return Ok(ReviewReply { unkept, ..ReviewReply::default() });
+            }
+            kept_pairs::insert(change.conn, newer, older, call.now)?;
             Ok(ReviewReply { kept: true, ..ReviewReply::default() })
         })
     }

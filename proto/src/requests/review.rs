@@ -32,6 +32,9 @@ pub struct ReviewRequest {
     /// Keep both memories with these two ids: the pair is not listed again. Lists nothing.
     #[serde(default)]
     pub keep: Option<Vec<MemoryId>>,
+    /// List the pair of these two memories again, of which both were kept. Lists nothing.
+    #[serde(default)]
+    pub unkeep: Option<Vec<MemoryId>>,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,
@@ -50,6 +53,9 @@ pub struct ReviewReply {
     /// True if `keep` recorded a decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
+    /// True if `unkeep` took one back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unkept: bool,
 }
 
 /// Two memories that look like versions of one fact.

@@ -57,8 +57,11 @@ pub struct Review {
     /// Keep both memories of a pair without asking, so that it is not listed again.
     #[arg(long, num_args = 2, value_names = ["ID", "ID"])]
     pub keep: Option<Vec<String>>,
+    /// List a pair again of which both were kept.
+    #[arg(long, num_args = 2, value_names = ["ID", "ID"], conflicts_with = "keep")]
+    pub unkeep: Option<Vec<String>>,
     /// Ask about the candidates that were taken from transcripts: accept, edit or reject each.
-    #[arg(long, conflicts_with_all = ["all", "keep", "before"])]
+    #[arg(long, conflicts_with_all = ["all", "keep", "unkeep", "before"])]
     pub candidates: bool,
     /// With --candidates: those of all projects.
     #[arg(long, requires = "candidates", conflicts_with = "group")]

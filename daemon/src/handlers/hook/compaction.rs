@@ -48,18 +48,9 @@ impl Event<'_> {
         let mut metadata = Map::new();
         metadata.insert("source".to_owned(), Value::from("compaction"));
         let mut request = Request::Store(StoreRequest {
-            content: format!("{HEADING}{}", &summary[..end]),
-            kind: MemoryType::Episodic,
             scope: Some(Scope::Group),
             metadata,
-            questions: None,
-            supersedes: None,
-            group: None,
-            confidence: None,
-            expires_at: None,
-            ttl_seconds: None,
-            valid_from: None,
-            valid_to: None,
+            ..StoreRequest::new(format!("{HEADING}{}", &summary[..end]), MemoryType::Episodic)
         });
         privacy::request::screen(&self.service.config.policy(), &mut request)?;
         let Request::Store(request) = request else { return Ok(Answer::silent("")) };

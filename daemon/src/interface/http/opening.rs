@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The open server; closes it when it is dropped.
 pub struct OpenServer {
-    /// What the client is told.
+    /// The reply to the command: URL, token file and token.
     pub opened: Opened,
     service: Arc<Service>,
     closing: CancellationToken,

@@ -23,7 +23,7 @@ const MAX_STREAMS: usize = 16;
 
 /// An open viewer; closes it when it is dropped.
 pub struct OpenViewer {
-    /// What the command is told.
+    /// The reply to the command: the link.
     pub opened: Opened,
     service: Arc<Service>,
     address: SocketAddr,

@@ -236,6 +236,14 @@ fn switches_apply_to_http_clients() {
     assert!(home.loci(&["ctl", "incognito", &session]).status.success());
     let answer = client.call("recall_memory", &json!({"query": "moved"})).expect("it says so");
     assert_eq!(answer["off"], true, "{answer}");
+    // More clients than there are sessions do not end it.
+    for number in 0..70 {
+        let user_agent = format!("other/{number}").leak();
+        let other = Client { user_agent, ..serving.client(&home, "default") };
+        other.call("memory_stats", &json!({})).expect("it is served");
+    }
+    let answer = client.call("recall_memory", &json!({"query": "moved"})).expect("it says so");
+    assert_eq!(answer["off"], true, "{answer}");
 }
 
 #[test]

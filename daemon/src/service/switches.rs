@@ -4,6 +4,7 @@
 //! project that is off (`handlers::switches`).
 
 use crate::interface::agents::session::Session;
+use crate::service::store_state::StoreState;
 use crate::service::{Caller, Service};
 use loci_engine::operations::switches::Switches;
 use loci_proto::admin::SwitchStatus;
@@ -29,6 +30,14 @@ impl Service {
         }
         let needs_file = self.config.serves_opted_in_only() && !session.hello.opted_in;
         (needs_file && !pools.switches.is_on(&session.group)).then_some(OffReason::NotOptedIn)
+    }
+
+    /// Returns whether a person has made this session incognito while it ran. False while the store is being opened.
+    pub fn became_incognito(&self, session: &Session) -> bool {
+        match &*self.store.borrow() {
+            StoreState::Open(pools) => ids_of(session).any(|id| pools.switches.is_incognito(id)),
+            StoreState::Opening | StoreState::Failed(_) => false,
+        }
     }
 
     /// Returns whether a client's session, by its own id, or an MCP session of it is off by itself or became incognito: its hooks then

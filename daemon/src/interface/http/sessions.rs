@@ -1,6 +1,7 @@
 //! The sessions of HTTP clients: the requests of one client with one token in one project share what a session remembers.
 //!
-//! HTTP has no connection that lasts as long as an agent, so a session ends when it was not used for a while. Not here: what a session is
+//! HTTP has no connection that lasts as long as an agent, so a session ends when it was not used for a while. One that a person has made
+//! incognito stays until the server is closed: the client would go on without knowing. Not here: what a session is
 //! (`agents::session`).
 
 use crate::interface::agents::session::{Session, SessionGuard, SessionKind};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// A session that was not used for this long has ended.
 pub const IDLE_LIMIT: Duration = Duration::from_mins(5);
-/// Maximum number of sessions; a further one ends the one that was not used for the longest time.
+/// Maximum number of sessions that are not incognito; a further one ends the one of these that was not used for the longest time.
 const MAX_SESSIONS: usize = 64;
 /// Maximum characters of a client's name.
 const MAX_CLIENT_CHARS: usize = 100;
@@ -74,12 +75,9 @@ impl HttpSessions {
         };
         let now = Instant::now();
         let mut open = self.lock();
-        remove_idle(&mut open, now);
+        self.remove_idle(&mut open, now);
         if !open.contains_key(&key) && open.len() >= MAX_SESSIONS {
-            let oldest = open.iter().min_by_key(|(_, entry)| entry.last_used);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                open.remove(&oldest);
-            }
+            self.make_room(&mut open);
         }
         let entry = open.entry(key).or_insert_with(|| Entry {
             guard: self.service.sessions.register(self.create(caller)),
@@ -91,7 +89,30 @@ impl HttpSessions {
 
     /// Ends the sessions that were not used for [`IDLE_LIMIT`].
     pub fn end_idle(&self) {
-        remove_idle(&mut self.lock(), Instant::now());
+        self.remove_idle(&mut self.lock(), Instant::now());
+    }
+
+    fn remove_idle(&self, open: &mut HashMap<Key, Entry>, now: Instant) {
+        open.retain(|_, entry| {
+            now.duration_since(entry.last_used) < IDLE_LIMIT || self.is_incognito(entry)
+        });
+    }
+
+    /// Ends the session that was not used for the longest time, if there are too many.
+    fn make_room(&self, open: &mut HashMap<Key, Entry>) {
+        let others = open.iter().filter(|(_, entry)| !self.is_incognito(entry));
+        let others: Vec<_> = others.map(|(key, entry)| (entry.last_used, key)).collect();
+        if others.len() < MAX_SESSIONS {
+            return;
+        }
+        let oldest = others.into_iter().min_by_key(|(last_used, _)| *last_used);
+        if let Some(oldest) = oldest.map(|(_, key)| key.clone()) {
+            open.remove(&oldest);
+        }
+    }
+
+    fn is_incognito(&self, entry: &Entry) -> bool {
+        self.service.became_incognito(&entry.guard.session)
     }
 
     fn create(&self, caller: &HttpCaller) -> Session {
@@ -108,10 +129,6 @@ impl HttpSessions {
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn remove_idle(open: &mut HashMap<Key, Entry>, now: Instant) {
-    open.retain(|_, entry| now.duration_since(entry.last_used) < IDLE_LIMIT);
 }
 
 /// Returns the name of a client without hidden characters, and not longer than status and log can show.

@@ -64,6 +64,7 @@ mod lessons;
 mod lifecycle;
 mod loading;
 mod maintenance;
+mod model_profiles;
 mod move_to;
 mod normalize;
 mod onnx_model;

@@ -1,17 +1,18 @@
-//! Writes a tiny embedding model: an ONNX graph encoded by hand, with the tokenizer of the pinned model.
+//! Writes a tiny embedding model: an ONNX graph encoded by hand, and a tokenizer of the shape that multilingual models have.
 //!
 //! The graph maps each token id to a row of a table of seeded random numbers: `Mod(input_ids, ROWS)`, then `Gather(table, …)`. Its output
 //! `last_hidden_state` has the shape batch × tokens × dimensions, as that of a transformer. `attention_mask` is an input that the graph
 //! does not use, since the mean over the tokens is not a part of it. The same seed gives the same bytes.
 //!
 //! The encoding is that of Protocol Buffers: each field is a tag (its number times 8, plus its kind: 0 for a number, 2 for bytes), followed
-//! by a variable-length number, or by a length and the bytes. Numbers of fields are those of `onnx.proto`. Not here: any test.
+//! by a variable-length number, or by a length and the bytes. Numbers of fields are those of `onnx.proto`. The tests of the daemon include this file too. Not here: any test.
 
-use crate::home::models;
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Rows of the table.
-const ROWS: usize = 1021;
+pub const ROWS: usize = 1021;
 /// `TensorProto.DataType` of 32-bit floats and of 64-bit integers.
 const FLOAT: u64 = 1;
 const INT64: u64 = 7;
@@ -34,11 +35,10 @@ impl TinyModel {
     }
 
     /// Writes `model.onnx` and `tokenizer.json` into a folder, which is created.
-    pub fn write(self, folder: &Path) {
+    pub fn write(self, folder: &Path, tokenizer: &[u8]) {
         std::fs::create_dir_all(folder).expect("the folder is created");
         std::fs::write(folder.join("model.onnx"), self.bytes()).expect("the graph is written");
-        let tokenizer = models().join("all-MiniLM-L6-v2/tokenizer.json");
-        std::fs::copy(tokenizer, folder.join("tokenizer.json")).expect("the tokenizer is copied");
+        std::fs::write(folder.join("tokenizer.json"), tokenizer).expect("the file is written");
     }
 
     /// Returns the graph: a `ModelProto`.
@@ -55,7 +55,8 @@ impl TinyModel {
         let rows = i64::try_from(ROWS).expect("it fits").to_le_bytes();
         graph.extend(bytes(5, &tensor("rows", &[], INT64, &rows)));
         let shape = [ROWS as u64, self.dimensions as u64];
-        graph.extend(bytes(5, &tensor("table", &shape, FLOAT, &self.table())));
+        let table: Vec<u8> = self.table().iter().flat_map(|number| number.to_le_bytes()).collect();
+        graph.extend(bytes(5, &tensor("table", &shape, FLOAT, &table)));
         let mut inputs = vec!["input_ids", "attention_mask"];
         inputs.extend(self.has_token_types.then_some("token_type_ids"));
         for input in inputs {
@@ -69,7 +70,8 @@ impl TinyModel {
         [number(1, 8), bytes(7, &graph), bytes(8, &number(2, 13))].concat()
     }
 
-    fn table(self) -> Vec<u8> {
+    /// Returns the numbers of the table, row by row.
+    pub fn table(self) -> Vec<f32> {
         let mut state = self.seed;
         let mut next = || {
             // splitmix64
@@ -80,8 +82,43 @@ impl TinyModel {
             let unit = ((bits ^ (bits >> 31)) >> 40) as f32 / (1 << 24) as f32;
             unit - 0.5
         };
-        (0..ROWS * self.dimensions).flat_map(|_| next().to_le_bytes()).collect()
+        (0..ROWS * self.dimensions).map(|_| next()).collect()
     }
+}
+
+/// Returns a `tokenizer.json` of the shape of XLM-RoBERTa: a unigram model over texts whose spaces are `▁`, between `<s>` and `</s>`. Its
+/// vocabulary has the characters of the texts, and the words of the two prefixes.
+pub fn unigram_tokenizer(texts: &[&str]) -> Vec<u8> {
+    let characters: BTreeSet<char> = texts.iter().flat_map(|text| text.chars()).collect();
+    let mut vocabulary = vec![json!(["<s>", 0.0]), json!(["<pad>", 0.0]), json!(["</s>", 0.0])];
+    vocabulary.push(json!(["<unk>", 0.0]));
+    vocabulary.extend(["▁query", "▁passage", ":"].map(|piece| json!([piece, -4.0])));
+    let others = characters.into_iter().filter(|character| !": ".contains(*character));
+    vocabulary.push(json!(["▁", -6.0]));
+    vocabulary.extend(others.map(|character| json!([character.to_string(), -8.0])));
+    let special = |id: usize, content: &str| json!({"id": id, "content": content, "special": true, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false});
+    let token = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
+    let text = |id: &str| json!({"Sequence": {"id": id, "type_id": 0}});
+    let ids = |id: &str, number: usize| json!({"id": id, "ids": [number], "tokens": [id]});
+    let metaspace =
+        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true});
+    let tokenizer = json!({
+        "version": "1.0",
+        "truncation": {"direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0},
+        "padding": null,
+        "added_tokens": [special(0, "<s>"), special(1, "<pad>"), special(2, "</s>"), special(3, "<unk>")],
+        "normalizer": {"type": "NFKC"},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace.clone()]},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [token("<s>"), text("A"), token("</s>")],
+            "pair": [token("<s>"), text("A"), token("</s>"), token("</s>"), text("B"), token("</s>")],
+            "special_tokens": {"<s>": ids("<s>", 0), "</s>": ids("</s>", 2)}
+        },
+        "decoder": metaspace,
+        "model": {"type": "Unigram", "unk_id": 3, "vocab": vocabulary}
+    });
+    tokenizer.to_string().into_bytes()
 }
 
 /// A dimension of a tensor.

@@ -1,7 +1,7 @@
 //! A change of the embedding model: another model takes over while sessions store and recall, and the earlier one comes back. The second
 //! model is made by the tests (`onnx_model`) and runs in ONNX Runtime like any other.
 
-use crate::home::{Agent, TestHome};
+use crate::home::{Agent, TestHome, models};
 
 use crate::onnx_model::TinyModel;
 use crate::wire::{kill_daemon, wait_until};
@@ -20,6 +20,11 @@ const QUESTIONS: [&str; 4] = [
     "who keeps the spare keys",
     "the meeting on Tuesday",
 ];
+
+/// Returns the tokenizer of the pinned model.
+fn bert_tokenizer() -> Vec<u8> {
+    std::fs::read(models().join("all-MiniLM-L6-v2/tokenizer.json")).expect("the file exists")
+}
 
 /// Configures the model of a folder.
 fn use_custom(home: &TestHome, folder: &Path) {
@@ -174,7 +179,7 @@ fn recalls_equal_those_before_until_the_change_and_then_those_of_a_fresh_store()
     const COUNT: usize = 100;
     let home = TestHome::new();
     let folder = home.path("tiny");
-    TinyModel { has_token_types: true, ..TinyModel::new(1) }.write(&folder);
+    TinyModel { has_token_types: true, ..TinyModel::new(1) }.write(&folder, &bert_tokenizer());
     let mut agent = home.session();
     store_texts(&mut agent, 0..COUNT);
     let (before, exported) = (answers(&mut agent), export(&home));
@@ -225,7 +230,7 @@ fn store_and_recall(agent: &mut Agent, number: usize, is_done: &AtomicBool) -> u
 fn sessions_store_and_recall_all_the_time_and_every_memory_is_in_the_new_set() {
     let home = TestHome::new();
     let folder = home.path("tiny");
-    TinyModel::new(2).write(&folder);
+    TinyModel::new(2).write(&folder, &bert_tokenizer());
     let mut agent = home.session();
     store_texts(&mut agent, 0..40);
     let is_done = AtomicBool::new(false);
@@ -256,7 +261,7 @@ fn a_daemon_that_is_killed_at_any_moment_of_the_change_completes_it() {
     const COUNT: usize = 50;
     let home = TestHome::new();
     let folder = home.path("tiny");
-    TinyModel::new(3).write(&folder);
+    TinyModel::new(3).write(&folder, &bert_tokenizer());
     let mut agent = home.session();
     store_texts(&mut agent, 0..COUNT);
     let before = answers(&mut agent);
@@ -288,14 +293,14 @@ fn a_daemon_that_is_killed_at_any_moment_of_the_change_completes_it() {
 fn without_the_files_of_the_earlier_model_keywords_serve_until_the_change() {
     let home = TestHome::new();
     let folder = home.path("tiny");
-    TinyModel::new(4).write(&folder);
+    TinyModel::new(4).write(&folder, &bert_tokenizer());
     use_custom(&home, &folder);
     let mut agent = home.session();
     let first = wait_for_model(&home, is_custom);
     store_texts(&mut agent, 0..40);
     let before = answers(&mut agent);
     // Another version in the same folder is another model.
-    TinyModel::new(5).write(&folder);
+    TinyModel::new(5).write(&folder, &bert_tokenizer());
     restart(&home);
     let reply = agent
         .call("recall_memory", json!({"query": "projector of room 12"}))
@@ -319,7 +324,7 @@ fn a_model_that_cannot_be_used_is_reported_and_the_earlier_one_serves() {
     let mut agent = home.session();
     store_texts(&mut agent, 0..10);
     let before = answers(&mut agent);
-    TinyModel { dimensions: 768, ..TinyModel::new(6) }.write(&folder);
+    TinyModel { dimensions: 768, ..TinyModel::new(6) }.write(&folder, &bert_tokenizer());
     use_custom(&home, &folder);
     restart(&home);
     assert_eq!(answers(&mut agent), before);
@@ -357,7 +362,7 @@ fn a_model_that_cannot_be_used_is_reported_and_the_earlier_one_serves() {
     let stored = agent.store_with(json!({"content": KEYS, "type": "semantic"}));
     assert_eq!(stored["degraded"], json!(["embedding"]));
     assert!(stored["hint"].to_string().contains("embedding.path"), "{stored:?}");
-    TinyModel::new(6).write(&folder);
+    TinyModel::new(6).write(&folder, &bert_tokenizer());
     let looked = empty.loci(&["model", "download"]);
     assert!(looked.status.success(), "{}", String::from_utf8_lossy(&looked.stderr));
     wait_for_model(&empty, is_custom);
@@ -369,7 +374,7 @@ fn a_model_that_cannot_be_used_is_reported_and_the_earlier_one_serves() {
 fn the_command_encodes_again_cancels_and_drops_what_is_kept() {
     let home = TestHome::new();
     let folder = home.path("tiny");
-    TinyModel::new(7).write(&folder);
+    TinyModel::new(7).write(&folder, &bert_tokenizer());
     let mut agent = home.session();
     store_texts(&mut agent, 0..12);
     let before = answers(&mut agent);

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use toml::Table;
 
 const PAGE: &str = "docs/configuration.md";
+/// The files of `daemon/src/config` that have keys.
+const CONFIG_FILES: [&str; 9] =
+    ["mod", "embedding", "server", "privacy", "projects", "backup", "scope", "hooks", "bridge"];
 
 /// Whether the text is exactly one name such as `LOCI_HOME`.
 fn is_variable(text: &str) -> bool {
@@ -105,14 +108,12 @@ fn fields(code: &str) -> BTreeSet<String> {
 fn every_key_of_the_code_is_in_the_example() {
     let made_up = "/// `[a]`\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
     assert_eq!(fields(made_up), BTreeSet::from(["a.b".to_owned()]));
-    let rule = "config.example.toml shows every key of daemon/src/config (mod.rs, server.rs, privacy.rs, projects.rs, backup.rs, scope.rs, hooks.rs, bridge.rs); one without a default is commented out.";
+    let rule = "config.example.toml shows every key of daemon/src/config (mod.rs, embedding.rs, server.rs, privacy.rs, projects.rs, backup.rs, scope.rs, hooks.rs, bridge.rs); one without a default is commented out.";
     assert_rule(
         rule,
         &differences(
             &fields(
-                &["mod", "server", "privacy", "projects", "backup", "scope", "hooks", "bridge"]
-                    .map(|file| read(&format!("daemon/src/config/{file}.rs")))
-                    .concat(),
+                &CONFIG_FILES.map(|file| read(&format!("daemon/src/config/{file}.rs"))).concat(),
             ),
             &keys(&read("config.example.toml")),
         ),

@@ -7,9 +7,11 @@ pub mod allowed;
 pub mod backup;
 pub mod bridge;
 pub mod effective;
+pub mod embedding;
 pub mod file;
 pub mod hooks;
 pub mod options;
+pub mod path_value;
 pub mod privacy;
 pub mod projects;
 pub mod scope;
@@ -17,8 +19,9 @@ pub mod server;
 #[cfg(test)]
 mod tests;
 
-use crate::embedding::MODEL_ID;
-use allowed::{check_one_of, not_in_this_version};
+pub use path_value::expand;
+
+use allowed::check_one_of;
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
@@ -27,10 +30,8 @@ use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The value of `embedding.model` for a model of the user's own.
-const CUSTOM_MODEL: &str = "custom";
 /// The folder of the backups in the data folder.
 pub const BACKUP_FOLDER: &str = "backups";
 
@@ -43,7 +44,7 @@ pub struct Config {
     /// `[storage]`
     pub storage: Storage,
     /// `[embedding]`
-    pub embedding: Embedding,
+    pub embedding: embedding::Embedding,
     /// `[retrieval]`
     pub retrieval: Retrieval,
     /// `[ttl]`
@@ -72,27 +73,6 @@ pub struct Storage {
     pub db_path: Option<String>,
     /// The group of sessions outside any project.
     pub default_group: String,
-}
-
-/// `[embedding]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Embedding {
-    /// Only `local` in this version.
-    pub provider: String,
-    /// `all-MiniLM-L6-v2`, or `custom` for the model in the folder `path`.
-    pub model: String,
-    /// The folder of a `custom` model; `~/` is the home folder.
-    pub path: Option<String>,
-    /// The folder of the model files; `~/` is the home folder. `LOCI_MODELS` overrides it.
-    pub cache_dir: Option<String>,
-    /// Download the model when the first text needs it.
-    pub download: bool,
-    /// URL of a mirror of the model files, used instead of the model hub.
-    pub url: Option<String>,
-    /// Not supported in this version: refused.
-    #[serde(skip_serializing)]
-    pub api: Option<toml::Table>,
 }
 
 /// `[retrieval]`
@@ -169,55 +149,6 @@ pub struct Schedule {
 impl Default for Storage {
     fn default() -> Self {
         Self { db_path: None, default_group: "default".to_owned() }
-    }
-}
-
-impl Default for Embedding {
-    fn default() -> Self {
-        Self {
-            provider: "local".to_owned(),
-            model: MODEL_ID.to_owned(),
-            path: None,
-            cache_dir: None,
-            download: true,
-            url: None,
-            api: None,
-        }
-    }
-}
-
-impl Embedding {
-    /// Returns the id of the configured model; `None` for a model of the user's own, whose id comes from its files.
-    #[must_use]
-    pub fn known_id(&self) -> Option<&str> {
-        (self.model != CUSTOM_MODEL).then_some(&self.model)
-    }
-
-    /// Returns the folder of a model of the user's own; `None` if the pinned model is configured.
-    ///
-    /// # Errors
-    /// `invalid`, naming the key.
-    pub fn custom_folder(&self) -> Result<Option<PathBuf>, Failure> {
-        match (self.model == CUSTOM_MODEL, &self.path) {
-            (false, _) => Ok(None),
-            (true, Some(path)) => expand("embedding.path", path).map(Some),
-            (true, None) => {
-                Err(Failure::invalid("embedding.model", "\"custom\" needs embedding.path")
-                    .hint("Set embedding.path to the folder with model.onnx and tokenizer.json"))
-            }
-        }
-    }
-
-    fn check(&self) -> Result<(), Failure> {
-        if ![MODEL_ID, CUSTOM_MODEL].contains(&self.model.as_str()) {
-            let message = format!("= \"{}\" is", self.model);
-            return Err(not_in_this_version("embedding.model", &message)
-                .hint(format!("Set it to \"{MODEL_ID}\" or \"{CUSTOM_MODEL}\"")));
-        }
-        if let Some(path) = &self.path {
-            expand("embedding.path", path)?;
-        }
-        self.custom_folder().map(drop)
     }
 }
 
@@ -313,11 +244,7 @@ impl Config {
 
     fn check(&self) -> Result<(), Failure> {
         self.server.check()?;
-        require_supported("embedding.provider", &self.embedding.provider, "local")?;
         self.embedding.check()?;
-        if self.embedding.api.is_some() {
-            return Err(not_in_this_version("embedding.api", "is"));
-        }
         check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         self.privacy.policy()?;
@@ -438,36 +365,5 @@ impl Config {
             default_group: self.storage.default_group.trim().to_owned(),
             ..Settings::for_model(self.embedding.known_id().unwrap_or_default())
         }
-    }
-}
-
-/// Replaces a leading `~/` of a configured path by the home folder; refuses any other path that is not absolute.
-///
-/// # Errors
-/// `invalid`, naming the key.
-pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
-    let home = || directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-    let expanded = match path.strip_prefix("~/") {
-        Some(rest) => home().map(|home| home.join(rest)),
-        None => Some(PathBuf::from(path)),
-    };
-    match expanded {
-        Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
-            Err(Failure::invalid(key, "must not contain control characters"))
-        }
-        Some(path) if path.is_absolute() => Ok(path),
-        _ => Err(Failure::invalid(
-            key,
-            format!("must be an absolute path or begin with ~/, not {path}"),
-        )),
-    }
-}
-
-fn require_supported(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
-    if value == supported {
-        Ok(())
-    } else {
-        Err(not_in_this_version(key, &format!("= \"{value}\" is"))
-            .hint(format!("Set it to \"{supported}\"")))
     }
 }

@@ -3,8 +3,9 @@
 use crate::config;
 use crate::config::Config;
 use crate::embedding::custom_model::CustomConfig;
+use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{FileStatus, ModelStatus};
-use crate::embedding::{ModelConfig, ModelSource, fetch};
+use crate::embedding::{FAST_MODEL_ID, ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};
 use loci_proto::admin::Places;
@@ -173,9 +174,18 @@ pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failu
 /// `invalid`, naming the key.
 pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failure> {
     let pinned = model_config(paths, config)?;
+    if let Some(named) = config.embedding.named() {
+        return Ok(ModelSource::named(named, pinned));
+    }
     Ok(match config.embedding.custom_folder()? {
-        Some(folder) => {
-            ModelSource::Custom(CustomConfig { folder, expected: None, runtime: pinned })
+        Some(folder) => ModelSource::Custom(CustomConfig {
+            folder,
+            named: None,
+            expected: None,
+            runtime: pinned,
+        }),
+        None if config.embedding.known_id() == Some(FAST_MODEL_ID) => {
+            ModelSource::Fast(FastConfig(pinned))
         }
         None => ModelSource::Pinned(pinned),
     })
@@ -328,7 +338,9 @@ pub fn paths(paths: &Paths) -> ExitCode {
 
 fn status_table(status: &ModelStatus) -> String {
     let line = |file: &FileStatus| {
-        format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
+        let note = if file.unpinned { "  (unpinned)" } else { "" };
+        let (condition, path) = (file.condition.as_str(), file.path.display());
+        format!("{condition:8}{:>12} bytes  {path}{note}", file.size)
     };
     let mut lines = vec![status.id.clone()];
     lines.extend(status.files.iter().map(line));

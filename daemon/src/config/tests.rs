@@ -34,6 +34,27 @@ fn keys_and_values_of_later_versions_are_refused_by_name() {
 }
 
 #[test]
+fn dimensions_belong_to_a_model_that_can_be_cut() {
+    for (text, reason) in [
+        ("dimensions = 256", "embedding.dimensions"),
+        ("model = \"multilingual\"\ndimensions = 256", "does not apply to the model"),
+        ("model = \"large\"\ndimensions = 768", "must be from 64 to 384, not 768"),
+        ("model = \"tiny\"", "minilm-fast"),
+    ] {
+        let refusal = refusal_of(&format!("[embedding]\n{text}"));
+        assert!(refusal.contains(reason), "{refusal}");
+    }
+    let parse = |text: &str| {
+        let text = format!("[embedding]\nmodel = {text}");
+        Config::from_text(&text, Path::new("/x/config.toml")).expect("the text is valid").embedding
+    };
+    assert_eq!(parse("\"minilm\"").known_id(), Some("all-MiniLM-L6-v2"));
+    assert_eq!(parse("\"minilm-fast\"").known_id(), Some("all-MiniLM-L6-v2-fast"));
+    let large = parse("\"large\"\ndimensions = 128").named().expect("the model has a name");
+    assert_eq!((large.dimensions, parse("\"large\"").known_id()), (Some(128), None));
+}
+
+#[test]
 fn numbers_out_of_range_are_refused() {
     for (text, key) in [
         ("[retrieval]\nrrf_k = 0", "retrieval.rrf_k"),

@@ -3,24 +3,52 @@
 //! Also defines the model's output for a chunk and its validated encoding. Not here: the forward pass (`onnx`), which chunks are encoded
 //! together (`batch`), which words are content words (`loci_engine::text::features`).
 
+use crate::embedding::profile::Profile;
+pub use crate::embedding::profile::{CHUNK_TOKENS, OVERLAP, TextKind};
 use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, SignCode};
 use loci_engine::text::features::{compared_part, content_words};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use tokenizers::Tokenizer;
 
-/// Maximum tokens of one chunk, `[CLS]` and `[SEP]` included. The model was trained on up to 256.
-pub const CHUNK_TOKENS: usize = 256;
+/// A prefix may have at most this share of the tokens of a chunk.
+const PREFIX_SHARE: usize = 4;
 
-/// Tokens that two neighbouring windows of a long text share.
-pub const OVERLAP: usize = 32;
+/// How the tokens of a long text are distributed over its chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Windows {
+    /// Tokens of the prefix, which every chunk has.
+    prefix: usize,
+    /// Tokens of a window of the text: a chunk without prefix, `[CLS]` and `[SEP]`.
+    size: usize,
+}
 
-/// Tokens of a window without `[CLS]` and `[SEP]`.
-const WINDOW: usize = CHUNK_TOKENS - 2;
+impl Windows {
+    fn new(max_tokens: usize, prefix: usize) -> Self {
+        Self { prefix, size: max_tokens - 2 - prefix }
+    }
 
-/// Tokens from the start of one window to the start of the next.
-const STEP: usize = WINDOW - OVERLAP;
+    /// Returns the number of tokens from the start of one window to the start of the next.
+    fn step(self) -> usize {
+        self.size - OVERLAP
+    }
+
+    /// Splits the tokens of a text; each window starts [`OVERLAP`] tokens before the end of the previous one, and the last ends with the text.
+    fn split(self, tokens: &[u32]) -> impl Iterator<Item = &[u32]> {
+        let starts = (0..tokens.len() - OVERLAP).step_by(self.step());
+        starts.map(move |start| &tokens[start..tokens.len().min(start + self.size)])
+    }
+
+    /// Returns where the token with the number `token`, of prefix and text in `chunks` chunks, is encoded. A token in an overlap belongs to
+    /// the chunk in which it has more context.
+    fn position_of_token(self, token: usize, chunks: usize) -> TokenPosition {
+        let before = 1 + self.prefix + OVERLAP / 2;
+        let chunk = (token.saturating_sub(before) / self.step()).min(chunks - 1);
+        TokenPosition { chunk, index: token - chunk * self.step() }
+    }
+}
 
 /// A content word and its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,24 +96,18 @@ impl EncodedChunk {
     }
 }
 
-/// How the content words of a text are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextKind {
-    /// A query: all content words.
-    Query,
-    /// A memory: at most [`MAX_SIGN_CODES`] words, and none of the date and speaker in front of a dated line.
-    Document,
-}
-
 /// The model's tokenizer, configured to split texts into chunks.
-pub struct Chunker(Tokenizer);
+pub struct Chunker {
+    tokenizer: Tokenizer,
+    profile: Profile,
+}
 
 impl Chunker {
     /// Parses a `tokenizer.json`. Its own truncation to 128 tokens and padding to 128 tokens are switched off.
     ///
     /// # Errors
-    /// The tokenizer's message if the text is not a valid tokenizer.
-    pub fn from_json(json: &[u8]) -> Result<Self, String> {
+    /// The tokenizer's message if the text is not a valid tokenizer; the reason if a prefix of the profile has too many tokens.
+    pub fn from_json(json: &[u8], profile: &Profile) -> Result<Self, String> {
         let mut tokenizer =
             Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
         // `split` makes the windows itself: with truncation, tokenizers 0.23 stops reading at its limit and loses the rest.
@@ -93,25 +115,47 @@ impl Chunker {
             .with_padding(None)
             .with_truncation(None)
             .map_err(|e| format!("tokenizer.json: {e}"))?;
-        Ok(Self(tokenizer))
+        for prefix in [&profile.query_prefix, &profile.passage_prefix] {
+            let encoded = tokenizer.encode(&**prefix, false).map_err(|e| e.to_string())?;
+            let (tokens, max) = (encoded.get_ids().len(), profile.max_tokens / PREFIX_SHARE);
+            if tokens > max {
+                return Err(format!("the prefix {prefix:?} has {tokens} tokens, more than {max}"));
+            }
+        }
+        Ok(Self { tokenizer, profile: profile.clone() })
     }
 
-    /// Splits a text into chunks, at least one, each with `[CLS]` and `[SEP]`. A text of up to [`CHUNK_TOKENS`] is one chunk; a longer one
-    /// becomes windows of 254 tokens plus these two, and neighbouring windows share [`OVERLAP`] tokens.
+    /// Splits a text into chunks, at least one, each with `[CLS]`, the prefix of the profile and `[SEP]`. A text of up to `max_tokens` is one
+    /// chunk; a longer one becomes windows, and neighbouring windows share [`OVERLAP`] tokens.
     ///
     /// # Errors
     /// The tokenizer's message.
     pub fn split(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
-        let encoded = self.0.encode(text, true).map_err(|e| format!("tokenizer: {e}"))?;
-        let ids = encoded.get_ids();
+        let prefix = self.profile.prefix(kind);
+        let whole = match prefix {
+            "" => Cow::Borrowed(text),
+            _ => Cow::Owned(format!("{prefix}{text}")),
+        };
+        let encoded =
+            self.tokenizer.encode(&*whole, true).map_err(|e| format!("tokenizer: {e}"))?;
+        let (ids, offsets) = (encoded.get_ids(), encoded.get_offsets());
+        let in_prefix = |range: &&(usize, usize)| range.1 > range.0 && range.1 <= prefix.len();
+        let windows =
+            Windows::new(self.profile.max_tokens, offsets.iter().filter(in_prefix).count());
         let mut chunks: Vec<Chunk> = match ids {
-            [cls, own @ .., sep] if ids.len() > CHUNK_TOKENS => windows(own)
-                .map(|window| Chunk { ids: [&[*cls], window, &[*sep]].concat(), words: Vec::new() })
-                .collect(),
+            [cls, own @ .., sep] if ids.len() > self.profile.max_tokens => {
+                let (prefix, own) = own.split_at(windows.prefix);
+                let ids = |window| [&[*cls], prefix, window, &[*sep]].concat();
+                windows
+                    .split(own)
+                    .map(|window| Chunk { ids: ids(window), words: Vec::new() })
+                    .collect()
+            }
             _ => vec![Chunk { ids: ids.to_vec(), words: Vec::new() }],
         };
-        for WordSpan { text, tokens } in word_spans(text, kind, ids, encoded.get_offsets()) {
-            let first = position_of_token(tokens.start, chunks.len());
+        let tokens = Tokens { ids, offsets, text_start: prefix.len() };
+        for WordSpan { text, tokens } in word_spans(text, kind, &tokens) {
+            let first = windows.position_of_token(tokens.start, chunks.len());
             let chunk = &mut chunks[first.chunk];
             let end = (first.index + tokens.len()).min(chunk.ids.len() - 1);
             chunk.words.push(WordSpan { text, tokens: first.index..end });
@@ -120,11 +164,13 @@ impl Chunker {
     }
 }
 
-/// Splits tokens into windows of [`WINDOW`]; each starts [`OVERLAP`] tokens before the end of the previous one, and the last ends with
-/// the text.
-fn windows(tokens: &[u32]) -> impl Iterator<Item = &[u32]> {
-    let starts = (0..tokens.len() - OVERLAP).step_by(STEP);
-    starts.map(|start| &tokens[start..tokens.len().min(start + WINDOW)])
+/// The tokens of a prefix and a text.
+struct Tokens<'a> {
+    ids: &'a [u32],
+    /// Byte ranges in prefix and text.
+    offsets: &'a [(usize, usize)],
+    /// Where the text starts, after the prefix.
+    text_start: usize,
 }
 
 /// The chunk in which a token is encoded.
@@ -136,21 +182,9 @@ struct TokenPosition {
     index: usize,
 }
 
-/// Returns where the token with the number `token` of a text of `chunks` chunks is encoded. A token in an overlap belongs to the chunk in
-/// which it has more context.
-fn position_of_token(token: usize, chunks: usize) -> TokenPosition {
-    let chunk = (token.saturating_sub(1 + OVERLAP / 2) / STEP).min(chunks - 1);
-    TokenPosition { chunk, index: token - chunk * STEP }
-}
-
-/// Returns the content words that get a token sketch, with positions in the whole text, where `[CLS]` is token 0. `offsets` are the byte
-/// ranges of the tokens.
-fn word_spans(
-    text: &str,
-    kind: TextKind,
-    ids: &[u32],
-    offsets: &[(usize, usize)],
-) -> Vec<WordSpan> {
+/// Returns the content words that get a token sketch, with positions in the whole text, where `[CLS]` is token 0.
+fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
+    let Tokens { ids, offsets, text_start } = *tokens;
     let body_start = match kind {
         TextKind::Query => 0,
         TextKind::Document => text.len() - compared_part(text).len(),
@@ -158,7 +192,8 @@ fn word_spans(
     let mut words = Vec::new();
     let mut next = 0;
     for word in content_words(&text[body_start..]) {
-        let (from, to) = (word.start + body_start, word.end + body_start);
+        let in_text = word.start + body_start..word.end + body_start;
+        let (from, to) = (in_text.start + text_start, in_text.end + text_start);
         // [CLS] and [SEP] have empty ranges at 0.
         while next < offsets.len()
             && (offsets[next].1 <= from || offsets[next].0 == offsets[next].1)
@@ -170,7 +205,7 @@ fn word_spans(
             .last()
             .map_or(next, |last| last + 1);
         if end > next {
-            words.push(WordSpan { text: text[from..to].to_lowercase(), tokens: next..end });
+            words.push(WordSpan { text: text[in_text].to_lowercase(), tokens: next..end });
         }
     }
     if kind == TextKind::Document { most_distinctive(words, ids) } else { words }
@@ -208,15 +243,31 @@ mod tests {
 
     #[test]
     fn a_token_of_an_overlap_belongs_to_the_chunk_with_more_context() {
+        let windows = Windows::new(CHUNK_TOKENS, 0);
         let position = |token, chunks| {
-            let TokenPosition { chunk, index } = position_of_token(token, chunks);
+            let TokenPosition { chunk, index } = windows.position_of_token(token, chunks);
             (chunk, index)
         };
         assert_eq!(position(1, 1), (0, 1));
         assert_eq!(position(300, 1), (0, 300), "a text of one chunk has no other");
         // The second window starts at token 223 of the text; its own tokens begin with its 17th.
         assert_eq!((position(238, 2), position(239, 2)), ((0, 238), (1, 17)));
-        assert_eq!(position(1 + 2 * STEP + 16, 3), (2, 17));
-        assert_eq!(position(1 + 2 * STEP + 16, 2), (1, STEP + 17), "the last window has the rest");
+        let step = windows.step();
+        assert_eq!(position(1 + 2 * step + 16, 3), (2, 17));
+        assert_eq!(position(1 + 2 * step + 16, 2), (1, step + 17), "the last window has the rest");
+    }
+
+    #[test]
+    fn every_chunk_has_the_prefix_and_its_tokens_follow() {
+        let windows = Windows::new(64, 3);
+        assert_eq!((windows.size, windows.step()), (59, 27));
+        let tokens: Vec<u32> = (0..100).collect();
+        let split: Vec<&[u32]> = windows.split(&tokens).collect();
+        assert_eq!((split.len(), split[1][0], split[2].last()), (3, 27, Some(&99)));
+        // Token 4 of the whole is the first of the text.
+        for token in [4, 19, 20, 40, 80, 103] {
+            let TokenPosition { chunk, index } = windows.position_of_token(token, split.len());
+            assert_eq!(split[chunk][index - 4], tokens[token - 4], "{token}");
+        }
     }
 }

@@ -1,17 +1,20 @@
-//! A model of the user's own: a folder with `model.onnx` and `tokenizer.json`, run by ONNX Runtime.
+//! A model in a folder with `model.onnx` and `tokenizer.json`, run by ONNX Runtime: one of the user's own, or one with a name.
 //!
 //! The graph has the inputs `input_ids` and `attention_mask`, and `token_type_ids` if it wants them. Its first output of three dimensions
-//! has the states of the tokens. Their mean over the tokens is the vector of the text, as for the pinned model. The id of the model comes
-//! from the contents of its files. Not here: the pinned model (`onnx`), downloads (the folder is the user's).
+//! has the states of the tokens, which become the vector of the text as the profile says. The id of the model comes from the contents of
+//! its files and from its profile. Not here: the pinned model (`onnx`), downloads (`fetch`).
 
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::model_files::{
     Condition, FileStatus, Fingerprint, LoadError, ModelConfig, sha256_of,
 };
-use crate::embedding::onnx::{Padded, Runtime, intra_threads, message, run_options, sign_codes};
-use crate::embedding::resident_memory;
-use loci_engine::model::encoding::{DIMENSIONS, Embedding};
+use crate::embedding::named_models::Named;
+use crate::embedding::onnx::{Padded, Runtime, intra_threads, message, run_options};
+use crate::embedding::pooling::{sign_codes, vector};
+use crate::embedding::profile::{PROFILE_FILE, Profile};
+use crate::embedding::{recorded_files, resident_memory};
+use loci_engine::model::encoding::Embedding;
 use ort::session::{RunOptions, Session};
 use ort::value::{Outlet, TensorRef, ValueType};
 use sha2::{Digest, Sha256};
@@ -27,12 +30,16 @@ const TOKENIZER: &str = "tokenizer.json";
 const TEST_TEXT: &str = "The weather is lovely today.";
 /// The next step for a folder that cannot be used.
 const HINT: &str = "correct embedding.path, or remove embedding.model for the pinned model; then run loci ctl restart";
+/// The next step for a model with a name whose files cannot be used.
+const NAMED_HINT: &str = "delete the folder and run loci model download, or remove embedding.model for the pinned model; then run loci ctl restart";
 
-/// Where a model of the user's own is.
+/// Where a model in a folder is.
 #[derive(Debug, Clone)]
 pub struct CustomConfig {
-    /// The folder; `embedding.path`.
+    /// The folder: `embedding.path`, or that of the model with a name.
     pub folder: PathBuf,
+    /// The model with a name; `None` for one of the user's own, whose profile is in the folder.
+    pub named: Option<Named>,
     /// The id that the files must have: that of the vectors in the store. `None` for the configured model.
     pub expected: Option<String>,
     /// Where the runtime is.
@@ -60,34 +67,74 @@ impl CustomConfig {
         [self.tokenizer(), self.graph()].into_iter().chain(weights).collect()
     }
 
-    /// Returns the id of the model, and the condition of its two files. Without them the id is `custom`.
+    /// Returns the beginning of the id: `custom`, or the name.
+    fn name(&self) -> &'static str {
+        self.named.map_or("custom", |named| named.model.name)
+    }
+
+    /// Returns how the model is used.
+    fn profile(&self) -> Result<Profile, LoadError> {
+        if let Some(named) = self.named {
+            return Ok(named.profile());
+        }
+        let path = self.folder.join(PROFILE_FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Profile::from_toml(&text).map_err(|reason| self.refuse(&path, &reason)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Profile::default()),
+            Err(error) => Err(self.refuse(&path, &error.to_string())),
+        }
+    }
+
+    /// Returns the id of the model, and the condition of its two files. Without them the id is `custom`, or the name.
     pub(crate) fn status(&self) -> (String, Vec<FileStatus>) {
+        let recorded = self.named.map(|_| recorded_files::read(&self.folder)).unwrap_or_default();
         let file = |name: &'static str| {
             let path = self.folder.join(name);
             let sha256 = fs::File::open(&path).and_then(sha256_of).ok();
-            let condition = if sha256.is_some() { Condition::Present } else { Condition::Missing };
+            let condition = match (&sha256, recorded.get(name)) {
+                (None, _) => Condition::Missing,
+                (Some(sha256), Some(recorded)) if sha256 != recorded => Condition::Wrong,
+                _ => Condition::Present,
+            };
             let size = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-            FileStatus { name, path, size, sha256: sha256.unwrap_or_default(), condition }
+            let sha256 = sha256.unwrap_or_default();
+            FileStatus { name, path, size, sha256, condition, unpinned: true }
         };
-        let id = self.identify().map_or("custom".to_owned(), |identity| identity.id.to_string());
+        let id = self.identify().map_or(self.name().to_owned(), |identity| identity.id.to_string());
         (id, vec![file(GRAPH), file(TOKENIZER)])
     }
 
-    /// Returns the id of the model and the SHA-256 of the graph.
+    /// Returns the id of the model and the SHA-256 of the graph. A file of a model with a name must be the one that was installed.
     fn identify(&self) -> Result<Identity, LoadError> {
+        let profile = self.profile()?;
+        let recorded = self.named.map(|_| recorded_files::read(&self.folder)).unwrap_or_default();
         let mut all = Sha256::new();
         let mut graph_sha256 = String::new();
         for path in self.files() {
             let sha256 = fs::File::open(&path)
                 .and_then(sha256_of)
-                .map_err(|error| refuse(&path, &error.to_string()))?;
+                .map_err(|error| self.refuse(&path, &error.to_string()))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if recorded.get(&*name).is_some_and(|recorded| *recorded != sha256) {
+                return Err(self.refuse(&path, "the file was changed since it was installed"));
+            }
             all.update(&sha256);
             if path == self.graph() {
                 graph_sha256 = sha256;
             }
         }
-        let id = format!("custom-{}", &format!("{:x}", all.finalize())[..16]);
-        Ok(Identity { id: id.into(), graph_sha256 })
+        all.update(profile.canonical());
+        let id = format!("{}-{}", self.name(), &format!("{:x}", all.finalize())[..16]);
+        Ok(Identity { id: id.into(), graph_sha256, profile })
+    }
+
+    fn refuse(&self, path: &Path, reason: &str) -> LoadError {
+        let (key, hint) = match self.named {
+            Some(_) => ("embedding.model", NAMED_HINT),
+            None => ("embedding.path", HINT),
+        };
+        let (path, reason, hint) = (path.to_owned(), reason.to_owned(), hint.to_owned());
+        LoadError::Custom { key, path, reason, hint }
     }
 }
 
@@ -95,10 +142,7 @@ impl CustomConfig {
 struct Identity {
     id: Arc<str>,
     graph_sha256: String,
-}
-
-fn refuse(path: &Path, reason: &str) -> LoadError {
-    LoadError::Custom { path: path.to_owned(), reason: reason.to_owned(), hint: HINT.to_owned() }
+    profile: Profile,
 }
 
 impl EncoderSource for CustomConfig {
@@ -108,25 +152,28 @@ impl EncoderSource for CustomConfig {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         let library = self.runtime.library().ok().map(|(path, _)| path);
-        Some(Fingerprint::of(self.files().into_iter().chain(library)))
+        let profile = self.folder.join(PROFILE_FILE);
+        Some(Fingerprint::of(self.files().into_iter().chain([profile]).chain(library)))
     }
 
     fn load(&self) -> Result<LoadedEncoder, LoadError> {
         for path in [self.graph(), self.tokenizer()] {
-            if !path.is_file() {
-                return Err(refuse(&path, "the file is missing"));
+            match self.named {
+                _ if path.is_file() => {}
+                Some(_) => return Err(LoadError::Missing(path)),
+                None => return Err(self.refuse(&path, "the file is missing")),
             }
         }
         let before = Self::fingerprint(self);
         let identity = self.identify()?;
         if self.expected.as_ref().is_some_and(|expected| *expected != *identity.id) {
-            return Err(refuse(&self.folder, "the files are of another version of the model"));
+            return Err(self.refuse(&self.folder, "the files are of another version of the model"));
         }
         let (library, pin) = self.runtime.library()?;
         let runtime = Runtime::open(&library, pin)?;
         let model = CustomModel::load(self, &identity, &runtime)?;
         if Self::fingerprint(self) != before {
-            return Err(refuse(&self.folder, "the files were changed while they were loaded"));
+            return Err(self.refuse(&self.folder, "the files were changed while they were loaded"));
         }
         Ok(LoadedEncoder {
             encoder: Box::new(model),
@@ -144,6 +191,7 @@ struct CustomModel {
     chunker: Chunker,
     /// True if the graph has the input `token_type_ids`.
     has_token_types: bool,
+    profile: Profile,
     /// The output with the states of the tokens.
     output: String,
     uses_huge_pages: bool,
@@ -156,9 +204,10 @@ impl CustomModel {
         runtime: &Runtime,
     ) -> Result<Self, LoadError> {
         let (graph, tokenizer) = (config.graph(), config.tokenizer());
-        let json = fs::read(&tokenizer).map_err(|e| refuse(&tokenizer, &e.to_string()))?;
-        let chunker = Chunker::from_json(&json).map_err(|e| refuse(&tokenizer, &e))?;
-        let refused = |reason: String| refuse(&graph, &reason);
+        let (unusable, profile) = (|e: String| config.refuse(&tokenizer, &e), &identity.profile);
+        let json = fs::read(&tokenizer).map_err(|e| unusable(e.to_string()))?;
+        let chunker = Chunker::from_json(&json, profile).map_err(unusable)?;
+        let refused = |reason: String| config.refuse(&graph, &reason);
         let session =
             runtime.open_session(&graph, intra_threads()).map_err(|e| refused(message(e)))?;
         let inputs: Vec<&str> = session.inputs().iter().map(Outlet::name).collect();
@@ -172,7 +221,7 @@ impl CustomModel {
             )));
         }
         let has_token_types = inputs.contains(&known[2]);
-        let output = token_states(&session).map_err(refused)?;
+        let output = token_states(&session, profile).map_err(refused)?;
         let options = run_options().map_err(|e| refused(message(e)))?;
         let mut model = Self {
             id: Arc::clone(&identity.id),
@@ -180,6 +229,7 @@ impl CustomModel {
             options,
             chunker,
             has_token_types,
+            profile: profile.clone(),
             output,
             uses_huge_pages: false,
         };
@@ -208,16 +258,16 @@ impl CustomModel {
         let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
         let (found, states) =
             outputs[self.output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
-        check_dimension(found.last().copied())?;
+        let width = width_of(found.last().copied(), &self.profile)?;
         let longest = shape[1].max(1);
-        if states.len() != batch.len() * longest * DIMENSIONS {
+        if states.len() != batch.len() * longest * width {
             return Err(format!("the output {} has the shape {found:?}", self.output));
         }
-        let rows = states.chunks_exact(longest * DIMENSIONS).zip(batch);
+        let rows = states.chunks_exact(longest * width).zip(batch);
         Ok(rows
             .map(|(states, chunk)| ChunkOutput {
-                vector: mean(states, chunk.ids.len()),
-                codes: sign_codes(states, chunk),
+                vector: vector(states, width, chunk.ids.len(), &self.profile),
+                codes: sign_codes(states, width, chunk),
             })
             .collect())
     }
@@ -246,15 +296,15 @@ impl Encoder for CustomModel {
 /// Returns the name of the first output of three dimensions.
 ///
 /// # Errors
-/// The reason if there is none, or its last dimension is not [`DIMENSIONS`].
-fn token_states(session: &Session) -> Result<String, String> {
+/// The reason if there is none, or the profile does not allow its last dimension.
+fn token_states(session: &Session, profile: &Profile) -> Result<String, String> {
     for output in session.outputs() {
         if let ValueType::Tensor { shape, .. } = output.dtype()
             && shape.len() == 3
         {
             // -1: known only when the model runs.
             if let Some(size) = shape.last().copied().filter(|size| *size >= 0) {
-                check_dimension(Some(size))?;
+                width_of(Some(size), profile)?;
             }
             return Ok(output.name().to_owned());
         }
@@ -262,22 +312,9 @@ fn token_states(session: &Session) -> Result<String, String> {
     Err("the graph has no output with the states of the tokens (three dimensions)".to_owned())
 }
 
-fn check_dimension(found: Option<i64>) -> Result<(), String> {
-    match found {
-        Some(found) if usize::try_from(found) == Ok(DIMENSIONS) => Ok(()),
-        Some(found) => Err(format!(
-            "the model has {found} dimensions; this version of loci supports models with {DIMENSIONS}"
-        )),
-        None => Err("the output has no dimensions".to_owned()),
-    }
-}
-
-/// Returns the mean of the states of the tokens, scaled to length 1.
-fn mean(states: &[f32], tokens: usize) -> Vec<f32> {
-    let mut sum = vec![0.0_f32; DIMENSIONS];
-    for state in states.chunks_exact(DIMENSIONS).take(tokens) {
-        sum.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
-    }
-    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
-    sum.iter().map(|value| value / length).collect()
+/// Returns the number of a state's dimensions if the profile allows it.
+fn width_of(found: Option<i64>, profile: &Profile) -> Result<usize, String> {
+    let width = found.and_then(|found| usize::try_from(found).ok());
+    let width = width.ok_or_else(|| "the output has no dimensions".to_owned())?;
+    profile.kept_of(width).map(|_| width)
 }

@@ -3,27 +3,39 @@
 //! [`Embedder`] is the entry point. It can be cloned and called from any task, and it never waits for a model that is not installed.
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
-//! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`chunk`]
-//! (text to tokens), `encoder` (the model's interface), [`onnx`] (the pinned model), [`custom_model`] (a
-//! model of the user's own), [`model_source`] (which of the two), `queue` (the bounded priority queue), `batch` (which chunks
+//! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`profile`]
+//! (how a model is used), [`chunk`] (text to tokens), `pooling` (states to a vector), [`blocks`] (the weights in 8 bits), `encoder` (the model's interface),
+//! [`onnx`] (the pinned model), [`fast_model`] (the same in 8 bits), [`named_models`] and `recorded_files` (models whose files are not pinned), [`custom_model`] (a model in a folder), [`model_source`]
+//! (which of them), `queue` (the bounded priority queue), `batch` (which chunks
 //! are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are downloaded, in a process of
 //! its own). Not here: network access; the serving daemon has none.
 
 pub mod auto_fetch;
 mod batch;
+pub mod blocks;
 pub mod chunk;
 pub mod custom_model;
 mod embedder;
 mod encoder;
+pub mod fast_model;
 pub mod fetch;
 #[cfg(any(test, feature = "fault-embedder"))]
 mod hash_encoder;
 pub mod model_files;
 pub mod model_source;
+#[cfg(test)]
+mod model_tests;
+pub mod named_models;
 pub mod onnx;
+#[cfg(test)]
+#[path = "../../../tests/it/onnx_model.rs"]
+mod onnx_model;
 pub mod pinned_files;
+mod pooling;
+pub mod profile;
 mod query_cache;
 mod queue;
+mod recorded_files;
 mod resident_memory;
 #[cfg(target_os = "linux")]
 mod smaps;
@@ -37,6 +49,6 @@ mod worker;
 pub use embedder::Embedder;
 pub use model_files::ModelConfig;
 pub use model_source::ModelSource;
-pub use pinned_files::MODEL_ID;
+pub use pinned_files::{FAST_MODEL_ID, MODEL_ID};
 pub use queue::Priority;
 pub use state::{EmbedError, ModelState};

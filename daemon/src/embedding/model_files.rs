@@ -2,7 +2,7 @@
 //!
 //! Not here: the pinned hashes (`pinned_files`), the download (`fetch`), loading the model (`onnx`).
 
-use crate::embedding::pinned_files::{Artifact, GRAPH, TOKENIZER, WEIGHTS, runtime};
+use crate::embedding::pinned_files::{Artifact, Precision, TOKENIZER, WEIGHTS, runtime};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -111,9 +111,11 @@ pub enum LoadError {
     /// ONNX Runtime or the tokenizer reported an error.
     #[error("{0}")]
     Refused(String),
-    /// The user's own model cannot be used.
-    #[error("embedding.path: {}: {reason}", path.display())]
+    /// A model that is not pinned cannot be used.
+    #[error("{key}: {}: {reason}", path.display())]
     Custom {
+        /// The key of the configuration that selects it.
+        key: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// Why.
@@ -147,9 +149,6 @@ impl LoadError {
     }
 }
 
-/// File name of the graph. Each version of the graph has its own name, because daemons of two versions may share a models folder.
-const GRAPH_NAME: &str = "graph-2.onnx";
-
 /// The paths of the files that a load needs, with symbolic links of folders resolved.
 #[derive(Debug)]
 pub struct ModelPaths {
@@ -159,6 +158,8 @@ pub struct ModelPaths {
     pub tokenizer: PathBuf,
     /// The graph, in the folder of the weights; written by [`ModelPaths::write_graph`].
     pub graph: PathBuf,
+    /// The contents of the graph.
+    graph_bytes: &'static [u8],
     /// The runtime library.
     pub library: PathBuf,
     /// The pin of the library; `None` if the user provides the library.
@@ -170,12 +171,14 @@ impl ModelPaths {
     ///
     /// # Errors
     /// [`LoadError`] if a file is missing or no runtime is pinned for the platform. Hashes are checked by [`verify`].
-    pub fn find(config: &ModelConfig) -> Result<Self, LoadError> {
+    pub fn find(config: &ModelConfig, precision: Precision) -> Result<Self, LoadError> {
+        let (graph, graph_bytes) = precision.graph();
         let weights = resolve(&config.models, &WEIGHTS)?;
         let (library, library_pin) = config.library()?;
         Ok(Self {
             tokenizer: resolve(&config.models, &TOKENIZER)?,
-            graph: weights.with_file_name(GRAPH_NAME),
+            graph: weights.with_file_name(graph),
+            graph_bytes,
             weights,
             library,
             library_pin,
@@ -187,7 +190,7 @@ impl ModelPaths {
     /// # Errors
     /// [`LoadError::File`].
     pub fn write_graph(&self) -> Result<(), LoadError> {
-        if fs::read(&self.graph).is_ok_and(|bytes| bytes == GRAPH) {
+        if fs::read(&self.graph).is_ok_and(|bytes| bytes == self.graph_bytes) {
             return Ok(());
         }
         let write = || -> io::Result<()> {
@@ -197,7 +200,7 @@ impl ModelPaths {
             #[cfg(unix)]
             part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
             let mut part = part.prefix(".graph-").tempfile_in(folder)?;
-            io::Write::write_all(&mut part, GRAPH)?;
+            io::Write::write_all(&mut part, self.graph_bytes)?;
             part.as_file().sync_all()?;
             part.persist(&self.graph)?;
             Ok(())
@@ -226,6 +229,14 @@ fn resolve(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
 /// # Errors
 /// [`LoadError::Missing`], [`LoadError::Wrong`] or [`LoadError::File`], each naming the file.
 pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
+    check_hash(path, artifact.size, artifact.sha256)
+}
+
+/// Verifies that a file is a regular one with this size and SHA-256.
+///
+/// # Errors
+/// As [`verify`].
+pub(crate) fn check_hash(path: &Path, size: u64, sha256: &str) -> Result<(), LoadError> {
     let wrong = |reason: String| LoadError::Wrong { path: path.to_owned(), reason };
     let metadata = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
     if !metadata.is_file() {
@@ -233,16 +244,16 @@ pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
             "it is a link or a folder, and ONNX Runtime accepts only a regular file".to_owned(),
         ));
     }
-    if metadata.len() != artifact.size {
-        return Err(wrong(format!("{} bytes instead of {}", metadata.len(), artifact.size)));
+    if metadata.len() != size {
+        return Err(wrong(format!("{} bytes instead of {size}", metadata.len())));
     }
-    let sha256 = fs::File::open(path)
+    let found = fs::File::open(path)
         .and_then(sha256_of)
         .map_err(|source| LoadError::File { path: path.to_owned(), source })?;
-    if sha256 == artifact.sha256 {
+    if found == sha256 {
         Ok(())
     } else {
-        Err(wrong(format!("SHA-256 {sha256} instead of {}", artifact.sha256)))
+        Err(wrong(format!("SHA-256 {found} instead of {sha256}")))
     }
 }
 
@@ -286,6 +297,9 @@ pub struct FileStatus {
     pub sha256: String,
     /// Whether the file is present and right.
     pub condition: Condition,
+    /// True if no hash of the file is known to loci beforehand.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unpinned: bool,
 }
 
 /// Whether a pinned file is present and right.
@@ -328,6 +342,7 @@ pub(crate) fn check_files(models: &Path, artifacts: Vec<&'static Artifact>) -> V
             size: artifact.size,
             sha256: artifact.sha256.to_owned(),
             condition,
+            unpinned: false,
         }
     };
     artifacts.into_iter().map(file).collect()

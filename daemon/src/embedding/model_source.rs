@@ -4,10 +4,12 @@
 
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::{EncoderSource, LoadedEncoder};
+use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{
     Condition, Fingerprint, LoadError, ModelConfig, ModelStatus, check_files,
 };
-use crate::embedding::pinned_files::{Artifact, MODEL_ID};
+use crate::embedding::named_models::Named;
+use crate::embedding::pinned_files::{Artifact, FAST_MODEL_ID, MODEL_ID};
 use loci_engine::model::vector_set::VectorSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +19,9 @@ use std::sync::Arc;
 pub enum ModelSource {
     /// The pinned model in the models folder.
     Pinned(ModelConfig),
-    /// A model of the user's own.
+    /// The pinned model in 8-bit blocks.
+    Fast(FastConfig),
+    /// A model in a folder: one of the user's own, or one with a name.
     Custom(CustomConfig),
 }
 
@@ -28,11 +32,13 @@ impl From<ModelConfig> for ModelSource {
 }
 
 impl ModelSource {
-    /// Returns the text by which a store remembers the source: the folder of a model of the user's own, else nothing.
+    /// Returns the text by which a store remembers the source: the folder of a model of the user's own, the name of one with a name, else
+    /// nothing.
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
-            Self::Pinned(_) => String::new(),
+            Self::Pinned(_) | Self::Fast(_) => String::new(),
+            Self::Custom(CustomConfig { named: Some(named), .. }) => named.to_text(),
             Self::Custom(config) => config.folder.to_string_lossy().into_owned(),
         }
     }
@@ -43,30 +49,49 @@ impl ModelSource {
         if set.model == MODEL_ID {
             return Some(Self::Pinned(pinned.clone()));
         }
-        let folder = PathBuf::from(&set.source);
-        folder.is_absolute().then(|| {
-            Self::Custom(CustomConfig {
+        if set.model == FAST_MODEL_ID {
+            return Some(Self::Fast(FastConfig(pinned.clone())));
+        }
+        let (expected, runtime) = (Some(set.model.clone()), pinned.clone());
+        if let Some(named) = Named::from_text(&set.source) {
+            let folder = named.folder(&pinned.models);
+            return Some(Self::Custom(CustomConfig {
                 folder,
-                expected: Some(set.model.clone()),
-                runtime: pinned.clone(),
-            })
-        })
+                named: Some(named),
+                expected,
+                runtime,
+            }));
+        }
+        let folder = PathBuf::from(&set.source);
+        folder.is_absolute().then_some(Self::Custom(CustomConfig {
+            folder,
+            named: None,
+            expected,
+            runtime,
+        }))
+    }
+
+    /// Returns the model with a name and the models folder of `runtime`.
+    #[must_use]
+    pub fn named(named: Named, runtime: ModelConfig) -> Self {
+        let folder = named.folder(&runtime.models);
+        Self::Custom(CustomConfig { folder, named: Some(named), expected: None, runtime })
     }
 
     /// Returns the models folder and the runtime.
     #[must_use]
     pub fn pinned(&self) -> &ModelConfig {
         match self {
-            Self::Pinned(config) => config,
+            Self::Pinned(config) | Self::Fast(FastConfig(config)) => config,
             Self::Custom(config) => &config.runtime,
         }
     }
 
-    /// Returns the pinned files that the model needs: a model of the user's own needs only the runtime.
+    /// Returns the pinned files that the model needs: a model that is not pinned needs only the runtime.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
         match self {
-            Self::Pinned(config) => config.artifacts(),
+            Self::Pinned(config) | Self::Fast(FastConfig(config)) => config.artifacts(),
             Self::Custom(config) => config.runtime.runtime().into_iter().collect(),
         }
     }
@@ -77,6 +102,7 @@ impl ModelSource {
         let pinned = self.pinned();
         let (id, own) = match self {
             Self::Pinned(_) => (MODEL_ID.to_owned(), Vec::new()),
+            Self::Fast(config) => (FAST_MODEL_ID.to_owned(), vec![config.status()]),
             Self::Custom(config) => config.status(),
         };
         let mut files = check_files(&pinned.models, self.artifacts());
@@ -93,6 +119,7 @@ impl ModelSource {
     fn source(&self) -> &dyn EncoderSource {
         match self {
             Self::Pinned(config) => config,
+            Self::Fast(config) => config,
             Self::Custom(config) => config,
         }
     }

@@ -2,12 +2,15 @@
 //!
 //! Not here: scheduling (`worker`), which chunks are encoded together (`batch`).
 
-use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind, WordSpan};
+use crate::embedding::blocks;
+use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, ModelPaths, verify};
-use crate::embedding::pinned_files::{Artifact, MODEL_ID, TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_files::{Artifact, MODEL_ID, Precision, TOKENIZER, WEIGHTS};
+use crate::embedding::pooling::sign_codes;
+use crate::embedding::profile::Profile;
 use crate::embedding::resident_memory;
-use loci_engine::model::encoding::{DIMENSIONS, SignCode, dot};
+use loci_engine::model::encoding::{DIMENSIONS, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
@@ -45,6 +48,16 @@ pub const PUBLISHED_SENTENCES: [&str; 3] =
 /// The similarities of [`PUBLISHED_SENTENCES`]: first and second, first and third, second and third.
 pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
 
+impl Precision {
+    /// Returns how far a computed similarity of [`PUBLISHED_SENTENCES`] may be from the published one.
+    fn tolerance(self) -> f32 {
+        match self {
+            Self::Full => 1e-4,
+            Self::Blocks => 0.02,
+        }
+    }
+}
+
 /// Switches the telemetry of ONNX Runtime off. `main` calls it first, before any thread starts.
 ///
 /// The pinned runtime has no telemetry. This protects users who provide a newer one with `LOCI_ORT_LIB`, and a later change of the pin.
@@ -61,8 +74,10 @@ pub fn switch_off_telemetry() {
 
 /// The loaded model.
 pub struct Model {
-    session: Session,
+    /// `None` only while the model is dropped.
+    session: Option<Session>,
     options: RunOptions,
+    precision: Precision,
     /// The file from which the session maps its weights.
     weights: PathBuf,
     /// True once the session's memory has been moved to huge pages.
@@ -79,8 +94,20 @@ impl Model {
     /// # Errors
     /// [`LoadError`], which names the file at fault.
     pub fn load(config: &ModelConfig, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
+        Self::load_as(config, Precision::Full, threads)
+    }
+
+    /// As [`Model::load`], in another form.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn load_as(
+        config: &ModelConfig,
+        precision: Precision,
+        threads: usize,
+    ) -> Result<(Self, Vec<String>), LoadError> {
         require_no_telemetry()?;
-        let files = ModelPaths::find(config)?;
+        let files = ModelPaths::find(config, precision)?;
         files.write_graph()?;
         // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
         let (weights_check, prepared) = thread::scope(|scope| {
@@ -91,13 +118,19 @@ impl Model {
         weights_check
             .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
         let (runtime, chunker) = prepared?;
-        let session = runtime.open_session(&files.graph, threads).map_err(refused)?;
+        if precision == Precision::Blocks {
+            blocks::ensure(&files.weights)?;
+        }
+        let session = {
+            let _mappings = resident_memory::lock_mappings();
+            Some(runtime.open_session(&files.graph, threads).map_err(refused)?)
+        };
         let options = run_options().map_err(refused)?;
         let warnings = runtime.warnings;
-        let mut model =
-            Self { session, options, weights: files.weights, uses_huge_pages: false, chunker };
+        let (weights, uses_huge_pages) = (files.weights, false);
+        let mut model = Self { session, options, precision, weights, uses_huge_pages, chunker };
         model.self_test()?;
-        resident_memory::release_file_pages(&model.weights);
+        model.trim_memory();
         Ok((model, warnings))
     }
 
@@ -115,7 +148,8 @@ impl Model {
             "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(message)?,
             "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(message)?,
         ];
-        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
+        let session = self.session.as_mut().ok_or("the model is being dropped")?;
+        let outputs = session.run_with_options(inputs, &self.options).map_err(message)?;
         let (_, values) =
             outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(message)?;
         let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(message)?;
@@ -125,7 +159,7 @@ impl Model {
             .zip(batch)
             .map(|((vector, states), chunk)| ChunkOutput {
                 vector: vector.to_vec(),
-                codes: sign_codes(states, chunk),
+                codes: sign_codes(states, DIMENSIONS, chunk),
             })
             .collect())
     }
@@ -133,6 +167,9 @@ impl Model {
     /// Unmaps the weights that the last batches read; the next batch maps what it reads.
     pub fn trim_memory(&mut self) {
         resident_memory::release_file_pages(&self.weights);
+        if self.precision == Precision::Blocks {
+            resident_memory::release_file_pages(&blocks::path_beside(&self.weights));
+        }
     }
 
     /// Moves the session's memory to huge pages, at the first call only; takes up to 0.2 s.
@@ -147,7 +184,7 @@ impl Model {
         let is_equal = computed
             .iter()
             .zip(PUBLISHED_SIMILARITIES)
-            .all(|(computed, expected)| (computed - expected).abs() < 1e-4);
+            .all(|(computed, expected)| (computed - expected).abs() < self.precision.tolerance());
         if is_equal {
             Ok(())
         } else {
@@ -177,6 +214,13 @@ impl Model {
     }
 }
 
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _mappings = resident_memory::lock_mappings();
+        self.session = None;
+    }
+}
+
 /// The token ids of a batch; shorter chunks are padded to the longest.
 pub(crate) struct Padded {
     /// Number of chunks, and the length of the longest.
@@ -203,23 +247,9 @@ impl Padded {
     }
 }
 
-/// Returns the token sketch of each word: the signs of the sum of its tokens' states in the last layer.
-pub(crate) fn sign_codes(states: &[f32], chunk: &Chunk) -> Vec<SignCode> {
-    let code = |word: &WordSpan| {
-        let mut sum = [0.0_f32; DIMENSIONS];
-        for token in word.tokens.clone() {
-            sum.iter_mut()
-                .zip(&states[token * DIMENSIONS..])
-                .for_each(|(sum, value)| *sum += value);
-        }
-        SignCode::of(&sum)
-    };
-    chunk.words.iter().map(code).collect()
-}
-
 impl Encoder for Model {
     fn id(&self) -> Arc<str> {
-        MODEL_ID.into()
+        self.precision.id().into()
     }
 
     fn chunks(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
@@ -304,7 +334,8 @@ fn require_no_telemetry() -> Result<(), LoadError> {
 fn prepare(files: &ModelPaths) -> Result<(Runtime, Chunker), LoadError> {
     let runtime = Runtime::open(&files.library, files.library_pin)?;
     verify(&files.tokenizer, &TOKENIZER)?;
-    let chunker = Chunker::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
+    let chunker = Chunker::from_json(&read(&files.tokenizer)?, &Profile::default())
+        .map_err(LoadError::Refused)?;
     Ok((runtime, chunker))
 }
 

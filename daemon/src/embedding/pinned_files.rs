@@ -5,6 +5,9 @@
 /// Id of the embedding model; stored with every vector.
 pub const MODEL_ID: &str = "all-MiniLM-L6-v2";
 
+/// Id of the model with its large products in 8-bit blocks.
+pub const FAST_MODEL_ID: &str = "all-MiniLM-L6-v2-fast";
+
 /// Version of the pinned ONNX Runtime. Official builds since 1.29 contain telemetry that is on by default.
 pub const RUNTIME_VERSION: &str = "1.27.0";
 
@@ -12,7 +15,40 @@ pub const RUNTIME_VERSION: &str = "1.27.0";
 pub const HUB_REVISION: &str = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41";
 
 /// The ONNX graph without weights: its initializers refer to offsets in `model.safetensors`. It includes pooling and normalisation.
-pub const GRAPH: &[u8] = include_bytes!("graph.onnx");
+const GRAPH: &[u8] = include_bytes!("graph.onnx");
+
+/// The same graph with its large products in 8-bit blocks, which are in the file of `blocks`; made by `bench/fast_graph.py`.
+const FAST_GRAPH: &[u8] = include_bytes!("graph-fast.onnx");
+
+/// A form of the pinned model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// The published weights.
+    Full,
+    /// The large products in 8-bit blocks.
+    Blocks,
+}
+
+impl Precision {
+    /// Returns the id of the model in this form.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Full => MODEL_ID,
+            Self::Blocks => FAST_MODEL_ID,
+        }
+    }
+
+    /// Returns the graph, and the name of its file in the folder of the weights. Each version of a graph has its own name, because daemons
+    /// of two versions may share a models folder.
+    #[must_use]
+    pub fn graph(self) -> (&'static str, &'static [u8]) {
+        match self {
+            Self::Full => ("graph-2.onnx", GRAPH),
+            Self::Blocks => ("graph-fast-1.onnx", FAST_GRAPH),
+        }
+    }
+}
 
 /// A file that the model needs, pinned by its hash.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! surrounding pages, so the whole table of 46 MB becomes resident over time. Not here: when memory is trimmed (`worker`).
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Makes the allocator return large blocks to the system at once. Costs about 5 % of a forward pass of 128 tokens or more, and nothing
 /// measurable below.
@@ -50,9 +51,19 @@ pub(crate) fn collapse_into_huge_pages() {
     }
 }
 
+/// Held while a session maps or unmaps a file, and while pages of a file are removed. Two models may map the same weights: without the lock, a
+/// mapping that was listed could be gone, and its addresses be those of other memory, before its pages are removed.
+static MAPPINGS: Mutex<()> = Mutex::new(());
+
+/// Waits until no other thread maps, unmaps or releases a model's file.
+pub(crate) fn lock_mappings() -> MutexGuard<'static, ()> {
+    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Removes a mapped file's unmodified pages from the resident memory. A later read maps them again from the kernel's page cache. Pages that
 /// were written to stay. On failure the pages stay resident.
 pub(crate) fn release_file_pages(file: &Path) {
+    let _mappings = lock_mappings();
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
         use nix::sys::mman::{MmapAdvise, madvise};
@@ -65,7 +76,7 @@ pub(crate) fn release_file_pages(file: &Path) {
                 continue;
             };
             // SAFETY: the range maps a file and was never written to, so its pages equal the file's, and the kernel maps them again when
-            // they are read. Only the session uses it. This thread owns the session, which does not run now, so the mapping still exists.
+            // they are read. No session maps or unmaps a file while the lock is held, so the mapping still exists.
             let _ = unsafe { madvise(start, mapping.range.len(), MmapAdvise::MADV_DONTNEED) };
         }
     }

@@ -3,10 +3,11 @@
 use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::fetch;
-use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig};
+use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, path_of};
 use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
 use loci_engine::model::encoding::DIMENSIONS;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
@@ -33,6 +34,21 @@ pub fn config() -> ModelConfig {
         config
     };
     CONFIG.get_or_init(find).clone()
+}
+
+/// Returns a new models folder whose files are hard links to the real ones.
+pub fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
+    let real = config();
+    let folder = tempfile::tempdir_in(real.models.parent().expect("the path has a parent"))
+        .expect("a folder is created");
+    let models = folder.path().join("models");
+    for artifact in real.artifacts() {
+        let path = path_of(&models, artifact);
+        fs::create_dir_all(path.parent().expect("the path has a parent"))
+            .expect("a folder is created");
+        fs::hard_link(path_of(&real.models, artifact), path).expect("the file is linked");
+    }
+    (folder, ModelConfig { models, ort_lib: None })
 }
 
 /// Switches telemetry off, once for all tests.

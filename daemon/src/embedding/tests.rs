@@ -5,7 +5,7 @@ use crate::embedding::model_files::{LoadError, path_of};
 use crate::embedding::onnx::{Model, PUBLISHED_SIMILARITIES};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::{
-    BatchOutcome, SteppedSource, Stepper, config, model, switch_off_telemetry_once,
+    BatchOutcome, SteppedSource, Stepper, config, linked_folder, model, switch_off_telemetry_once,
 };
 use crate::embedding::*;
 use loci_engine::model::encoding::{
@@ -212,21 +212,6 @@ fn a_batch_of_mixed_lengths_gives_the_vectors_of_single_chunks() {
             .fold(0.0, f32::max);
         assert!(difference < 1e-5, "{difference}");
     }
-}
-
-/// Returns a new models folder whose files are hard links to the real ones.
-fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
-    let real = config();
-    let folder = tempfile::tempdir_in(real.models.parent().expect("the path has a parent"))
-        .expect("a folder is created");
-    let models = folder.path().join("models");
-    for artifact in real.artifacts() {
-        let path = path_of(&models, artifact);
-        fs::create_dir_all(path.parent().expect("the path has a parent"))
-            .expect("a folder is created");
-        fs::hard_link(path_of(&real.models, artifact), path).expect("the file is linked");
-    }
-    (folder, ModelConfig { models, ort_lib: None })
 }
 
 #[test]

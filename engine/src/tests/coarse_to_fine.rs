@@ -49,14 +49,22 @@ fn text(number: usize) -> String {
     )
 }
 
+/// Returns a vector of the first `kept` numbers, padded with zeros.
+fn cut(vector: &Embedding, kept: usize) -> Embedding {
+    let mut numbers = vector.as_slice().to_vec();
+    numbers[kept..].fill(0.0);
+    Embedding::new(numbers).expect("the vector is not zero")
+}
+
 /// Returns an index of texts of two projects, six consecutive texts on each topic. Some have two
 /// chunks.
 fn index(count: usize) -> Index {
-    index_of(count, |_| true)
+    index_of(count, DIMENSIONS, |_| true)
 }
 
-/// As [`index`], but entries for which `has_text` is false are empty and in a third project.
-fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
+/// As [`index`], but with cut vectors, and entries for which `has_text` is false are empty and in a
+/// third project.
+fn index_of(count: usize, kept: usize, has_text: impl Fn(usize) -> bool) -> Index {
     let mut index = Index::default();
     for number in 0..count {
         if !has_text(number) {
@@ -85,9 +93,9 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             extractive: false,
             branch: None,
         });
-        let mut vectors = vec![vector(number / 6, number)];
+        let mut vectors = vec![cut(&vector(number / 6, number), kept)];
         if number % 11 == 0 {
-            vectors.push(vector(number / 6 + 1, number));
+            vectors.push(cut(&vector(number / 6 + 1, number), kept));
         }
         let words =
             document_encoding(content.rsplit(": ").next().unwrap_or_default(), vectors[0].clone())
@@ -138,16 +146,27 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
 /// depends on rounding.
 #[test]
 fn coarse_to_fine_finds_what_exact_cosines_find_and_nearly_what_the_exhaustive_search_finds() {
-    let exact = agreement(&index(MANY), Effort::ExactVectors, &TEMPLATES);
-    let exhaustive = agreement(&index(STORED), Effort::Exhaustive, &TEMPLATES[..5]);
+    let exact = agreement(&index(MANY), Effort::ExactVectors, &TEMPLATES, DIMENSIONS);
+    let exhaustive = agreement(&index(STORED), Effort::Exhaustive, &TEMPLATES[..5], DIMENSIONS);
     assert!(exact.in_ten >= 0.99 && exact.same_first == 60, "exact cosines: {exact:?}");
     assert!(exhaustive.in_ten >= 0.85 && exhaustive.same_first >= 59, "all words: {exhaustive:?}");
+}
+
+/// Models with fewer dimensions have padded vectors; the estimates then have fewer signs.
+#[test]
+fn coarse_to_fine_finds_padded_vectors_too() {
+    for kept in [128, 256] {
+        let exact =
+            agreement(&index_of(MANY, kept, |_| true), Effort::ExactVectors, &TEMPLATES, kept);
+        println!("{kept} dimensions, exact cosines: {exact:?}");
+        assert!(exact.in_ten >= 0.99 && exact.same_first == 60, "{kept}: {exact:?}");
+    }
 }
 
 #[test]
 fn blocks_with_few_candidates_are_scored_exactly() {
     // The project is dense in one part of the index, and sparse in the rest.
-    let index = index_of(36_000, |number| number < 3_000 || number.is_multiple_of(16));
+    let index = index_of(36_000, DIMENSIONS, |number| number < 3_000 || number.is_multiple_of(16));
     let sparse_blocks = index
         .mask(&filter(&Visibility::of_group("a", Isolation::default())))
         .words()
@@ -155,7 +174,7 @@ fn blocks_with_few_candidates_are_scored_exactly() {
         .filter(|word| (1..=DIRECT_COSINES_PER_BLOCK).contains(&word.count_ones()))
         .count();
     assert!(sparse_blocks > 400, "{sparse_blocks} blocks of 64 slots");
-    let exact = agreement(&index, Effort::ExactVectors, &TEMPLATES);
+    let exact = agreement(&index, Effort::ExactVectors, &TEMPLATES, DIMENSIONS);
     assert!(exact.in_ten >= 0.995 && exact.same_first == 60, "exact cosines: {exact:?}");
 }
 
@@ -168,10 +187,11 @@ struct Agreement {
     same_first: usize,
 }
 
-fn agreement(index: &Index, effort: Effort, templates: &[&str]) -> Agreement {
+fn agreement(index: &Index, effort: Effort, templates: &[&str], kept: usize) -> Agreement {
     let (mut common, mut all, mut same_first) = (0_u32, 0_u32, 0);
     for turn in 0..60 {
         let (text, encoding) = question(turn, templates[turn % templates.len()], index.len());
+        let encoding = QueryEncoding { vector: cut(&encoding.vector, kept), ..encoding };
         let (approximate, expected) = (
             ten_best(index, &text, &encoding, Effort::Approximate),
             ten_best(index, &text, &encoding, effort),

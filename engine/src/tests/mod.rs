@@ -23,6 +23,7 @@ mod isolation;
 pub(crate) mod languages;
 mod left_log;
 mod list;
+mod padded_vectors;
 mod questions;
 pub(crate) mod recall;
 #[path = "../../../tests/it/red_team_texts.rs"]

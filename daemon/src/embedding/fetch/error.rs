@@ -21,6 +21,19 @@ pub enum FetchError {
     /// Some files could not be obtained from any source.
     #[error("{0}")]
     Sources(SourceFailures),
+    /// A file of a model with a name could not be obtained from any source.
+    #[error(
+        "no source has {file} of the model {model}\n{}\nPut {file} into a folder and run `loci model download --from PATH`",
+        errors.iter().map(|error| format!("  {error}")).collect::<Vec<_>>().join("\n")
+    )]
+    Unpinned {
+        /// The name of the model.
+        model: &'static str,
+        /// The name of the file.
+        file: &'static str,
+        /// The errors, each with its source.
+        errors: Vec<String>,
+    },
     /// The files are on this machine, but the model does not load or fails its self-test.
     #[error("the model's files are complete, but it cannot be used: {0}")]
     Load(#[from] LoadError),

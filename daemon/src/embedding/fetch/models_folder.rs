@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 /// Prefix of the temporary folders for downloaded packages.
 const TEMP_PREFIX: &str = ".fetch-";
+/// Maximum size of a file that is not pinned, in bytes: an ONNX file with its weights in it is smaller.
+const MAX_UNPINNED: u64 = 2 << 30;
 /// Name of the lock file.
 const LOCK: &str = ".lock";
 
@@ -87,6 +89,39 @@ impl ModelsFolder {
             let _ = fs::remove_file(&part);
         }
         outcome
+    }
+
+    /// Writes a file that is not pinned to a `.part` file and renames it when it is complete; `name` has the folder in front. Returns its
+    /// SHA-256. Calls `on_progress` with the number of bytes written.
+    pub fn put_unpinned(
+        &self,
+        name: &Path,
+        from: &mut dyn Read,
+        on_progress: &mut dyn FnMut(u64),
+    ) -> Result<String, String> {
+        let path = self.path.join(name);
+        let part = part_path(&path);
+        let written =
+            self.create_parent(&path).and_then(|()| copy(from, &part, MAX_UNPINNED, on_progress));
+        let outcome = match written {
+            Err(e) => Err(e.to_string()),
+            Ok((0, _)) => Err("the file is empty".to_owned()),
+            Ok((size, _)) if size > MAX_UNPINNED => Err(format!("more than {MAX_UNPINNED} bytes")),
+            Ok((_, sha256)) => fs::rename(&part, &path)
+                .and_then(|()| sync_folder(&path))
+                .map(|()| sha256)
+                .map_err(|e| e.to_string()),
+        };
+        if outcome.is_err() {
+            // If this fails, the next download replaces the file.
+            let _ = fs::remove_file(&part);
+        }
+        outcome
+    }
+
+    /// Returns the path of a folder in the models folder.
+    pub fn join(&self, folder: &str) -> PathBuf {
+        self.path.join(folder)
     }
 
     fn create_parent(&self, path: &Path) -> io::Result<()> {

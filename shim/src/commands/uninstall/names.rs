@@ -22,6 +22,10 @@ const DATABASE_FILES: [&str; 11] = [
 /// Endings of temporary files in the folder of backups.
 const TEMPORARY_ENDINGS: [&str; 5] = ["", ".db", ".db-wal", ".db-shm", ".db-journal"];
 
+/// Files of a model with a constant name.
+const MODEL_FILES: [&str; 5] =
+    ["model.safetensors", "tokenizer.json", "model.onnx", "model.onnx_data", "SHA256SUMS"];
+
 /// Whether a link with this name in the data folder stands for something of loci.
 #[must_use]
 pub fn is_in_data_folder(name: &str, database: &str) -> bool {
@@ -50,22 +54,26 @@ pub fn is_backup(name: &str) -> bool {
     is_copy || is_temporary || ["forgotten-ids", "redactions"].contains(&name)
 }
 
-/// Whether a folder of the folder of models is the one of the default model.
+/// Whether a folder of the folder of models is the one of a model that loci downloads.
 #[must_use]
 pub fn is_model(name: &str) -> bool {
-    name == "all-MiniLM-L6-v2"
+    ["all-MiniLM-L6-v2", "multilingual-e5-small", "nomic-embed-text-v1.5"].contains(&name)
 }
 
-/// Whether a file of that folder is the model's: weights, tokenizer or graph, also a part of one.
+/// Whether a file of that folder is the model's: weights, tokenizer, graph, blocks or hashes, also a part of one.
 #[must_use]
 pub fn is_of_model(name: &str) -> bool {
     let name = name.strip_suffix(".part").unwrap_or(name);
-    ["model.safetensors", "tokenizer.json"].contains(&name)
-        || name
-            .strip_prefix("graph-")
-            .and_then(|rest| rest.strip_suffix(".onnx"))
-            .is_some_and(is_number)
-        || name.strip_prefix(".graph-").is_some_and(is_random)
+    let is_numbered = |start: &str, end: &str| {
+        let rest = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+        rest.is_some_and(is_number)
+    };
+    let is_temporary = |start: &str| name.strip_prefix(start).is_some_and(is_random);
+    MODEL_FILES.contains(&name)
+        || is_numbered("graph-", ".onnx")
+        || is_numbered("graph-fast-", ".onnx")
+        || is_numbered("blocks-", ".bin")
+        || [".graph-", ".blocks-", ".sums-"].into_iter().any(is_temporary)
 }
 
 /// Whether a folder of the folder of models is the one of a pinned ONNX Runtime.
@@ -137,6 +145,9 @@ mod tests {
         );
         assert!(!is_of_runtime("src.c") && !is_of_runtime("libonnxruntime.txt"));
         assert!(is_of_model("graph-2.onnx") && is_of_model("model.safetensors.part"));
+        assert!(is_of_model("graph-fast-1.onnx") && is_of_model("blocks-1.bin"));
+        assert!(is_of_model("SHA256SUMS") && is_of_model(".sums-a1B2c3"));
+        assert!(!is_of_model("blocks-mine.bin") && !is_of_model("model.bin"));
         assert!(!is_of_model("notes.txt") && !is_of_model("graph-mine.onnx"));
         assert!(is_in_models(".fetch-a1B2c3") && !is_in_models(".fetch-list"));
         assert!(

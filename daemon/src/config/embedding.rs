@@ -1,0 +1,135 @@
+//! The section `[embedding]` of `config.toml`: which model encodes texts, and where its files are.
+//!
+//! Not here: the models (`crate::embedding`).
+
+use crate::config::allowed::not_in_this_version;
+use crate::config::path_value::expand;
+use crate::embedding::named_models::{Named, can_be_cut};
+use crate::embedding::{FAST_MODEL_ID, MODEL_ID};
+use loci_proto::error::Failure;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The value of `embedding.model` for a model of the user's own.
+const CUSTOM: &str = "custom";
+/// Another name of the default.
+const DEFAULT: &str = "minilm";
+/// The same model in 8-bit blocks.
+const FAST: &str = "minilm-fast";
+/// All values of `embedding.model`.
+const MODELS: [&str; 6] = [MODEL_ID, DEFAULT, FAST, "multilingual", "large", CUSTOM];
+/// Allowed values of `embedding.dimensions`.
+const DIMENSIONS: std::ops::RangeInclusive<u16> = 64..=384;
+
+/// `[embedding]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Embedding {
+    /// Only `local` in this version.
+    pub provider: String,
+    /// `all-MiniLM-L6-v2` (or `minilm`), `minilm-fast`, `multilingual`, `large`, or `custom` for the model in the folder `path`.
+    pub model: String,
+    /// The folder of a `custom` model; `~/` is the home folder.
+    pub path: Option<String>,
+    /// How many dimensions of the model `large` are kept.
+    pub dimensions: Option<u16>,
+    /// The folder of the model files; `~/` is the home folder. `LOCI_MODELS` overrides it.
+    pub cache_dir: Option<String>,
+    /// Download the model when the first text needs it.
+    pub download: bool,
+    /// URL of a mirror of the model files, used instead of the model hub.
+    pub url: Option<String>,
+    /// Not supported in this version: refused.
+    #[serde(skip_serializing)]
+    pub api: Option<toml::Table>,
+}
+
+impl Default for Embedding {
+    fn default() -> Self {
+        Self {
+            provider: "local".to_owned(),
+            model: MODEL_ID.to_owned(),
+            path: None,
+            dimensions: None,
+            cache_dir: None,
+            download: true,
+            url: None,
+            api: None,
+        }
+    }
+}
+
+impl Embedding {
+    /// Returns the id of the configured model; `None` for a model whose id comes from its files.
+    #[must_use]
+    pub fn known_id(&self) -> Option<&'static str> {
+        match self.model.as_str() {
+            MODEL_ID | DEFAULT => Some(MODEL_ID),
+            FAST => Some(FAST_MODEL_ID),
+            _ => None,
+        }
+    }
+
+    /// Returns the configured model if it is one whose files are not pinned.
+    #[must_use]
+    pub fn named(&self) -> Option<Named> {
+        Named::find(&self.model, self.dimensions.map(usize::from))
+    }
+
+    /// Returns the folder of a model of the user's own; `None` if another model is configured.
+    ///
+    /// # Errors
+    /// `invalid`, naming the key.
+    pub fn custom_folder(&self) -> Result<Option<PathBuf>, Failure> {
+        match (self.model == CUSTOM, &self.path) {
+            (false, _) => Ok(None),
+            (true, Some(path)) => expand("embedding.path", path).map(Some),
+            (true, None) => {
+                Err(Failure::invalid("embedding.model", "\"custom\" needs embedding.path")
+                    .hint("Set embedding.path to the folder with model.onnx and tokenizer.json"))
+            }
+        }
+    }
+
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// `invalid` or `not_in_this_version`, naming the key.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.provider != "local" {
+            let message = format!("= \"{}\" is", self.provider);
+            return Err(
+                not_in_this_version("embedding.provider", &message).hint("Set it to \"local\"")
+            );
+        }
+        if self.api.is_some() {
+            return Err(not_in_this_version("embedding.api", "is"));
+        }
+        if !MODELS.contains(&self.model.as_str()) {
+            let message = format!("= \"{}\" is", self.model);
+            let names = MODELS.map(|name| format!("\"{name}\"")).join(", ");
+            return Err(not_in_this_version("embedding.model", &message)
+                .hint(format!("Set it to one of {names}")));
+        }
+        if let Some(path) = &self.path {
+            expand("embedding.path", path)?;
+        }
+        self.check_dimensions()?;
+        self.custom_folder().map(drop)
+    }
+
+    fn check_dimensions(&self) -> Result<(), Failure> {
+        let Some(dimensions) = self.dimensions else { return Ok(()) };
+        let (key, (min, max)) = ("embedding.dimensions", (DIMENSIONS.start(), DIMENSIONS.end()));
+        if !can_be_cut(&self.model) {
+            let message = format!("does not apply to the model \"{}\"", self.model);
+            return Err(Failure::invalid(key, message)
+                .hint("Remove it; a custom model has dimensions in its loci-profile.toml"));
+        }
+        if !DIMENSIONS.contains(&dimensions) {
+            let message = format!("must be from {min} to {max}, not {dimensions}");
+            return Err(Failure::invalid(key, message));
+        }
+        Ok(())
+    }
+}

@@ -195,7 +195,7 @@ fn resources_and_prompts_are_listed_and_read() {
         .iter()
         .map(|p| &p["name"])
         .collect();
-    assert_eq!(names, ["remember", "recall", "wrap_up"]);
+    assert_eq!(names, ["remember", "recall", "wrap_up", "annotate"]);
     let prompt = agent
         .request("prompts/get", json!({"name": "remember", "arguments": {"what": "tea at four"}}));
     assert!(
@@ -205,6 +205,28 @@ fn resources_and_prompts_are_listed_and_read() {
             .contains("tea at four")
     );
     assert_eq!(agent.request("prompts/get", json!({"name": "nothing"}))["error"]["code"], -32602);
+}
+
+#[test]
+fn the_prompt_annotate_lists_the_memories_of_the_project_that_mention_no_entity() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    let annotate = |agent: &mut Agent| {
+        let prompt = agent.request("prompts/get", json!({"name": "annotate"}));
+        let text = &prompt["result"]["messages"][0]["content"]["text"];
+        text.as_str().expect("a JSON string").to_owned()
+    };
+    let nothing = "Every memory of this project mentions a stored person or thing.";
+    assert!(annotate(&mut agent).contains(nothing));
+    let linked = agent.store("semantic", "Anna Berg maintains the payment service");
+    let unlinked = agent.store("semantic", "The build takes four minutes on the small machine");
+    let listed = annotate(&mut agent);
+    assert!(listed.contains(&linked) && listed.contains(&unlinked), "{listed}");
+    let anna = json!({"content": "Anna Berg is an engineer", "type": "entity", "metadata": {"name": "Anna Berg"}});
+    agent.call("store_memory", anna).expect("the entity is stored");
+    let listed = annotate(&mut agent);
+    assert!(!listed.contains(&linked) && listed.contains(&unlinked), "{listed}");
+    assert!(!listed.contains(nothing) && !listed.contains("an engineer"), "{listed}");
 }
 
 #[test]

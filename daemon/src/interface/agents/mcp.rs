@@ -211,9 +211,11 @@ impl ServerHandler for McpHandler {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request).map(GetPromptResponse::Complete)
+        let (session, _) = self.session(&context)?;
+        let prompt = prompts::get(&self.service, &session, &request).await?;
+        Ok(GetPromptResponse::Complete(prompt))
     }
 
     async fn list_resources(

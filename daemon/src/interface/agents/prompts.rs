@@ -1,6 +1,9 @@
 //! MCP prompts: the list, and the text of one.
 
-use loci_proto::mcp::prompts::PROMPTS;
+use crate::interface::agents::resources;
+use crate::interface::agents::session::Session;
+use crate::service::Service;
+use loci_proto::mcp::prompts::{ANNOTATE, NOTHING_UNLINKED, PROMPTS};
 use loci_proto::sanitize;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
@@ -22,14 +25,23 @@ pub fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(listed.collect())
 }
 
-/// Returns one prompt with its text.
-pub fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+/// Returns one prompt with its text, and, for [`ANNOTATE`], the memories that it is about.
+pub async fn get(
+    service: &Service,
+    session: &Session,
+    request: &GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
     let unknown =
         || ErrorData::invalid_params(format!("there is no prompt {}", request.name), None);
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
-    let text = prompt.text(argument);
+    let mut text = prompt.text(argument);
+    if prompt.name == ANNOTATE {
+        let unlinked = resources::unlinked(service, session).await?;
+        let listed = if unlinked.is_empty() { NOTHING_UNLINKED } else { &unlinked };
+        text = format!("{text}\n\n{listed}");
+    }
     let message = PromptMessage::new_text(Role::User, sanitize::for_model(&text));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
 }

@@ -83,6 +83,13 @@ pub async fn read(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
+/// Returns the memories of the session's project that mention no entity, one a line.
+pub async fn unlinked(service: &Service, session: &Session) -> Result<String, ErrorData> {
+    let entered = enter(service, session, None).await.map_err(error_data)?;
+    let read = |reader: &Reader, entered: &Entered, now| reader.unlinked(&entered.actor, now);
+    page(service, session, entered, read).await.map_err(error_data)
+}
+
 /// Who reads a page, and of which project.
 struct Entered {
     actor: Actor,

@@ -176,6 +176,7 @@ fn search(
         client: None,
         encoding: Some(&encoding),
         now: START.plus(30 * DAY),
+        rerank: None,
         degraded: &degraded,
         fusion: None,
         omits_defaults: false,

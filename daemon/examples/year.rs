@@ -227,6 +227,7 @@ impl Searcher<'_> {
             client: None,
             encoding: Some(&encoding),
             now: self.now,
+            rerank: None,
             degraded: &degraded,
             fusion: None,
             omits_defaults: false,

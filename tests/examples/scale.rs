@@ -163,6 +163,7 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
         client: None,
         encoding: Some(&asking.encoding),
         now: NOW,
+        rerank: None,
         degraded: &degraded,
         fusion: None,
         omits_defaults: false,

@@ -80,6 +80,7 @@ mod red_team_texts;
 mod redo;
 mod reembed;
 mod replaced_files;
+mod rerank;
 mod reset;
 mod review;
 mod scope;

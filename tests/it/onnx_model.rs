@@ -7,7 +7,7 @@
 //! The encoding is that of Protocol Buffers: each field is a tag (its number times 8, plus its kind: 0 for a number, 2 for bytes), followed
 //! by a variable-length number, or by a length and the bytes. Numbers of fields are those of `onnx.proto`. The tests of the daemon include this file too. Not here: any test.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -83,6 +83,64 @@ impl TinyModel {
             unit - 0.5
         };
         (0..ROWS * self.dimensions).map(|_| next()).collect()
+    }
+}
+
+/// A tiny cross-encoder: the logit of a pair is the sum of the weights of the tokens of its text, which `token_type_ids` tells from those
+/// of the query.
+pub struct TinyCrossEncoder {
+    /// The weight of each token of the vocabulary.
+    pub weights: Vec<f32>,
+    /// Numbers for each pair: 1, as a cross-encoder has.
+    pub outputs: u64,
+}
+
+impl TinyCrossEncoder {
+    /// Returns a model for a tokenizer of the shape of BERT; a text has the sum of the weights of these words. Each must be one token.
+    pub fn preferring(words: &[(&str, f32)], tokenizer: &[u8]) -> Self {
+        let json: Value = serde_json::from_slice(tokenizer).expect("the tokenizer is JSON");
+        let vocabulary = json["model"]["vocab"].as_object().expect("it has a vocabulary");
+        let mut weights = vec![0.0; vocabulary.len()];
+        for (word, weight) in words {
+            let id = vocabulary[*word].as_u64().expect("the word is one token");
+            weights[usize::try_from(id).expect("it fits")] = *weight;
+        }
+        Self { weights, outputs: 1 }
+    }
+
+    /// Writes `model.onnx` and `tokenizer.json` into a folder, which is created.
+    pub fn write(&self, folder: &Path, tokenizer: &[u8]) {
+        std::fs::create_dir_all(folder).expect("the folder is created");
+        std::fs::write(folder.join("model.onnx"), self.bytes()).expect("the graph is written");
+        std::fs::write(folder.join("tokenizer.json"), tokenizer).expect("the file is written");
+    }
+
+    /// Returns the graph: a `ModelProto`.
+    fn bytes(&self) -> Vec<u8> {
+        let mut graph = Vec::new();
+        graph.extend(bytes(1, &node("Gather", &["weights", "input_ids"], "weight")));
+        graph.extend(bytes(1, &node("Gather", &["of_text", "token_type_ids"], "counts")));
+        graph.extend(bytes(1, &node("Mul", &["weight", "counts"], "part")));
+        graph.extend(bytes(1, &node("ReduceSum", &["part", "axes"], "sum")));
+        graph.extend(bytes(1, &node("Mul", &["sum", "ones"], "logits")));
+        graph.extend(bytes(2, b"tiny"));
+        let floats = |numbers: &[f32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        };
+        let rows = self.weights.len() as u64;
+        graph.extend(bytes(5, &tensor("weights", &[rows], FLOAT, &floats(&self.weights))));
+        graph.extend(bytes(5, &tensor("of_text", &[2], FLOAT, &floats(&[0.0, 1.0]))));
+        graph.extend(bytes(5, &tensor("axes", &[1], INT64, &1_i64.to_le_bytes())));
+        let outputs = usize::try_from(self.outputs).expect("it fits");
+        let ones = floats(&vec![1.0; outputs]);
+        graph.extend(bytes(5, &tensor("ones", &[1, self.outputs], FLOAT, &ones)));
+        for input in ["input_ids", "attention_mask", "token_type_ids"] {
+            let axes = [Axis::Named("batch"), Axis::Named("tokens")];
+            graph.extend(bytes(11, &value(input, INT64, &axes)));
+        }
+        let axes = [Axis::Named("batch"), Axis::Fixed(self.outputs)];
+        graph.extend(bytes(12, &value("logits", FLOAT, &axes)));
+        [number(1, 8), bytes(7, &graph), bytes(8, &number(2, 13))].concat()
     }
 }
 

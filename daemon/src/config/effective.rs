@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Sections and keys that are read only at start. All others take effect when the file is reloaded.
-const READ_AT_START: [&str; 4] = ["server.transport", "server.http_", "storage.", "embedding."];
+const READ_AT_START: [&str; 5] =
+    ["server.transport", "server.http_", "storage.", "embedding.", "retrieval.rerank"];
 
 /// The configuration of a running daemon.
 #[derive(Debug)]

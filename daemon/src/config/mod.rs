@@ -14,6 +14,7 @@ pub mod options;
 pub mod path_value;
 pub mod privacy;
 pub mod projects;
+pub mod rerank;
 pub mod scope;
 pub mod server;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use allowed::check_one_of;
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
-use loci_engine::{BackupSettings, Settings};
+use loci_engine::{BackupSettings, Settings, Stages};
 use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
@@ -93,6 +94,18 @@ pub struct Retrieval {
     pub rrf_k: f64,
     /// Cosine above which two texts may state the same fact, 0 to 1.
     pub dedup_threshold: f64,
+    /// Number of memories that the first stage of a search in a large store keeps, 500 to 100,000.
+    pub stage1_k: i64,
+    /// The same for its second stage, 100 to 10,000.
+    pub stage2_k: i64,
+    /// `none` or `cross-encoder`: whether a model of the user's own orders the best results.
+    pub rerank: String,
+    /// The folder of the cross-encoder; `~/` is the home folder.
+    pub rerank_path: Option<String>,
+    /// Number of results that the cross-encoder compares with the query, 2 to 20.
+    pub rerank_depth: i64,
+    /// Score of the cross-encoder below which even the best result is called weak, 0 to 1.
+    pub rerank_floor: f64,
 }
 
 /// `[ttl]`
@@ -163,6 +176,12 @@ impl Default for Retrieval {
             vector_weight: 0.5,
             rrf_k: 60.0,
             dedup_threshold: settings.dedup_threshold,
+            stage1_k: i64::try_from(settings.stages.stage1_k).unwrap_or(4000),
+            stage2_k: i64::try_from(settings.stages.stage2_k).unwrap_or(400),
+            rerank: "none".to_owned(),
+            rerank_path: None,
+            rerank_depth: 20,
+            rerank_floor: 0.1,
         }
     }
 }
@@ -246,6 +265,7 @@ impl Config {
         self.server.check()?;
         self.embedding.check()?;
         check_one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
+        self.retrieval.cross_encoder()?;
         self.default_group()?;
         self.privacy.policy()?;
         self.scope.check()?;
@@ -264,6 +284,10 @@ impl Config {
             ("retrieval.vector_weight", r.vector_weight, zero_to_one.clone()),
             ("retrieval.rrf_k", r.rrf_k, 1.0..=1000.0),
             ("retrieval.dedup_threshold", r.dedup_threshold, zero_to_one.clone()),
+            ("retrieval.stage1_k", r.stage1_k as f64, 500.0..=100_000.0),
+            ("retrieval.stage2_k", r.stage2_k as f64, 100.0..=10_000.0),
+            ("retrieval.rerank_depth", r.rerank_depth as f64, 2.0..=20.0),
+            ("retrieval.rerank_floor", r.rerank_floor, zero_to_one.clone()),
             ("ttl.episodic", ttl(t.episodic), one_to_max_ttl.clone()),
             ("ttl.semantic", ttl(t.semantic), one_to_max_ttl.clone()),
             ("ttl.procedural", ttl(t.procedural), one_to_max_ttl.clone()),
@@ -339,6 +363,7 @@ impl Config {
         Settings {
             fusion,
             dedup_threshold: r.dedup_threshold,
+            stages: Stages { stage1_k: count(r.stage1_k), stage2_k: count(r.stage2_k) },
             default_max_results: count(r.default_max_results),
             preload_token_budget: count(r.preload_token_budget),
             recall_token_budget: count(r.recall_token_budget),

@@ -4,11 +4,11 @@
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
 //! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`profile`]
-//! (how a model is used), [`chunk`] (text to tokens), `pooling` (states to a vector), [`blocks`] (the weights in 8 bits), `encoder` (the model's interface),
-//! [`onnx`] (the pinned model), [`fast_model`] (the same in 8 bits), [`named_models`] and `recorded_files` (models whose files are not pinned), [`custom_model`] (a model in a folder), [`model_source`]
-//! (which of them), `queue` (the bounded priority queue), `batch` (which chunks
-//! are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are downloaded, in a process of
-//! its own). Not here: network access; the serving daemon has none.
+//! (how a model is used), [`chunk`] (text to tokens), `pooling` (states to a vector), [`blocks`] (the weights in 8 bits), `encoder` (the
+//! model's interface), [`onnx`] (the pinned model), [`fast_model`] (the same in 8 bits), [`named_models`] and `recorded_files` (models whose
+//! files are not pinned), [`custom_model`] (a model in a folder), [`model_source`] (which of them), `queue` (the bounded priority queue),
+//! `batch` (which chunks are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are
+//! downloaded, in a process of its own). Not here: network access; the serving daemon has none.
 
 pub mod auto_fetch;
 mod batch;
@@ -16,7 +16,7 @@ pub mod blocks;
 pub mod chunk;
 pub mod custom_model;
 mod embedder;
-mod encoder;
+pub(crate) mod encoder;
 pub mod fast_model;
 pub mod fetch;
 #[cfg(any(test, feature = "fault-embedder"))]
@@ -29,19 +29,19 @@ pub mod named_models;
 pub mod onnx;
 #[cfg(test)]
 #[path = "../../../tests/it/onnx_model.rs"]
-mod onnx_model;
+pub(crate) mod onnx_model;
 pub mod pinned_files;
 mod pooling;
 pub mod profile;
 mod query_cache;
 mod queue;
 mod recorded_files;
-mod resident_memory;
+pub(crate) mod resident_memory;
 #[cfg(target_os = "linux")]
 mod smaps;
 mod state;
 #[cfg(test)]
-mod test_encoder;
+pub(crate) mod test_encoder;
 #[cfg(test)]
 mod tests;
 mod worker;

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::embedding::ModelState;
 use crate::interface::agents::session::Session;
+use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, full_check, index_warmup};
@@ -26,6 +27,7 @@ pub(super) async fn handle(
     }
     let mut findings =
         vec![check_config(&service.config.paths().config), check_model(service).await];
+    findings.extend(service.reranker.as_ref().map(check_reranker));
     findings.push(describe_project(service, caller.clone()).await?);
     findings.extend(describe_folder(service, caller.session).await?);
     findings.extend(describe_switches(service, caller.session).await);
@@ -48,6 +50,20 @@ pub(super) async fn handle(
         findings.extend(read_everything(service).await?);
     }
     Ok(DoctorReply { findings, dismissed: None })
+}
+
+/// Says whether the cross-encoder can be used.
+fn check_reranker(reranker: &Reranker) -> Finding {
+    const SUBJECT: &str = "rerank";
+    match reranker.encoder.state() {
+        State::Ready => Finding::ok(SUBJECT, format!("the cross-encoder in {} is loaded", reranker.folder().display())),
+        State::Loading => Finding::ok(SUBJECT, "the cross-encoder is being loaded".to_owned()),
+        State::Failed(reason) => Finding::warn(
+            SUBJECT,
+            format!("the cross-encoder is not loaded: {reason}"),
+            "Correct retrieval.rerank_path, or set retrieval.rerank to \"none\"; then run loci ctl restart".to_owned(),
+        ),
+    }
 }
 
 /// Says whether the project of the caller is isolated, and the default scopes if they were changed.

@@ -156,6 +156,7 @@ fn rank(
         fusion: Some(fusion),
         omits_defaults: false,
         files: None,
+        rerank: None,
         degraded: &degraded,
     };
     let results = reader.recall(&prepare(request)?, context)?.reply.results;

@@ -1,8 +1,10 @@
 //! Runs the daemon: starts the locks, sockets, store and model in order, serves, and stops them in order.
 
+use crate::config::Config;
 use crate::config::effective::EffectiveConfig;
 use crate::config::options;
 use crate::config::options::Options;
+use crate::embedding::ModelSource;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::listen::ListenerContext;
 use crate::interface::http::opening;
@@ -14,6 +16,7 @@ use crate::process::startup::{Lock, StartupError};
 use crate::process::store_opening;
 use crate::process::store_opening::{Opening, close_store};
 use crate::process::{activation, telemetry};
+use crate::reranking::Reranker;
 use crate::service::Service;
 use crate::service::housekeeping;
 use crate::service::index_warmup;
@@ -75,11 +78,13 @@ async fn serve(
     let _locks = take_locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
+    let reranker = start_reranker(&config, &source).map_err(config_error)?;
     let models = Models::start(source);
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
     let store = Arc::new(store);
-    let service = Arc::new(Service::new(models, auto_fetch, opened, effective, db.clone()));
+    let service = Service::new(models, auto_fetch, opened, effective, db.clone());
+    let service = Arc::new(service.with_reranker(reranker));
     service.scheduler.set_schedule(config.schedule());
     service.backups.set_interval(options.backup_interval());
     let draining = CancellationToken::new();
@@ -135,6 +140,15 @@ async fn serve(
     service.models.join();
     drop(service);
     outcome
+}
+
+/// Starts the configured cross-encoder.
+fn start_reranker(config: &Config, model: &ModelSource) -> Result<Option<Reranker>, Failure> {
+    let Some(cross_encoder) = config.retrieval.cross_encoder()? else { return Ok(None) };
+    let started = Reranker::start(cross_encoder, model.pinned().clone());
+    started.map(Some).map_err(|e| {
+        Failure::new(Code::Internal, format!("the thread of the cross-encoder cannot start: {e}"))
+    })
 }
 
 /// Serves until a signal arrives, `loci ctl stop` is called, or another process listens at the agents' socket; returns at once if the store

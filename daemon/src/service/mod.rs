@@ -40,6 +40,7 @@ use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
+use crate::reranking::Reranker;
 use backup_state::Backups;
 use disk::Reserve;
 use http_state::HttpState;
@@ -84,6 +85,8 @@ pub struct Caller<'a> {
 pub struct Service {
     /// The configured model, and others whose vectors the store uses.
     pub models: Models,
+    /// Orders the best results of recalls, if the user has such a model.
+    pub reranker: Option<Reranker>,
     /// The connected agents.
     pub sessions: Arc<Sessions>,
     /// The daemon's clock.
@@ -159,6 +162,7 @@ impl Service {
     ) -> Self {
         Self {
             models,
+            reranker: None,
             sessions: Arc::default(),
             clock: Clock::default(),
             scheduler: MaintenanceScheduler::default(),
@@ -184,6 +188,12 @@ impl Service {
             damage: OnceLock::new(),
             damaged_rows_shown: AtomicU64::new(0),
         }
+    }
+
+    /// Has a cross-encoder order the best results of recalls.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Option<Reranker>) -> Self {
+        Self { reranker, ..self }
     }
 
     /// Returns the data folder, which has the backups and the spool of an import.

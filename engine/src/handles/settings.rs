@@ -6,7 +6,7 @@ use crate::index::snapshot::SNAPSHOT_FROM;
 use crate::maintain::Rules;
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
-use crate::search::Effort;
+use crate::search::{Effort, Stages};
 use loci_proto::memory::{MemoryType, Scope};
 use std::path::PathBuf;
 
@@ -33,6 +33,8 @@ pub struct Settings {
     pub rules: Rules,
     /// How many memories of a large store a recall compares exactly. Only benchmarks change it.
     pub effort: Effort,
+    /// How many memories the stages of a search in a large store keep.
+    pub stages: Stages,
     /// Minimum number of memories for which the index snapshot is written at shutdown. Only tests
     /// change it.
     pub snapshot_from: usize,
@@ -136,6 +138,7 @@ impl Settings {
             ttl: Ttl::default(),
             rules: Rules::default(),
             effort: Effort::default(),
+            stages: Stages::default(),
             snapshot_from: SNAPSHOT_FROM,
             backups: BackupSettings::default(),
             scopes: DefaultScopes::default(),

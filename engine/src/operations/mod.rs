@@ -46,4 +46,5 @@ pub(crate) mod undo;
 pub(crate) mod undo_act;
 mod undo_later;
 pub(crate) mod undo_session;
+mod unlinked;
 pub(crate) mod visible_memory;

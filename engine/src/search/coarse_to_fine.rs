@@ -4,9 +4,9 @@
 //! | stage | memories | compared by |
 //! |---|---|---|
 //! | estimate | all admitted | binary-quantised cosine, BM25, boosts |
-//! | refine | [`REFINED`] | cosine to about 0.001 |
-//! | exact | [`EXACT_COSINES`] | exact cosine |
-//! | word match | [`WORD_MATCHED`] | token codes |
+//! | refine | [`StageSizes::refined`] | cosine to about 0.001 |
+//! | exact | [`StageSizes::exact`] | exact cosine |
+//! | word match | `stage2_k` | token codes |
 //! | context | [`SEEDS`] and their neighbours | the full late-interaction score |
 //!
 //! The formulas are those of `ranking::late_interaction`. Results that are far from the query may
@@ -35,22 +35,32 @@ use crate::search::query::scorer::query_scorer;
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::top_k::{Count, MAX_SCORE, TopK};
 use crate::search::types::{
-    Breakdown, Detail, Effort, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring,
+    Breakdown, Detail, Effort, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring, Stages,
     above_cutoff,
 };
 use std::collections::HashMap;
 
-/// How many memories of a stage are kept: `base`, and one more per `per` admitted memories, at most
-/// `max`.
-struct RefineBudget {
-    base: usize,
-    per: usize,
-    max: usize,
+/// How many memories the stages keep.
+#[derive(Clone, Copy)]
+struct StageSizes {
+    /// Candidates whose cosine is refined. They grow with the store, as the number of nearly equal
+    /// estimates does, up to a quarter.
+    refined: usize,
+    /// Refined candidates that get an exact cosine: more than are word-matched, because the refined
+    /// order may be slightly wrong.
+    exact: usize,
+    /// Candidates whose tokens are matched with the query terms.
+    word_matched: usize,
 }
 
-impl RefineBudget {
-    fn of(&self, admitted: usize) -> usize {
-        (self.base + admitted / self.per).min(self.max)
+impl StageSizes {
+    fn new(stages: Stages, admitted: usize) -> Self {
+        let Stages { stage1_k, stage2_k } = stages;
+        Self {
+            refined: (stage1_k + admitted / REFINED_INTERVAL).min(stage1_k + stage1_k / 4),
+            exact: stage2_k + stage2_k * 3 / 10,
+            word_matched: stage2_k,
+        }
     }
 }
 
@@ -66,17 +76,11 @@ impl SeedBudget {
     }
 }
 
-/// Number of candidates whose cosine is refined. It grows with the store, as the number of nearly
-/// equal estimates does.
-const REFINED: RefineBudget = RefineBudget { base: 4_000, per: 100, max: 5_000 };
-/// Cut-off, in cosine units: candidates whose estimate is this far below the [`EXACT_COSINES`]-th
-/// best are not refined. Estimates are typically off by 0.03.
+/// One more memory is refined for each this many admitted ones.
+const REFINED_INTERVAL: usize = 100;
+/// Cut-off, in cosine units: candidates whose estimate is this far below the last one that gets an
+/// exact cosine are not refined. Estimates are typically off by 0.03.
 const REFINE_MARGIN: f32 = 0.075;
-/// Number of refined candidates that get an exact cosine: more than [`WORD_MATCHED`], because the
-/// refined order may be slightly wrong.
-const EXACT_COSINES: usize = 520;
-/// Number of candidates whose tokens are matched with the query terms.
-const WORD_MATCHED: usize = 400;
 /// Number of seeds: the best candidates, which are scored in full with their neighbours.
 const SEEDS: SeedBudget = SeedBudget { min: 60, per_result: 4 };
 /// Maximum number of further seeds: memories linked to an entity that the query names.
@@ -149,6 +153,7 @@ struct CoarseToFine<'a> {
     date_proximity: DayTable,
     /// Whether any memory can get a boost.
     has_boosts: bool,
+    sizes: StageSizes,
 }
 
 impl<'a> CoarseToFine<'a> {
@@ -185,6 +190,7 @@ impl<'a> CoarseToFine<'a> {
             named_speakers,
             date_proximity,
             has_boosts,
+            sizes: StageSizes::new(query.stages, mask.count()),
         }
     }
 
@@ -197,7 +203,7 @@ impl<'a> CoarseToFine<'a> {
     ) -> Vec<u32> {
         let binary = BinaryQuery::new(encoding.vector.as_slice());
         scratch.add_extra_chunks(self.index.estimate_extra_chunks(&binary, self.mask));
-        let mut best = TopK::new(Count::about(REFINED.of(self.mask.count())));
+        let mut best = TopK::new(Count::about(self.sizes.refined));
         let weights = self.prepared.scorer.coarse_weights();
         let blocks = || self.mask.words().iter().enumerate().filter(|(_, bits)| **bits != 0);
         let (all_direct, precision) = match effort {
@@ -226,17 +232,17 @@ impl<'a> CoarseToFine<'a> {
             }
             best.push(block, *bits, &scores);
         }
-        best.finish_within(EXACT_COSINES, REFINE_MARGIN * weights[0])
+        best.finish_within(self.sizes.exact, REFINE_MARGIN * weights[0])
     }
 
     /// Refines the cosines of the candidates in two steps and returns the best.
     fn refine(&self, mut candidates: Vec<u32>, scratch: &mut Scratch) -> Vec<u32> {
-        if candidates.len() > EXACT_COSINES {
+        if candidates.len() > self.sizes.exact {
             self.refine_cosines(&candidates, Precision::Approx, scratch);
-            candidates = self.best_static(&candidates, EXACT_COSINES, scratch);
+            candidates = self.best_static(&candidates, self.sizes.exact, scratch);
         }
         self.refine_cosines(&candidates, Precision::Exact, scratch);
-        self.best_static(&candidates, WORD_MATCHED, scratch)
+        self.best_static(&candidates, self.sizes.word_matched, scratch)
     }
 
     /// The `count` candidates with the best static scores, in the order given.

@@ -34,8 +34,8 @@ mod top_k;
 pub(crate) mod types;
 pub(crate) mod versions;
 
-pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
+pub use types::{Effort, Stages};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;

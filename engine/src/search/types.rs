@@ -43,6 +43,22 @@ pub(crate) enum Detail {
     Steps,
 }
 
+/// How many memories of a large store the stages of a search keep. More cost time and find more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stages {
+    /// After the estimates by sign bits, of a store of any size; large stores keep up to a quarter
+    /// more.
+    pub stage1_k: usize,
+    /// After the exact cosines; their words are matched with the query.
+    pub stage2_k: usize,
+}
+
+impl Default for Stages {
+    fn default() -> Self {
+        Self { stage1_k: 4_000, stage2_k: 400 }
+    }
+}
+
 /// A query to search for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchQuery<'a> {
@@ -64,6 +80,8 @@ pub(crate) struct SearchQuery<'a> {
     pub limit: usize,
     /// How much of a large store is scored in full.
     pub effort: Effort,
+    /// How many memories its stages keep.
+    pub stages: Stages,
     /// Whether the steps of each score are recorded.
     pub detail: Detail,
 }

@@ -10,6 +10,7 @@ use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::visibility::{Isolation, Visibility};
 use crate::ranking::fusion::Fusion;
+use crate::search::Stages;
 use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
 use crate::search::project_preference::ProjectPreference;
@@ -122,7 +123,13 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
 }
 
 /// Returns the ten best results for project `a`.
-fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort) -> SearchResults {
+fn ten_best(
+    index: &Index,
+    text: &str,
+    encoding: &QueryEncoding,
+    effort: Effort,
+    stages: Stages,
+) -> SearchResults {
     let mask = index.mask(&filter(&Visibility::of_group("a", Isolation::default())));
     search(
         index,
@@ -137,6 +144,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
             today: 0,
             limit: 10,
             effort,
+            stages,
             detail: Detail::Scores,
         },
     )
@@ -161,6 +169,20 @@ fn coarse_to_fine_finds_padded_vectors_too() {
         println!("{kept} dimensions, exact cosines: {exact:?}");
         assert!(exact.in_ten >= 0.99 && exact.same_first == 60, "{kept}: {exact:?}");
     }
+}
+
+/// The smallest and the largest stages that the configuration permits.
+#[test]
+fn the_smallest_stages_find_most_of_the_ten_best_and_the_largest_all() {
+    let index = index(MANY);
+    let with = |stage1_k, stage2_k| {
+        let stages = Stages { stage1_k, stage2_k };
+        agreement_with(stages, &index, Effort::ExactVectors, &TEMPLATES, DIMENSIONS)
+    };
+    let (smallest, largest) = (with(500, 100), with(100_000, 10_000));
+    println!("smallest {smallest:?}, largest {largest:?}");
+    assert!(smallest.in_ten >= 0.9 && smallest.same_first >= 57, "{smallest:?}");
+    assert!(largest.in_ten >= smallest.in_ten && largest.same_first == 60, "{largest:?}");
 }
 
 #[test]
@@ -188,13 +210,24 @@ struct Agreement {
 }
 
 fn agreement(index: &Index, effort: Effort, templates: &[&str], kept: usize) -> Agreement {
+    agreement_with(Stages::default(), index, effort, templates, kept)
+}
+
+/// As [`agreement`], of a search whose stages keep as many memories as given.
+fn agreement_with(
+    stages: Stages,
+    index: &Index,
+    effort: Effort,
+    templates: &[&str],
+    kept: usize,
+) -> Agreement {
     let (mut common, mut all, mut same_first) = (0_u32, 0_u32, 0);
     for turn in 0..60 {
         let (text, encoding) = question(turn, templates[turn % templates.len()], index.len());
         let encoding = QueryEncoding { vector: cut(&encoding.vector, kept), ..encoding };
         let (approximate, expected) = (
-            ten_best(index, &text, &encoding, Effort::Approximate),
-            ten_best(index, &text, &encoding, effort),
+            ten_best(index, &text, &encoding, Effort::Approximate, stages),
+            ten_best(index, &text, &encoding, effort, Stages::default()),
         );
         let slots = |results: &SearchResults| {
             results.ranked.iter().map(|entry| entry.slot).collect::<Vec<_>>()
@@ -241,7 +274,7 @@ fn an_earlier_query_changes_no_score() {
     let index = index(MANY);
     let answer = |turn: usize| {
         let (text, encoding) = question(turn, TEMPLATES[turn % TEMPLATES.len()], MANY);
-        ten_best(&index, &text, &encoding, Effort::Approximate)
+        ten_best(&index, &text, &encoding, Effort::Approximate, Stages::default())
     };
     let forwards: Vec<SearchResults> = (0..12).map(answer).collect();
     let backwards: Vec<SearchResults> = (0..12).rev().map(answer).collect();
@@ -291,6 +324,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
                 today: 0,
                 limit: 10,
                 effort: Effort::Approximate,
+                stages: Stages::default(),
                 detail,
             };
             search(&index, &mask, &query)

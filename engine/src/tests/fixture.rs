@@ -192,6 +192,7 @@ impl TestStore {
                     client: None,
                     encoding,
                     now: self.now,
+                    rerank: None,
                     degraded: &degraded,
                     fusion: None,
                     omits_defaults: false,

@@ -126,6 +126,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
             fusion: None,
             omits_defaults: false,
             files: None,
+            rerank: None,
             degraded: &loci_proto::degraded::Degraded::default(),
         };
         for found in store.reader.recall(&prepared, context)?.reply.results {

@@ -92,6 +92,7 @@ fn recall_by(reader: &Reader, model: &str) -> Result<Vec<(MemoryId, u64)>, Error
             fusion: None,
             omits_defaults: false,
             files: None,
+            rerank: None,
             degraded: &Degraded::default(),
         },
     )?;

@@ -447,6 +447,7 @@ fn results_of_other_clients_and_people_say_so() {
             client,
             encoding: None,
             now: test_store.now,
+            rerank: None,
             degraded: &degraded,
             fusion: None,
             omits_defaults: false,

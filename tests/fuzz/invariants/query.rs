@@ -50,6 +50,7 @@ pub fn check(bytes: &[u8]) {
                 fusion: None,
                 omits_defaults: false,
                 files: None,
+                rerank: None,
                 degraded: &Degraded::default(),
             };
             let answer = reader.recall(&prepared, context).expect("every query is answered");

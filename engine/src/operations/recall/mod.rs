@@ -11,10 +11,12 @@ mod page;
 mod past;
 mod past_limits;
 mod prepare;
+mod rerank;
 mod search;
 mod tried;
 
 pub use prepare::{PreparedRecall, prepare};
+pub use rerank::{PairScorer, Rerank};
 
 use crate::Reader;
 use crate::error::Result;
@@ -57,6 +59,8 @@ pub struct RecallContext<'a> {
     pub omits_defaults: bool,
     /// The files of the session's checkout, to say which memories are out of date.
     pub files: Option<&'a dyn ProjectFiles>,
+    /// A cross-encoder, which orders the best results of a search; `None` without one.
+    pub rerank: Option<Rerank<'a>>,
     /// The degraded parts that the reply reports.
     pub degraded: &'a Degraded,
 }

@@ -166,6 +166,7 @@ impl Reader {
             today: context.now.day(),
             limit: index.len(),
             effort: self.shared.settings().effort,
+            stages: self.shared.settings().stages,
             detail: Detail::Scores,
         };
         let results = search(index, &index.mask(&self.filter(scope)), &query);

@@ -20,7 +20,7 @@ use crate::operations::recall::hydrate::ReplyDraft;
 use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
 use crate::operations::recall::past_limits::PastLimits;
 use crate::operations::recall::prepare::{SearchText, valid_at};
-use crate::operations::recall::{Answer, RecallContext};
+use crate::operations::recall::{Answer, RecallContext, rerank};
 use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
@@ -83,7 +83,8 @@ impl Reader {
         };
         let scope = Scope { request, context, group, visibility: &visibility, statuses };
         let limit = self.limit(request);
-        let mut found = self.find_at_time(scope, text, limit)?;
+        let depth = context.rerank.map_or(limit, |rerank| rerank.depth.max(limit));
+        let mut found = self.find_at_time(scope, text, depth)?;
         let degraded = match found.unencoded {
             _ if found.by_fallback => Some(fallback::degraded(context.degraded)),
             0 => None,
@@ -94,13 +95,16 @@ impl Reader {
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = connection::begin_read(&self.conn)?;
         let query = text.query.text.as_str();
-        let order = self.order(context, query, limit);
+        let order = self.order(context, query, depth);
         let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         if page.has_room_for_more {
-            found = self.find_at_time(scope, text, limit.max(repeats::DEPTH))?;
+            found = self.find_at_time(scope, text, depth.max(repeats::DEPTH))?;
             page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         }
         let Page { mut hits, collapsed, .. } = page;
+        let degraded = rerank::apply(context, query, limit, &mut hits, &mut found.is_weak);
+        let context =
+            RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
         if request.min_confidence.is_none() {
             // The order within the two parts stays.
             hits.sort_by_key(|hit| self.is_faded(&hit.memory, context.now));
@@ -192,6 +196,7 @@ impl Reader {
             today: context.now.day(),
             limit,
             effort: self.shared.settings().effort,
+            stages: self.shared.settings().stages,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);

@@ -17,7 +17,7 @@ together() {
     local start=$SECONDS command number
     local pids=() failed=()
     for command in "$@"; do
-        $command > "target/together-${command//\//-}.log" 2>&1 &
+        $command > "target/together-${command//[\/ ]/-}.log" 2>&1 &
         pids+=($!)
     done
     for number in "${!pids[@]}"; do
@@ -25,7 +25,7 @@ together() {
     done
     for command in "$@"; do
         printf '\n== %s (with others, %d s so far)\n' "$command" "$start"
-        cat "target/together-${command//\//-}.log"
+        cat "target/together-${command//[\/ ]/-}.log"
     done
     durations+=("$(printf '%6d s  %s' $((SECONDS - start)) "$*")")
     if [ ${#failed[@]} -gt 0 ]; then
@@ -43,15 +43,18 @@ step cargo clippy --release --all-targets --locked -- -D warnings
 step release/dependencies.sh
 step cargo build --release --locked
 step target/release/loci model download
+# The tests of the packages link the programs in target/release again; these copies stay while others are run.
+mkdir -p target/tested
+cp target/release/loci target/release/locid target/tested/
 # What the browser tests need takes a minute or two of one core. They do again what fails here.
-nice -n 19 env -u LOCI_SKIPPED tests/view/run.sh --prepare > target/view-prepare.log 2>&1 &
+nice -n 19 env -u LOCI_SKIPPED tests/view/run.sh --prepare target/tested/loci > target/view-prepare.log 2>&1 &
 preparing=$!
 trap 'kill "$preparing" 2>/dev/null || true' EXIT
 # The examples are compiled by clippy and by the conformance tests.
 step tests/durations.py cargo test --release --locked --lib --bins --tests
 step cargo test --release --locked --doc
 wait "$preparing" || true
-together tests/packages/run.py tests/clients/run.sh tests/view/run.sh tests/clients/conformance.sh
+together tests/packages/run.py "tests/clients/run.sh target/tested/loci" "tests/view/run.sh target/tested/loci" tests/clients/conformance.sh
 
 tests/durations.py
 printf '\nSteps:\n'

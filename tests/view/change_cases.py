@@ -15,7 +15,7 @@ from steps import (
     toast,
     undo_by_toast,
 )
-from viewer import ENCODED_WITHIN_S, until
+from viewer import DAEMON_WAIT_S, until
 
 
 def corrects_a_wrong_fact(viewer):
@@ -53,7 +53,7 @@ def corrects_a_wrong_fact(viewer):
 def encoded_recall(agent, recall):
     """Recalls when every text is encoded: one that an undo has brought back is encoded after it."""
     replies = []
-    until(lambda: replies.append(agent.call("recall_memory", **recall)) or "degraded" not in replies[-1], ENCODED_WITHIN_S)
+    until(lambda: replies.append(agent.call("recall_memory", **recall)) or "degraded" not in replies[-1], DAEMON_WAIT_S)
     return replies[-1]
 
 

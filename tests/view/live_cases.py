@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from playwright.sync_api import expect
 
 from steps import clear_toasts, first_row, goto, settled, toast
-from viewer import ENCODED_WITHIN_S, until
+from viewer import DAEMON_WAIT_S, until
 
 VIEW_KEYS = {
     "r": "review",
@@ -127,7 +127,7 @@ def travels_in_time(viewer):
     """A time in the past shows the earlier text without tools to change it, and what has changed since; now shows the present"""
     identity = viewer.add("The lamp of the lighthouse of Bergen is green.")
     then = time.time() + 1
-    until(lambda: time.time() > then + 1, ENCODED_WITHIN_S)
+    until(lambda: time.time() > then + 1, DAEMON_WAIT_S)
     viewer.loci("edit", identity, "--content", "The lamp of the lighthouse of Bergen is red.")
     page = viewer.page(f"#/memory/{identity}")
     content = page.locator(".detail .content")

@@ -2,7 +2,7 @@
 # Tests the viewer in Chromium: installs what that needs under target/view (once), checks the page's script, then runs each case.
 #
 #   tests/view/run.sh [LOCI [CASE…]]     LOCI: the binary under test, by default target/release/loci; locid must be in its folder
-#   tests/view/run.sh --prepare          installs everything and encodes the store, and runs no case
+#   tests/view/run.sh --prepare [LOCI]   installs everything and encodes the store, and runs no case
 #
 # Needs python3 (3.10 or newer) with pip and venv, and the model (`loci model download`). Installs npm with pip if it is missing, and
 # Debian's package `chromium` where this user may; without a Chromium the cases are skipped, and the file LOCI_SKIPPED says so. The first
@@ -13,12 +13,12 @@ shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-loci=$root/target/release/loci
 prepares=
-case ${1:-} in
-    --prepare) prepares=1 ;;
-    ?*) loci=$1 ;;
-esac
+if [ "${1:-}" = --prepare ]; then
+    prepares=1
+    shift
+fi
+loci=${1:-$root/target/release/loci}
 tools=$root/target/view
 node_root=$tools
 python=$tools/playwright/bin/python

@@ -20,9 +20,11 @@ from home import Home  # noqa: E402
 
 MEMORIES = 10_000
 STORES = Path(__file__).resolve().parents[2] / "target/view"
-ENCODED_WITHIN_S = 300
-"""Longest time in which the notes are encoded, and time between two looks, in seconds."""
+DAEMON_WAIT_S = 120
+"""Longest time to wait for the daemon to go on, and time between two looks, in seconds."""
 LOOK_EVERY_S = 0.2
+ENCODING_LOOK_EVERY_S = 5
+"""The same for the notes that are encoded, in seconds: for a second after a call, the daemon encodes only a few."""
 WAIT_MS = 10_000
 """Longest time to wait for a condition of a page, in milliseconds."""
 EXPECTED_MESSAGES = (r"status of (400|404|409|422)",)
@@ -68,16 +70,23 @@ class Viewer:
         with Home(self.home.loci) as home:
             other = Viewer(home, None)
             other.loci("import", "--mine", str(notes))
-            until(
-                lambda: home.status()["queues"]["embedding"] == 0 and json.loads(other.loci("stats", "--json"))["without_vector"] == 0,
-                ENCODED_WITHIN_S,
-            )
+            other._wait_until_encoded()
             made = home.root / "encoded.jsonl"
             with made.open("w", encoding="utf-8") as file:
                 subprocess.run([str(home.loci), "export", "--vectors"], env=home.env, cwd=home.root, stdout=file, timeout=60, check=True)
             shutil.copy(made, encoded.with_suffix(".part"))
         encoded.with_suffix(".part").rename(encoded)
         return encoded
+
+    def _wait_until_encoded(self):
+        left, since = MEMORIES, time.monotonic()
+        while left > 0:
+            now_left = json.loads(self.loci("stats", "--json"))["without_vector"]
+            if now_left < left:
+                left, since = now_left, time.monotonic()
+            elif time.monotonic() - since > DAEMON_WAIT_S:
+                raise TimeoutError(f"{left} notes are not encoded, and none was for {DAEMON_WAIT_S} s")
+            time.sleep(ENCODING_LOOK_EVERY_S)
 
     def open_first(self):
         """Starts `loci view` and opens its link."""

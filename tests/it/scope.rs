@@ -42,3 +42,31 @@ fn a_result_of_another_project_names_it_and_an_own_one_does_not() {
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     assert!(found.contains("PROJECT") && found.contains("shop"), "{found}");
 }
+
+#[test]
+fn a_project_may_have_its_own_default_scope_and_words_to_replace() {
+    let home = TestHome::without_model();
+    home.configure(
+        "[groups.shop]\nscope = \"group\"\nredact = [\"email\"]\nwords = [\"Heron\"]\n[privacy]\nwords = [\"Egret\"]\n",
+    );
+    let text = "The lamp is green, says anna@example.org of Heron and Egret";
+    let mut shop = home.session_in("shop");
+    shop.store("semantic", text);
+    assert_eq!(
+        shop.recall("lamp"),
+        ["The lamp is green, says [EMAIL] of [REDACTED] and [REDACTED]"]
+    );
+    let mut blog = home.session_in("blog");
+    assert_eq!(blog.recall("lamp"), [""; 0], "it stays in its project");
+    blog.store("semantic", text);
+    assert_eq!(
+        blog.recall("lamp"),
+        ["The lamp is green, says anna@example.org of Heron and [REDACTED]"]
+    );
+    // What another project stores there is treated as its own.
+    blog.store_with(
+        json!({"content": "The chair of Heron is blue", "type": "semantic", "group": "shop"}),
+    );
+    assert_eq!(shop.recall("chair"), ["The chair of [REDACTED] is blue"]);
+    assert_eq!(blog.recall("chair"), [""; 0]);
+}

@@ -2,6 +2,7 @@
 //!
 //! Some keys take effect at once, others at the next start; a faulty file changes nothing. Not here: what the keys mean.
 
+use crate::config::groups::GroupRules;
 use crate::config::options;
 use crate::config::options::Override;
 use crate::config::server::Server;
@@ -10,6 +11,7 @@ use crate::process::telemetry;
 use loci_engine::Settings;
 use loci_engine::privacy::Policy;
 use loci_proto::error::Failure;
+use loci_proto::memory::Scope;
 use loci_proto::paths::Paths;
 use loci_proto::requests::config::{ChangedKey, ConfigKey, ConfigReply, ReloadReply};
 use serde_json::Value;
@@ -32,6 +34,7 @@ pub struct EffectiveConfig {
 struct Loaded {
     config: Config,
     policy: Arc<Policy>,
+    groups: GroupRules,
     file_exists: bool,
     keys: BTreeMap<String, ConfigKey>,
 }
@@ -67,6 +70,19 @@ impl EffectiveConfig {
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.loaded().policy)
+    }
+
+    /// Returns what may be stored in a project, as the configuration says now.
+    #[must_use]
+    pub fn policy_of(&self, group: &str) -> Arc<Policy> {
+        let loaded = self.loaded();
+        loaded.groups.policy(group).unwrap_or_else(|| Arc::clone(&loaded.policy))
+    }
+
+    /// Returns the scope of a memory of a project that is stored without one, if it differs from `[scope]`.
+    #[must_use]
+    pub fn scope_of(&self, group: &str) -> Option<Scope> {
+        self.loaded().groups.scope(group)
     }
 
     /// Returns every key with its value and its source (`loci config show`).
@@ -132,7 +148,8 @@ fn load(paths: &Paths) -> Result<Loaded, Failure> {
     })?;
     let keys = effective_keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
     let policy = Arc::new(config.privacy.policy()?);
-    Ok(Loaded { config, policy, file_exists: text.is_some(), keys })
+    let groups = GroupRules::new(&config.groups, &config.privacy)?;
+    Ok(Loaded { config, policy, groups, file_exists: text.is_some(), keys })
 }
 
 /// Returns every key with its value in force and the source of that value.

@@ -9,6 +9,7 @@ pub mod bridge;
 pub mod effective;
 pub mod embedding;
 pub mod file;
+pub mod groups;
 pub mod hooks;
 pub mod options;
 pub mod path_value;
@@ -64,6 +65,8 @@ pub struct Config {
     pub hooks: hooks::Hooks,
     /// `[bridge]`
     pub bridge: bridge::Bridge,
+    /// `[groups.NAME]`
+    pub groups: groups::Groups,
 }
 
 /// `[storage]`
@@ -268,6 +271,7 @@ impl Config {
         self.retrieval.cross_encoder()?;
         self.default_group()?;
         self.privacy.policy()?;
+        groups::GroupRules::new(&self.groups, &self.privacy)?;
         self.scope.check()?;
         self.hooks.check()?;
         self.check_ranges()

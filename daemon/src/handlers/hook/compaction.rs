@@ -52,7 +52,8 @@ impl Event<'_> {
             metadata,
             ..StoreRequest::new(format!("{HEADING}{}", &summary[..end]), MemoryType::Episodic)
         });
-        privacy::request::screen(&self.service.config.policy(), &mut request)?;
+        let policy = self.service.config.policy_of(&self.caller.session.group.name);
+        privacy::request::screen(&policy, &mut request)?;
         let Request::Store(request) = request else { return Ok(Answer::silent("")) };
         let caller = Caller { session: self.caller.session, key: None };
         let stored = store::handle(self.service, caller, request).await?;

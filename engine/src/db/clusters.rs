@@ -98,7 +98,7 @@ fn select_episodes(condition: &str) -> String {
        OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
                AND p.status <> 'forgotten'),
-       m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session
+       m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session, m.importance
      FROM memories m WHERE m.type = 'episodic' AND {condition}"
     )
 }
@@ -135,7 +135,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         group: row.get(2)?,
         scope: parsed(row, 3)?,
         status: status(row, 4)?,
-        anchor: anchor(row, 5)?,
+        anchor: anchor(row, 5, [9, 18])?,
         at: event_date::moment(&content, &metadata).unwrap_or(created_at),
         created_at,
         access_count: row.get(9)?,

@@ -16,6 +16,8 @@ pub struct Rules {
     pub cleanup_confidence_floor: f64,
     /// Days without an access after which a memory may be cleaned up.
     pub cleanup_no_access_days: f64,
+    /// Days after which a run erases forgotten memories; 0 is never.
+    pub purge_forgotten_days: f64,
 }
 
 impl Default for Rules {
@@ -27,6 +29,7 @@ impl Default for Rules {
             promotion_similarity: 0.88,
             cleanup_confidence_floor: 0.05,
             cleanup_no_access_days: 90.0,
+            purge_forgotten_days: 0.0,
         }
     }
 }

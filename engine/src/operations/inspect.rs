@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
 use crate::model::event_date;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -31,6 +32,8 @@ const MAX_MENTIONS: usize = 20;
 const MAX_VERSIONS: usize = 25;
 /// Below this confidence a memory has faded: a candidate for cleanup.
 pub(crate) const FADED_THRESHOLD: f64 = 0.1;
+/// The status of an active memory whose confidence has fallen below the configured threshold.
+pub(crate) const DORMANT: &str = "dormant";
 
 impl Reader {
     /// Shows one memory, whatever its status.
@@ -268,9 +271,22 @@ impl Reader {
         decay.at(now, memory.kind, memory.anchor).get() < FADED_THRESHOLD
     }
 
+    /// Returns whether an active memory is dormant: its confidence has fallen below the configured threshold.
+    pub(crate) fn is_dormant(&self, memory: &Memory, now: Timestamp) -> bool {
+        let settings = self.shared.settings();
+        let is_below = |below| settings.decay.is_dormant(now, below, (memory.kind, memory.anchor));
+        memory.status == Status::Active && settings.dormant_threshold.is_some_and(is_below)
+    }
+
+    /// Returns the status that replies show: `dormant` is computed and not stored.
+    pub(crate) fn shown_status(&self, memory: &Memory, now: Timestamp) -> String {
+        if self.is_dormant(memory, now) { DORMANT } else { memory.status.as_str() }.to_owned()
+    }
+
     fn details(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let is_forgotten = memory.status == Status::Forgotten;
+        let status = self.shown_status(&memory, now);
         let flagged = memory.status == Status::Active && self.is_faded(&memory, now);
         Ok(MemoryDetails {
             event_date_derived: event_date::derived(&memory.content, &memory.metadata),
@@ -280,9 +296,10 @@ impl Reader {
             kind: memory.kind,
             content: memory.content,
             scope: memory.scope,
-            status: memory.status.as_str().to_owned(),
+            status,
             confidence,
             flagged,
+            importance: memory.anchor.importance.map(Importance::get),
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),
             access_count: memory.access_count,

@@ -4,11 +4,13 @@
 //! (`operations::recall`).
 
 use crate::index::Index;
+use crate::model::importance::Importance;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction::{Step, StepRecord};
 use crate::search::summary_rollup;
 use crate::search::types::{Breakdown, StepAmount};
+use crate::search::weights::WeightChanges;
 use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
 use std::collections::HashMap;
 
@@ -18,6 +20,10 @@ const GRAPH: &str = "graph";
 const PROJECT: &str = "project";
 /// Name of the step that lowers memories of another branch of the asking project.
 const BRANCH: &str = "branch";
+/// Name of the step that multiplies a score by the importance of the memory.
+const IMPORTANCE: &str = "importance";
+/// Name of the step that lowers older memories.
+const RECENCY: &str = "recency";
 /// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
@@ -34,6 +40,8 @@ pub(crate) struct ScoreStages<'a> {
     pub project_boosts: &'a HashMap<usize, f64>,
     /// What memories of another branch lost of these scores, by slot.
     pub branch_changes: &'a HashMap<usize, f64>,
+    /// What importance and age added to these scores.
+    pub weight_changes: &'a WeightChanges,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
@@ -89,12 +97,16 @@ pub(crate) fn score_breakdowns(
         parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
         parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
         parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
+        let WeightChanges { importance, recency } = stages.weight_changes;
+        parts.push(StepAmount { name: IMPORTANCE, amount: boost(importance) });
+        parts.push(StepAmount { name: RECENCY, amount: boost(recency) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });
         ScoreBreakdown {
             vector: at.and_then(|at| ranked_score(candidates[at].cosine, by_cosine[at])),
             keywords: at.and_then(|at| ranked_score(candidates[at].lexical, by_lexical[at])),
+            importance: stages.index.importance(entry.slot).map(Importance::get),
             parts: parts.into_iter().filter_map(part).collect(),
         }
     };

@@ -7,8 +7,9 @@
 //! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a
 //!    large set and scores the best candidates. Both use the formulas of `ranking`.
 //! 3. `graph_boost` raises memories linked to named entities, `project_preference` those of the
-//!    asking project, `branch_preference` lowers those of another branch, `summary_rollup` gives summaries the
-//!    scores of the memories that they replace.
+//!    asking project, `branch_preference` lowers those of another branch, `weights` multiplies by importance
+//!    and age if that is configured, `summary_rollup` gives summaries the scores of the memories that they
+//!    replace.
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
@@ -33,8 +34,10 @@ pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;
 pub(crate) mod versions;
+pub(crate) mod weights;
 
 pub use types::Effort;
+pub use weights::{RecencyLambda, Weights};
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
@@ -75,10 +78,17 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     let project_boosts = query.projects.apply(index, &mut scored);
     let branch_changes =
         query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
+    let weight_changes = query.weights.apply(index, &mut scored, query.today);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
-    let boosts = [&graph_boosts, &project_boosts, &branch_changes];
+    let boosts = [
+        &graph_boosts,
+        &project_boosts,
+        &branch_changes,
+        &weight_changes.importance,
+        &weight_changes.recency,
+    ];
     let unboosted = results.ranked.first().map(|best| {
         let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
         best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
@@ -115,6 +125,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
                 graph_boosts: &graph_boosts,
                 project_boosts: &project_boosts,
                 branch_changes: &branch_changes,
+                weight_changes: &weight_changes,
                 ranked: &results.ranked,
             },
         ),

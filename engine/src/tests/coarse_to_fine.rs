@@ -14,7 +14,7 @@ use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
-use crate::search::{Detail, SearchQuery, SearchResults, search};
+use crate::search::{Detail, SearchQuery, SearchResults, Weights, search};
 use crate::tests::fixture::{T0, document_encoding, query_encoding};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
@@ -74,7 +74,7 @@ fn index_of(count: usize, has_text: impl Fn(usize) -> bool) -> Index {
             group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
             scope: if number % 9 == 0 { Scope::Global } else { Scope::Group },
             status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+            anchor: Anchor::new(Confidence::FULL, T0),
             expires_at: None,
             names: Vec::new(),
             content: content.clone(),
@@ -123,6 +123,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
             branch: None,
+            weights: Weights::default(),
             answering: &[],
             encoding: Some(encoding),
             fusion: Fusion::Soft,
@@ -265,6 +266,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
                 branch: None,
+                weights: Weights::default(),
                 answering: &[],
                 encoding: Some(&encoding),
                 fusion: Fusion::Soft,

@@ -14,6 +14,9 @@ pub struct ScoreBreakdown {
     /// Result of the keyword search: BM25 as a share of the ideal score, and rank. Absent if no query term occurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keywords: Option<RankedScore>,
+    /// The importance of the memory, 0.7 to 1.5, if it is known. It counts only with `retrieval.importance`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<f64>,
     /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
 }

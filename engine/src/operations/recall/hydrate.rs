@@ -18,7 +18,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::group_name;
+use crate::operations::inspect::{DORMANT, group_name};
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
@@ -122,6 +122,7 @@ impl Reader {
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
+            let dormant = self.is_dormant(&memory, context.now).then(|| DORMANT.to_owned());
             let outdated = validity::outside(&memory.metadata, valid_at);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
             let group_id = memory.group.clone();
@@ -138,7 +139,8 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
-            let result = RecalledMemory { tried, matched, stale, outdated, ..result };
+            let status = dormant.or(result.status.clone());
+            let result = RecalledMemory { tried, matched, stale, outdated, status, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {

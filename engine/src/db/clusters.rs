@@ -5,7 +5,7 @@
 
 use crate::db::damage;
 use crate::db::memory_row::{
-    COLUMNS, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed,
+    COLUMNS, SCOPE, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed,
     status,
 };
 use crate::error::Result;
@@ -183,6 +183,54 @@ pub(crate) fn forgotten_before(
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     intact_memories(conn, &mut statement, (reason, moment.0, limit))
+}
+
+/// A forgotten memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Forgotten {
+    pub seq: i64,
+    pub id: MemoryId,
+    /// The project, by its id; empty if it has none.
+    pub group: String,
+    pub scope: Scope,
+}
+
+/// Returns the memories that were forgotten at this time or before, by project and scope, in storage
+/// order.
+pub(crate) fn forgotten_at_or_before(
+    conn: &Connection,
+    moment: Timestamp,
+) -> Result<Vec<Forgotten>> {
+    let sql = format!(
+        "SELECT seq, id, coalesce(source_group, ''), {SCOPE} FROM memories
+         WHERE status = 'forgotten' AND status_at <= ?1 ORDER BY 3, 4, seq"
+    );
+    let read = |row: &Row<'_>| {
+        Ok(Forgotten {
+            seq: row.get(0)?,
+            id: parsed(row, 1)?,
+            group: row.get(2)?,
+            scope: parsed(row, 3)?,
+        })
+    };
+    let mut forgotten = Vec::new();
+    damage::reading(conn, SOURCE).each(
+        &mut conn.prepare_cached(&sql)?,
+        [moment.0],
+        read,
+        |memory| {
+            forgotten.push(memory);
+            Ok(())
+        },
+    )?;
+    Ok(forgotten)
+}
+
+/// Returns whether a memory is forgotten since this time or before.
+pub(crate) fn was_forgotten(conn: &Connection, seq: i64, moment: Timestamp) -> Result<bool> {
+    let sql =
+        "SELECT 1 FROM memories WHERE seq = ?1 AND status = 'forgotten' AND status_at <= ?2";
+    Ok(conn.prepare_cached(sql)?.exists((seq, moment.0))?)
 }
 
 /// Returns active semantic memories, oldest first.

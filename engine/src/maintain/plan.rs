@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::maintain::steps::{Cluster, Member, PeriodKey, Plan, Step};
-use crate::maintain::{PeriodKind, Rules, promote, topics};
+use crate::maintain::{PeriodKind, Rules, promote, purge, topics};
 use crate::model::encoding::Embedding;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -40,6 +40,8 @@ impl Reader {
                 .into_iter()
                 .map(Step::Promote),
         );
+        let purges = purge::due(&self.conn, &self.shared, now)?;
+        steps.extend(purges.into_iter().map(Step::Purge));
         Ok(Plan { steps })
     }
 }

@@ -210,7 +210,7 @@ impl Reader {
     }
 
     /// Returns the supersession chain of the memory, in both directions.
-    fn versions(&self, memory: &Memory, visibility: &Visibility) -> Result<Option<VersionChain>> {
+    pub(crate) fn versions(&self, memory: &Memory, visibility: &Visibility) -> Result<Option<VersionChain>> {
         // The versions after `oldest`, up to the memory itself, newest first.
         let mut newer = Vec::new();
         let mut oldest = memory.clone();
@@ -228,10 +228,12 @@ impl Reader {
             return Ok(None);
         }
         let root = chain[0].id.clone();
+        let is_latest = chain.len() == number;
+        let supersedes = number.checked_sub(2).map(|before| chain[before].id.clone());
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
         let shown =
             numbered.filter(|version| version.version.abs_diff(number) <= MAX_VERSIONS).collect();
-        Ok(Some(VersionChain { root, version: number, chain: shown }))
+        Ok(Some(VersionChain { root, version: number, is_latest, supersedes, chain: shown }))
     }
 
     /// Returns the memory that this one replaced, unless `seen` contains it.

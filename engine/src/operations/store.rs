@@ -198,6 +198,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             kind: self.request.kind,
             deduplicated,
             superseded: replaced.map(|old| old.id),
+            conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
             note: note_text(self.is_narrowed(&group), &group, self.request.kind, &found.similar),
             similar_texts: found.similar,

@@ -20,7 +20,7 @@ use crate::operations::inspect::to_preview;
 use crate::operations::store::StoreWork;
 use crate::search::nearest::{Neighbours, nearest_cosine, neighbours};
 use loci_proto::group::Group;
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// Maximum similar memories that a reply names.
@@ -39,6 +39,8 @@ pub(super) struct SimilarMemories {
     pub(super) is_known_better: bool,
     /// Memories that state another fact in similar words, and those that state another value of it.
     pub(super) similar: Vec<MemoryPreview>,
+    /// Of these, those that state another value of the same fact.
+    pub(super) conflicts: Vec<MemoryId>,
 }
 
 impl<'a> StoreWork<'a, '_> {
@@ -80,6 +82,7 @@ impl<'a> StoreWork<'a, '_> {
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
+                found.conflicts.clear();
                 return Ok(found);
             }
             let is_other_value = kind != MemoryType::Episodic
@@ -87,6 +90,9 @@ impl<'a> StoreWork<'a, '_> {
             let is_similar = is_above || is_other_value;
             if is_similar && found.similar.len() < MAX_SIMILAR {
                 found.similar.push(to_preview(&memory));
+                if is_other_value {
+                    found.conflicts.push(memory.id.clone());
+                }
             }
             if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
                 trusted_more.get_or_insert(memory);
@@ -114,7 +120,7 @@ impl<'a> StoreWork<'a, '_> {
             },
         };
         let same = Some(equal.swap_remove(at));
-        Ok(Some(SimilarMemories { same, is_known_better, similar: Vec::new() }))
+        Ok(Some(SimilarMemories { same, is_known_better, ..SimilarMemories::default() }))
     }
 
     /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,

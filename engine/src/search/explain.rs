@@ -107,6 +107,7 @@ pub(crate) fn score_breakdowns(
             vector: at.and_then(|at| ranked_score(candidates[at].cosine, by_cosine[at])),
             keywords: at.and_then(|at| ranked_score(candidates[at].lexical, by_lexical[at])),
             importance: stages.index.importance(entry.slot).map(Importance::get),
+            version: None,
             parts: parts.into_iter().filter_map(part).collect(),
         }
     };

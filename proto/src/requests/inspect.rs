@@ -176,6 +176,12 @@ pub struct VersionChain {
     pub root: MemoryId,
     /// Version number of this memory; the first is 1.
     pub version: usize,
+    /// Whether no later version is known.
+    #[serde(default)]
+    pub is_latest: bool,
+    /// The version that this one replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<MemoryId>,
     /// The versions, oldest first; at most 50 around this one.
     pub chain: Vec<Version>,
 }

@@ -148,6 +148,9 @@ fn memory_text(memory: &MemoryDetails, screen: Screen) -> String {
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
     let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
+    if let Some(importance) = memory.importance {
+        row("importance", format!("{importance:.2}"));
+    }
     row("stored by", stored_by(memory));
     if !memory.provenance.flags.is_empty() {
         row(

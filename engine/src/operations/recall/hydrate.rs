@@ -25,7 +25,8 @@ use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
-use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::explain::{ScoreBreakdown, VersionOf};
+use loci_proto::requests::inspect::VersionChain;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
 /// Maximum number of relations that are returned with an entity.
@@ -120,6 +121,7 @@ impl Reader {
             let is_own = memory.group.as_deref() == Some(context.viewer.group.id.as_str());
             let files = context.files.filter(|_| is_own);
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
+            let why = why.map(|why| self.with_version(why, &memory, &visibility)).transpose()?;
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
             let dormant = self.is_dormant(&memory, context.now).then(|| DORMANT.to_owned());
@@ -159,6 +161,20 @@ impl Reader {
 }
 
 impl Reader {
+    /// Adds to an explanation which version of a fact the memory is.
+    fn with_version(
+        &self,
+        why: ScoreBreakdown,
+        memory: &Memory,
+        visibility: &Visibility,
+    ) -> Result<ScoreBreakdown> {
+        let chain = self.versions(memory, visibility)?;
+        let version = chain.map(|VersionChain { root, version, is_latest, supersedes, .. }| {
+            VersionOf { root, version, is_latest, supersedes }
+        });
+        Ok(ScoreBreakdown { version, ..why })
+    }
+
     /// Returns the display name of the project of a memory, if it is not the viewer's own.
     pub(crate) fn other_group(
         &self,

@@ -6,6 +6,7 @@ mod cleanup;
 mod compaction;
 mod months_and_years;
 mod promotion;
+mod purge;
 
 use crate::db::memories;
 use crate::handles::settings::Settings;

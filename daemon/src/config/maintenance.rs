@@ -9,6 +9,8 @@ use loci_proto::memory::Confidence;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// An hour, in days.
+const HOUR_IN_DAYS: f64 = 1.0 / 24.0;
 /// Seconds of a minute.
 const MINUTE: f64 = 60.0;
 
@@ -38,6 +40,12 @@ pub struct Maintenance {
     pub compaction_age_days: f64,
     /// Minimum number of episodes of one project and week that are compacted.
     pub compaction_min_group_size: i64,
+    /// Maximum number of memories of one summary, 3 to 200.
+    pub compaction_batch: i64,
+    /// Minimum mean cosine of the memories of one summary, 0 to 1.
+    pub compaction_topic_similarity: f64,
+    /// Compact soon: every hour, small groups of episodes that are a day old.
+    pub compaction_short_period: bool,
     /// Minimum number of episodes with the same statement that are promoted to a fact.
     pub promotion_threshold: i64,
     /// Cosine above which two episodes have the same statement, 0.5 to 1.
@@ -76,6 +84,9 @@ impl Default for Maintenance {
             dormant_threshold: 0.0,
             compaction_age_days: rules.compaction_age_days,
             compaction_min_group_size: i64::try_from(rules.compaction_min_group_size).unwrap_or(5),
+            compaction_batch: i64::try_from(rules.compaction_batch).unwrap_or(40),
+            compaction_topic_similarity: rules.topic_similarity,
+            compaction_short_period: false,
             promotion_threshold: i64::try_from(rules.promotion_threshold).unwrap_or(3),
             promotion_similarity: rules.promotion_similarity,
             cleanup_confidence_floor: rules.cleanup_confidence_floor,
@@ -107,6 +118,12 @@ impl Maintenance {
                 self.compaction_min_group_size as f64,
                 2.0..=1000.0,
             ),
+            ("maintenance.compaction_batch", self.compaction_batch as f64, 3.0..=200.0),
+            (
+                "maintenance.compaction_topic_similarity",
+                self.compaction_topic_similarity,
+                zero_to_one.clone(),
+            ),
             ("maintenance.promotion_threshold", self.promotion_threshold as f64, 2.0..=1000.0),
             ("maintenance.promotion_similarity", self.promotion_similarity, 0.5..=1.0),
             ("maintenance.cleanup_confidence_floor", self.cleanup_confidence_floor, zero_to_one),
@@ -121,7 +138,11 @@ impl Maintenance {
         let idle = Duration::from_secs_f64(self.idle_minutes.max(0.0) * MINUTE);
         Schedule {
             enabled: self.enabled,
-            interval_days: self.interval_days,
+            interval_days: if self.compaction_short_period {
+                self.interval_days.min(HOUR_IN_DAYS)
+            } else {
+                self.interval_days
+            },
             idle: (!idle.is_zero()).then_some(idle),
         }
     }
@@ -149,14 +170,58 @@ impl Maintenance {
     #[must_use]
     pub fn rules(&self) -> Rules {
         let count = |n: i64| usize::try_from(n).unwrap_or(0);
-        Rules {
+        let rules = Rules {
             compaction_age_days: self.compaction_age_days,
             compaction_min_group_size: count(self.compaction_min_group_size),
+            compaction_batch: count(self.compaction_batch),
+            topic_similarity: self.compaction_topic_similarity,
             promotion_threshold: count(self.promotion_threshold),
             promotion_similarity: self.promotion_similarity,
             cleanup_confidence_floor: self.cleanup_confidence_floor,
             cleanup_no_access_days: self.cleanup_no_access_days,
             purge_forgotten_days: self.purge_forgotten_days,
-        }
+        };
+        if self.compaction_short_period { rules.for_short_periods() } else { rules }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn parsed(text: &str) -> Config {
+        let text = format!("[maintenance]\n{text}\n");
+        Config::from_text(&text, Path::new("/x/config.toml")).expect("the text is valid")
+    }
+
+    #[test]
+    fn the_short_period_runs_hourly_and_does_not_change_decay() {
+        let usual = parsed("enabled = true");
+        let short = parsed("enabled = true\ncompaction_short_period = true");
+        assert!((short.schedule().interval_days - 1.0 / 24.0).abs() < 1e-9);
+        assert_eq!(short.settings().decay, usual.settings().decay);
+        let (short, usual) = (short.settings().rules, usual.settings().rules);
+        let sizes = |rules: &loci_engine::maintain::Rules| rules.compaction_min_group_size;
+        assert!(short.compaction_age_days < usual.compaction_age_days);
+        assert!(sizes(&short) < sizes(&usual) && short.topic_similarity < usual.topic_similarity);
+    }
+
+    #[test]
+    fn zero_switches_each_of_the_options_off_and_is_the_default() {
+        let all = parsed(
+            "idle_minutes = 0.5\ndormant_threshold = 0.01\npurge_forgotten_days = 30\ncompaction_batch = 12\n\
+             compaction_topic_similarity = 0.5\nadaptive_dampening = 0.5\nimportance = 1",
+        );
+        assert_eq!(all.schedule().idle, Some(Duration::from_secs(30)));
+        let settings = all.settings();
+        assert_eq!(settings.dormant_threshold.map(loci_proto::memory::Confidence::get), Some(0.01));
+        assert_eq!((settings.rules.purge_forgotten_days, settings.rules.compaction_batch), (30.0, 12));
+        assert_eq!((settings.rules.topic_similarity, settings.decay.importance), (0.5, 1.0));
+        let none = parsed("");
+        assert_eq!((none.schedule().idle, none.settings().dormant_threshold), (None, None));
+        let rules = none.settings().rules;
+        assert_eq!((rules.purge_forgotten_days, none.settings().decay.importance), (0.0, 0.0));
     }
 }

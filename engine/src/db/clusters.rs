@@ -215,7 +215,7 @@ pub(crate) fn forgotten_at_or_before(
     };
     let mut forgotten = Vec::new();
     damage::reading(conn, SOURCE).each(
-        &mut conn.prepare_cached(&sql)?,
+        &mut conn.prepare(&sql)?,
         [moment.0],
         read,
         |memory| {

@@ -140,7 +140,7 @@ pub(crate) mod tests {
     use crate::ranking::fusion::Fusion;
     use crate::search::project_preference::ProjectPreference;
     use crate::search::query::parse::ParsedQuery;
-    use crate::search::{Detail, Effort, SearchQuery, search};
+    use crate::search::{Detail, Effort, SearchQuery, Weights, search};
     use crate::tests::fixture::{T0, between_axes, code, query_encoding};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::maintain::steps::{Cluster, Member, PeriodKey, Plan, Step};
+use crate::maintain::topics::TopicRules;
 use crate::maintain::{PeriodKind, Rules, promote, purge, topics};
 use crate::model::encoding::Embedding;
 use crate::model::status::Status;
@@ -58,7 +59,7 @@ pub(crate) fn due_clusters(
     let mut due = Vec::new();
     for (key, members) in periods(episodes, rules, now) {
         let directions = directions(shared, &members);
-        for topic in topics::group_by_topic(&directions, min_topic_size(rules)) {
+        for topic in topics::group_by_topic(&directions, topic_rules(rules)) {
             let cluster = Cluster::new(
                 key.clone(),
                 topic.into_iter().map(|i| Member::from(members[i])).collect(),
@@ -87,6 +88,14 @@ pub(crate) fn directions(shared: &Shared, episodes: &[&Episode]) -> Vec<Option<E
         directions.extend(chunk.iter().map(|episode| index.direction(episode.seq)));
     }
     directions
+}
+
+fn topic_rules(rules: &Rules) -> TopicRules {
+    TopicRules {
+        min_size: min_topic_size(rules),
+        max_size: rules.compaction_batch,
+        similarity: rules.topic_similarity,
+    }
 }
 
 fn min_topic_size(rules: &Rules) -> usize {

@@ -23,7 +23,7 @@ const BRANCH: &str = "branch";
 /// Name of the step that multiplies a score by the importance of the memory.
 const IMPORTANCE: &str = "importance";
 /// Name of the step that lowers older memories.
-const RECENCY: &str = "recency";
+const AGE: &str = "age";
 /// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
@@ -99,7 +99,7 @@ pub(crate) fn score_breakdowns(
         parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
         let WeightChanges { importance, recency } = stages.weight_changes;
         parts.push(StepAmount { name: IMPORTANCE, amount: boost(importance) });
-        parts.push(StepAmount { name: RECENCY, amount: boost(recency) });
+        parts.push(StepAmount { name: AGE, amount: boost(recency) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });

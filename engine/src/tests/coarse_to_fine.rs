@@ -107,6 +107,7 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
         kind: None,
         scope: None,
         min_confidence,
+        dormant_below: None,
         now: T0,
         decay: Decay::default(),
         statuses: Statuses::Recall,

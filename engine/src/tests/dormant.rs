@@ -47,7 +47,7 @@ fn a_dormant_memory_is_recalled_only_on_request_or_by_its_id_and_says_so() {
     let list = |status: &str| {
         let request = parse(json!({"status": status}));
         let group = named("a");
-        let listed = test_store.reader.list(&request, (&group).into(), test_store.now);
+        let listed = test_store.reader.list(&request, &group, test_store.now);
         let listed = listed.expect("it is listed").memories;
         listed.into_iter().map(|memory| (memory.id, memory.status)).collect::<Vec<_>>()
     };

@@ -134,16 +134,16 @@ fn importance_ranks_only_if_that_is_configured_and_explain_says_so() {
 #[test]
 fn older_events_rank_lower_only_if_that_is_configured() {
     let (_, plain) = recalled_with(Weights::default());
-    assert!(plain.iter().all(|why| adds(why, "recency") == 0.0));
+    assert!(plain.iter().all(|why| adds(why, "age") == 0.0));
     let recency = RecencyLambda { episodic: 0.1, ..RecencyLambda::default() };
     let (found, whys) = recalled_with(Weights { recency, ..Weights::default() });
     assert_eq!(found[0], "The kettle of Anna is green", "a day old, the other a month");
     let before = |why: &ScoreBreakdown| {
-        why.parts.iter().filter(|part| part.step != "recency").map(|part| part.adds).sum::<f64>()
+        why.parts.iter().filter(|part| part.step != "age").map(|part| part.adds).sum::<f64>()
     };
-    let share = adds(&whys[1], "recency") / before(&whys[1]);
+    let share = adds(&whys[1], "age") / before(&whys[1]);
     assert!((share - ((-3.1_f64).exp() - 1.0)).abs() < 1e-3, "31 days: {share}");
     let other = RecencyLambda { semantic: 0.1, ..RecencyLambda::default() };
     let (_, unchanged) = recalled_with(Weights { recency: other, ..Weights::default() });
-    assert!(unchanged.iter().all(|why| adds(why, "recency") == 0.0), "of another type");
+    assert!(unchanged.iter().all(|why| adds(why, "age") == 0.0), "of another type");
 }

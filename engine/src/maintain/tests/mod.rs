@@ -82,6 +82,9 @@ fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
         Step::Promote(promotion) => {
             test_store.writer.promote(&call, promotion).expect("the fact is stored")
         }
+        Step::Purge(purge) => {
+            test_store.writer.purge_forgotten(&call, purge).expect("the memories are erased")
+        }
     }
 }
 

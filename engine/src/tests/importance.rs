@@ -94,8 +94,8 @@ fn a_use_raises_importance_at_most_once_an_hour_and_a_preview_or_dry_run_does_no
     assert_eq!(importance(&restarted, "a", &id), Some(1.5));
 }
 
-/// Stores two notes that match a query equally, and a third that makes the later one dull. Returns
-/// the results of the query, and how the scores of both came about.
+/// Stores two notes that match a query equally, a month apart, and one that does not. Returns the
+/// results of the query, and how their scores came about.
 fn recalled_with(weights: Weights) -> (Vec<String>, Vec<ScoreBreakdown>) {
     let mut test_store = weighted(weights);
     let notes = [
@@ -125,10 +125,13 @@ fn importance_ranks_only_if_that_is_configured_and_explain_says_so() {
     let (_, plain) = recalled_with(Weights::default());
     assert!(plain.iter().all(|why| adds(why, "importance") == 0.0 && why.importance.is_some()));
     let (found, whys) = recalled_with(Weights { importance: 1.0, ..Weights::default() });
-    assert_eq!(found[0], "The kettle of Anna is blue", "the first one: neutral");
-    let last = &whys[1];
-    assert_eq!(last.importance, Some(1.21), "cosine 0.36 to the first");
-    assert!(adds(last, "importance") > 0.0 || adds(&whys[0], "importance") == 0.0);
+    assert_eq!(found[0], "The kettle of Anna is green");
+    assert_eq!(whys[0].importance, Some(1.21), "cosine 0.36 to the other kettle");
+    assert_eq!(whys[1].importance, Some(1.0), "the first memory of the project");
+    let score: f64 = whys[0].parts.iter().map(|part| part.adds).sum();
+    let added = adds(&whys[0], "importance");
+    assert!((added / (score - added) - 0.21).abs() < 1e-3, "{added} of {score}");
+    assert_eq!(adds(&whys[1], "importance"), 0.0);
 }
 
 #[test]

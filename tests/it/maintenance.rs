@@ -233,10 +233,17 @@ fn what_was_forgotten_long_ago_is_in_the_plan_and_erased_by_a_run() {
     home.set_stored(&ids[0], "status_at", "0");
     let mut agent = home.session();
     let planned = plan();
-    assert_eq!((&planned["purged"], &planned["steps"][0]["members"]), (&json!(1), &json!([ids[0]])));
+    assert_eq!(
+        (&planned["purged"], &planned["steps"][0]["members"]),
+        (&json!(1), &json!([ids[0]]))
+    );
     assert_eq!(planned["steps"][0]["texts"], json!([WEEK[0]]));
-    let shown = String::from_utf8_lossy(&home.loci(&["ctl", "maintenance", "plan"]).stdout).into_owned();
-    assert!(shown.contains("1 forgotten memory would be erased, which cannot be undone"), "{shown}");
+    let shown =
+        String::from_utf8_lossy(&home.loci(&["ctl", "maintenance", "plan"]).stdout).into_owned();
+    assert!(
+        shown.contains("1 forgotten memory would be erased, which cannot be undone"),
+        "{shown}"
+    );
     let done = answer(&home, &["ctl", "maintenance", "run", "--json"])["done"].clone();
     assert_eq!((&done[0]["act"], &done[0]["members"]), (&json!("purge"), &json!([ids[0]])));
     let gone = agent.call("memory_inspect", json!({"memory_id": ids[0]}));

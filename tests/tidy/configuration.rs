@@ -118,9 +118,20 @@ fn every_key_of_the_code_is_in_the_example() {
         rule,
         &differences(
             &fields(
-                &["mod", "server", "privacy", "projects", "backup", "scope", "hooks", "bridge", "maintenance", "recency"]
-                    .map(|file| read(&format!("daemon/src/config/{file}.rs")))
-                    .concat(),
+                &[
+                    "mod",
+                    "server",
+                    "privacy",
+                    "projects",
+                    "backup",
+                    "scope",
+                    "hooks",
+                    "bridge",
+                    "maintenance",
+                    "recency",
+                ]
+                .map(|file| read(&format!("daemon/src/config/{file}.rs")))
+                .concat(),
             ),
             &keys(&read("config.example.toml")),
         ),

@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_line_of_each_key_and_section_is_found() {
-        let text = "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n[retrieval.inner]\nx = 1\n";
+        let text =
+            "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n[retrieval.inner]\nx = 1\n";
         let lines: Vec<(String, usize)> = key_positions(text)
             .into_iter()
             .map(|(key, span)| (key, line_number(text, span.start)))

@@ -217,7 +217,10 @@ mod tests {
         assert_eq!(all.schedule().idle, Some(Duration::from_secs(30)));
         let settings = all.settings();
         assert_eq!(settings.dormant_threshold.map(loci_proto::memory::Confidence::get), Some(0.01));
-        assert_eq!((settings.rules.purge_forgotten_days, settings.rules.compaction_batch), (30.0, 12));
+        assert_eq!(
+            (settings.rules.purge_forgotten_days, settings.rules.compaction_batch),
+            (30.0, 12)
+        );
         assert_eq!((settings.rules.topic_similarity, settings.decay.importance), (0.5, 1.0));
         let none = parsed("");
         assert_eq!((none.schedule().idle, none.settings().dormant_threshold), (None, None));

@@ -23,10 +23,10 @@ use crate::embedding::MODEL_ID;
 use allowed::{check_all, check_one_of, not_in_this_version};
 use loci_engine::ranking::fusion::Fusion;
 use loci_engine::{BackupSettings, Settings, Weights};
-pub use maintenance::Schedule;
 use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
+pub use maintenance::Schedule;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

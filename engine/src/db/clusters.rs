@@ -5,8 +5,8 @@
 
 use crate::db::damage;
 use crate::db::memory_row::{
-    COLUMNS, SCOPE, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed,
-    status,
+    COLUMNS, SCOPE, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata,
+    parsed, status,
 };
 use crate::error::Result;
 use crate::maintain::PeriodKind;
@@ -214,22 +214,16 @@ pub(crate) fn forgotten_at_or_before(
         })
     };
     let mut forgotten = Vec::new();
-    damage::reading(conn, SOURCE).each(
-        &mut conn.prepare(&sql)?,
-        [moment.0],
-        read,
-        |memory| {
-            forgotten.push(memory);
-            Ok(())
-        },
-    )?;
+    damage::reading(conn, SOURCE).each(&mut conn.prepare(&sql)?, [moment.0], read, |memory| {
+        forgotten.push(memory);
+        Ok(())
+    })?;
     Ok(forgotten)
 }
 
 /// Returns whether a memory is forgotten since this time or before.
 pub(crate) fn was_forgotten(conn: &Connection, seq: i64, moment: Timestamp) -> Result<bool> {
-    let sql =
-        "SELECT 1 FROM memories WHERE seq = ?1 AND status = 'forgotten' AND status_at <= ?2";
+    let sql = "SELECT 1 FROM memories WHERE seq = ?1 AND status = 'forgotten' AND status_at <= ?2";
     Ok(conn.prepare_cached(sql)?.exists((seq, moment.0))?)
 }
 

@@ -239,9 +239,8 @@ pub(crate) fn anchor(
 ) -> rusqlite::Result<Anchor> {
     let count: i64 = row.get(accesses)?;
     let known: Option<f64> = row.get(importance)?;
-    let read = |number| {
-        Importance::try_from(number).map_err(|reason| column_error(importance, reason))
-    };
+    let read =
+        |number| Importance::try_from(number).map_err(|reason| column_error(importance, reason));
     Ok(Anchor {
         confidence: confidence(row, first)?,
         at: Timestamp(row.get(first + 1)?),

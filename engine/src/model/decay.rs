@@ -129,9 +129,8 @@ mod tests {
     fn accesses_slow_decay_up_to_the_cap_if_that_is_configured() {
         let year = Timestamp(364 * DAY);
         let used = |accesses| Anchor { accesses, ..anchor(1.0, 0) };
-        let at = |decay: Decay, accesses| {
-            decay.at(year, MemoryType::Episodic, used(accesses)).get()
-        };
+        let at =
+            |decay: Decay, accesses| decay.at(year, MemoryType::Episodic, used(accesses)).get();
         assert_eq!(at(Decay::default(), 1000).to_bits(), at(Decay::default(), 0).to_bits());
         let adaptive = Decay { adaptive_dampening: 0.5, adaptive_cap: 2.0, ..Decay::default() };
         assert_eq!(at(adaptive, 0).to_bits(), at(Decay::default(), 0).to_bits());

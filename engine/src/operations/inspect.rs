@@ -210,7 +210,11 @@ impl Reader {
     }
 
     /// Returns the supersession chain of the memory, in both directions.
-    pub(crate) fn versions(&self, memory: &Memory, visibility: &Visibility) -> Result<Option<VersionChain>> {
+    pub(crate) fn versions(
+        &self,
+        memory: &Memory,
+        visibility: &Visibility,
+    ) -> Result<Option<VersionChain>> {
         // The versions after `oldest`, up to the memory itself, newest first.
         let mut newer = Vec::new();
         let mut oldest = memory.clone();

@@ -136,8 +136,8 @@ impl<'a> StoreWork<'a, '_> {
         let mask = index.mask(&visible);
         let Some(vector) = self.vector_of_text(&index) else {
             let first = self.vectors(&index).first();
-            self.importance = first
-                .map(|vector| Importance::of_nearest(nearest_cosine(&index, &mask, vector)));
+            self.importance =
+                first.map(|vector| Importance::of_nearest(nearest_cosine(&index, &mask, vector)));
             return Vec::new();
         };
         let alike = index.mask(&Filter {

@@ -8,6 +8,7 @@ use crate::model::importance::Importance;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction::{Step, StepRecord};
+use crate::search::score_changes::ScoreChanges;
 use crate::search::summary_rollup;
 use crate::search::types::{Breakdown, StepAmount};
 use crate::search::weights::WeightChanges;
@@ -34,14 +35,8 @@ pub(crate) struct ScoreStages<'a> {
     pub index: &'a Index,
     /// The scores including both boosts, before the roll-up.
     pub before_roll_up: &'a [ScoredSlot],
-    /// The graph boost contained in these scores, by slot.
-    pub graph_boosts: &'a HashMap<usize, f64>,
-    /// The boost for the project contained in these scores, by slot.
-    pub project_boosts: &'a HashMap<usize, f64>,
-    /// What memories of another branch lost of these scores, by slot.
-    pub branch_changes: &'a HashMap<usize, f64>,
-    /// What importance and age added to these scores.
-    pub weight_changes: &'a WeightChanges,
+    /// What the boosts contained in these scores added.
+    pub changes: &'a ScoreChanges,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
@@ -92,12 +87,13 @@ pub(crate) fn score_breakdowns(
         let at = position.get(&entry.slot).copied();
         let weight = summary_rollup::weight(stages.index, entry.slot);
         let score_before = before_roll_up.get(&entry.slot).copied().unwrap_or(0.0);
+        let ScoreChanges { graph, project, branch, weights } = stages.changes;
         let boost = |boosts: &HashMap<usize, f64>| boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
-        parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
-        parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
-        parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
-        let WeightChanges { importance, recency } = stages.weight_changes;
+        parts.push(StepAmount { name: GRAPH, amount: boost(graph) });
+        parts.push(StepAmount { name: PROJECT, amount: boost(project) });
+        parts.push(StepAmount { name: BRANCH, amount: boost(branch) });
+        let WeightChanges { importance, recency } = weights;
         parts.push(StepAmount { name: IMPORTANCE, amount: boost(importance) });
         parts.push(StepAmount { name: AGE, amount: boost(recency) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });

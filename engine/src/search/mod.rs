@@ -29,6 +29,7 @@ pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
 pub(crate) mod repeats;
+pub(crate) mod score_changes;
 pub(crate) mod similar_results;
 pub(crate) mod summary_rollup;
 mod top_k;
@@ -37,8 +38,8 @@ pub(crate) mod versions;
 pub(crate) mod weights;
 
 pub use types::Effort;
-pub use weights::{RecencyLambda, Weights};
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
+pub use weights::{RecencyLambda, Weights};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;
@@ -48,6 +49,7 @@ use crate::ranking::late_interaction;
 use evidence::{Evidence, EvidenceInput};
 use graph_boost::QueryEntities;
 use query::terms::named_entities;
+use score_changes::ScoreChanges;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -74,24 +76,13 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
-    let project_boosts = query.projects.apply(index, &mut scored);
-    let branch_changes =
-        query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
-    let weight_changes = query.weights.apply(index, &mut scored, query.today);
+    let graph = graph_boost::apply(index, mask, entities, &mut scored);
+    let boosts = ScoreChanges { graph, ..ScoreChanges::apply(index, query, &mut scored) };
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
-    let boosts = [
-        &graph_boosts,
-        &project_boosts,
-        &branch_changes,
-        &weight_changes.importance,
-        &weight_changes.recency,
-    ];
     let unboosted = results.ranked.first().map(|best| {
-        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
-        best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
+        best.score - boosts.of(best.slot) - for_length(index, encoding, length_bonus, best.slot)
     });
     let evidence =
         encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
@@ -122,10 +113,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             &explain::ScoreStages {
                 index,
                 before_roll_up: &scores_before,
-                graph_boosts: &graph_boosts,
-                project_boosts: &project_boosts,
-                branch_changes: &branch_changes,
-                weight_changes: &weight_changes,
+                changes: &boosts,
                 ranked: &results.ranked,
             },
         ),

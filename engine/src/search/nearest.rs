@@ -86,9 +86,7 @@ fn possibly_above(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64
         let estimates = index.estimate(&query, block);
         slots_of(block, *admitted).for_each(|slot| add(slot, estimates[slot % 64]));
     }
-    index
-        .estimate_extra_chunks(&query, mask)
-        .for_each(|(slot, estimate)| add(slot, estimate));
+    index.estimate_extra_chunks(&query, mask).for_each(|(slot, estimate)| add(slot, estimate));
     slots.sort_unstable();
     slots.dedup();
     Candidates { slots, estimate: highest }

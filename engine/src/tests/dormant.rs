@@ -25,7 +25,8 @@ fn store_with(threshold: Option<f64>) -> (TestStore, Vec<MemoryId>) {
 
 fn found(test_store: &TestStore, arguments: Value) -> Vec<(String, Option<String>)> {
     let results = test_store.recall("a", arguments, None).reply.results;
-    let found = results.into_iter().map(|result| (result.content.unwrap_or_default(), result.status));
+    let found =
+        results.into_iter().map(|result| (result.content.unwrap_or_default(), result.status));
     found.collect()
 }
 
@@ -34,7 +35,10 @@ fn a_dormant_memory_is_recalled_only_on_request_or_by_its_id_and_says_so() {
     let (test_store, ids) = store_with(Some(0.01));
     let kettle = |more: Value| {
         let mut request = json!({"query": "kettle"});
-        request.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        request
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().unwrap_or_default());
         found(&test_store, request)
     };
     assert_eq!(kettle(json!({})), [("a kettle in use".to_owned(), None)]);

@@ -73,12 +73,7 @@ impl Writer {
 
 /// Returns the raised confidence and importance; `None` if the memory does not exist, or was boosted less than
 /// [`COOLDOWN`] ago.
-fn boost(
-    conn: &Connection,
-    shared: &Shared,
-    seq: i64,
-    now: Timestamp,
-) -> Result<Option<Raised>> {
+fn boost(conn: &Connection, shared: &Shared, seq: i64, now: Timestamp) -> Result<Option<Raised>> {
     let may_boost = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
     let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| may_boost) else { return Ok(None) };
     let confidence = shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST);

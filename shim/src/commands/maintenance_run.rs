@@ -130,7 +130,10 @@ fn step_text(step: &StepReport, tense: Tense) -> String {
         }
         StepKind::Link => format!("{count} episodes in {group} linked to a known fact"),
         StepKind::Purge => {
-            format!("{} of {group} erased for good", counted(count, "forgotten memory", "forgotten memories"))
+            format!(
+                "{} of {group} erased for good",
+                counted(count, "forgotten memory", "forgotten memories")
+            )
         }
     };
     match (&step.made, tense) {

@@ -117,10 +117,7 @@ impl RecordReader {
             *rest.variant(&Status::ALL)?,
         );
         let group = rest.text()?.to_owned();
-        let (confidence, at) =
-            (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
-        let accesses = u16::from_le_bytes(rest.array()?);
-        let importance = Importance::from_byte(rest.array::<1>()?[0])?;
+        let anchor = rest.anchor()?;
         let (expires_at, event_day) = (rest.optional()?.map(Timestamp), day(rest.optional()?)?);
         let (created_day, summary) = (i32::try_from(rest.number()?).ok()?, rest.optional()?);
         let text_day = day(rest.optional()?)?;
@@ -155,7 +152,7 @@ impl RecordReader {
             group: is_set(2).then_some(group),
             scope,
             status,
-            anchor: Anchor { pinned: is_set(0), accesses, importance, ..Anchor::new(confidence, at) },
+            anchor: Anchor { pinned: is_set(0), ..anchor },
             expires_at,
             names,
             content: String::new(),
@@ -208,6 +205,15 @@ impl<'a> Unread<'a> {
 
     fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
         self.take(COUNT)?.try_into().ok()
+    }
+
+    /// Reads an anchor without whether the memory is pinned.
+    fn anchor(&mut self) -> Option<Anchor> {
+        let confidence = Confidence::new(f64::from_le_bytes(self.array()?)).ok()?;
+        let at = Timestamp(self.number()?);
+        let accesses = u16::from_le_bytes(self.array()?);
+        let importance = Importance::from_byte(self.array::<1>()?[0])?;
+        Some(Anchor { accesses, importance, ..Anchor::new(confidence, at) })
     }
 
     fn number(&mut self) -> Option<i64> {

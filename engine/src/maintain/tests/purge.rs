@@ -30,7 +30,8 @@ fn purge(test_store: &mut TestStore) -> Vec<StepReport> {
         let call = test_store.call("a", None);
         reports.push(test_store.writer.purge_forgotten(&call, &purge).expect("it is erased"));
     }
-    let planned: usize = described.steps.iter().filter(|s| s.is_purge()).map(|s| s.members.len()).sum();
+    let planned: usize =
+        described.steps.iter().filter(|s| s.is_purge()).map(|s| s.members.len()).sum();
     assert_eq!(described.purged, planned);
     reports
 }

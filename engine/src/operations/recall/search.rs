@@ -286,9 +286,11 @@ impl Reader {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(all.min_confidence),
-            dormant_below: self.shared.settings().dormant_threshold.filter(|_| {
-                scope.statuses == Statuses::Recall && !request.include_dormant
-            }),
+            dormant_below: self
+                .shared
+                .settings()
+                .dormant_threshold
+                .filter(|_| scope.statuses == Statuses::Recall && !request.include_dormant),
             statuses: scope.statuses,
             ..all
         }

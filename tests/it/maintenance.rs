@@ -250,6 +250,8 @@ fn what_was_forgotten_long_ago_is_in_the_plan_and_erased_by_a_run() {
     assert!(gone.is_err(), "{gone:?}");
     assert!(agent.call("memory_inspect", json!({"memory_id": ids[1]})).is_ok());
     assert!(home.loci(&["restore", &ids[0]]).status.code() != Some(0));
+    let backups = answer(&home, &["backup", "list", "--json"]);
+    assert!(!backups.to_string().contains("\"maintenance\""), "{backups}");
 }
 
 #[test]

@@ -74,12 +74,13 @@ pub async fn do_step(
     } else {
         let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
         tracing::info!(steps = plan.steps.len(), "maintenance run started");
-        if !plan.steps.is_empty() {
-            service.back_up_before(Reason::Maintenance).await;
-        }
-        RunInProgress { steps: plan.steps.into(), last_step: Instant::now() }
+        RunInProgress { steps: plan.steps.into(), last_step: Instant::now(), is_backed_up: false }
     };
     let next = run.steps.pop_front();
+    let is_undoable = matches!(next, Some(Step::Compact(_) | Step::Promote(_)));
+    if is_undoable && !std::mem::replace(&mut run.is_backed_up, true) {
+        service.back_up_before(Reason::Maintenance).await;
+    }
     let left = run.steps.len();
     run.last_step = Instant::now();
     if left > 0 {

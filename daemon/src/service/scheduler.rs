@@ -72,6 +72,9 @@ impl LastCall {
 pub(crate) struct RunInProgress {
     pub(crate) steps: VecDeque<Step>,
     pub(crate) last_step: Instant,
+    /// A backup was made before its first step that changes memories. None is made before memories are erased, so that it does not keep
+    /// their texts.
+    pub(crate) is_backed_up: bool,
 }
 
 impl MaintenanceScheduler {

@@ -32,17 +32,14 @@ impl Reader {
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
         self.shared.require_ready()?;
         let episodes = clusters::episodes(&self.conn)?;
-        let mut steps: Vec<Step> = due_clusters(&self.conn, &self.shared, &episodes, now)?
-            .into_iter()
-            .map(Step::Compact)
+        // Before anything that a backup is made for, so that the backup does not have the texts.
+        let purges = purge::due(&self.conn, &self.shared, now)?.into_iter().map(Step::Purge);
+        let clusters = due_clusters(&self.conn, &self.shared, &episodes, now)?;
+        let promotions = promote::promotions(&self.conn, &self.shared, &episodes, now)?;
+        let steps = purges
+            .chain(clusters.into_iter().map(Step::Compact))
+            .chain(promotions.into_iter().map(Step::Promote))
             .collect();
-        steps.extend(
-            promote::promotions(&self.conn, &self.shared, &episodes, now)?
-                .into_iter()
-                .map(Step::Promote),
-        );
-        let purges = purge::due(&self.conn, &self.shared, now)?;
-        steps.extend(purges.into_iter().map(Step::Purge));
         Ok(Plan { steps })
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct PeriodKey {
 /// All steps of a run, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// First summaries of episodes, then summaries of summaries, then facts, then what is erased.
+    /// First what is erased, then summaries of episodes, summaries of summaries, and facts.
     pub steps: Vec<Step>,
 }
 

@@ -171,6 +171,9 @@ fn plan_text(plan: &MaintenancePlan) -> String {
         let purged = counted(plan.purged, "forgotten memory", "forgotten memories");
         lines.push(format!("{purged} would be erased, which cannot be undone"));
     }
+    if plan.compacted + plan.promoted == 0 {
+        return lines.join("\n");
+    }
     lines.push(format!(
         "{} into {}, {}",
         counted(plan.compacted, "episode", "episodes"),

@@ -31,11 +31,10 @@ mod topics;
 pub use agent_summary::summary_text;
 pub use compact::Draft;
 pub(crate) use period::PeriodKind;
-pub use purge::Purge;
 pub(crate) use quotes::may_quote;
 pub(crate) use remove_quotes::{remove_invalid_quotes, remove_quotes_of};
 pub use rules::Rules;
-pub use steps::{Cluster, Plan, Promotion, Step};
+pub use steps::{Cluster, Plan, Promotion, Purge, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
 

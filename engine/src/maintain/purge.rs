@@ -9,45 +9,15 @@ use crate::db::memories;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
-use crate::maintain::steps::digest;
+use crate::maintain::steps::Purge;
 use crate::model::time::{Timestamp, days};
 use crate::operations::forget::erase;
 use crate::transaction::change::CallContext;
-use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::maintenance::{StepKind, StepReport};
+use loci_proto::requests::maintenance::StepReport;
 use rusqlite::Connection;
 
 /// Maximum memories that one step erases: a step is one transaction.
 const MAX_PER_STEP: usize = 32;
-
-/// Memories of one project and scope that are erased together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Purge {
-    /// The project, by its id.
-    pub group: String,
-    scope: Scope,
-    members: Vec<(i64, MemoryId)>,
-}
-
-impl Purge {
-    pub(crate) fn to_reply(&self) -> StepReport {
-        let members: Vec<MemoryId> = self.members.iter().map(|(_, id)| id.clone()).collect();
-        let ids: Vec<&str> = members.iter().map(MemoryId::as_str).collect();
-        StepReport {
-            act: StepKind::Purge,
-            cluster: format!("purge-{}", digest(&[&self.group, self.scope.as_str()], &ids)),
-            group: self.group.clone(),
-            scope: self.scope,
-            week: None,
-            members,
-            from: None,
-            made: None,
-            journal: None,
-            project: None,
-            texts: Vec::new(),
-        }
-    }
-}
 
 /// Returns the steps that are due, by project and scope, in storage order.
 pub(crate) fn due(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<Purge>> {

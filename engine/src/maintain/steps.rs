@@ -5,7 +5,7 @@
 //! running them (`compact`, `promote`).
 
 use crate::db::clusters::Episode;
-use crate::maintain::{PeriodKind, Purge};
+use crate::maintain::PeriodKind;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{MemoryId, Scope};
 use loci_proto::requests::maintenance::{MaintenancePlan, StepKind, StepReport};
@@ -189,5 +189,34 @@ impl Promotion {
     /// Returns its key in the table of processed clusters.
     pub(crate) fn processed_key(&self) -> String {
         format!("promote/{}", self.key)
+    }
+}
+
+/// Memories of one project and scope that are erased together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Purge {
+    /// The project, by its id.
+    pub group: String,
+    pub(crate) scope: Scope,
+    pub(crate) members: Vec<(i64, MemoryId)>,
+}
+
+impl Purge {
+    pub(crate) fn to_reply(&self) -> StepReport {
+        let members: Vec<MemoryId> = self.members.iter().map(|(_, id)| id.clone()).collect();
+        let ids: Vec<&str> = members.iter().map(MemoryId::as_str).collect();
+        StepReport {
+            act: StepKind::Purge,
+            cluster: format!("purge-{}", digest(&[&self.group, self.scope.as_str()], &ids)),
+            group: self.group.clone(),
+            scope: self.scope,
+            week: None,
+            members,
+            from: None,
+            made: None,
+            journal: None,
+            project: None,
+            texts: Vec::new(),
+        }
     }
 }

@@ -34,7 +34,7 @@ impl Importance {
         let Some(cosine) = cosine else { return Self::NEUTRAL };
         let surprise = f64::from(1.0 - cosine.clamp(0.0, 1.0));
         let added = surprise * f64::from(HIGHEST - LOWEST);
-        Self::of_hundredths(LOWEST.saturating_add(added.round() as u8))
+        Self::nearest_to(f64::from(LOWEST) + added)
     }
 
     /// Returns the importance after a use.
@@ -68,6 +68,17 @@ impl Importance {
         }
     }
 
+    /// Returns the importance nearest to a number of hundredths.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number is clamped"
+    )]
+    fn nearest_to(hundredths: f64) -> Self {
+        let bounded = hundredths.round().clamp(f64::from(LOWEST), f64::from(HIGHEST));
+        Self::of_hundredths(bounded as u8)
+    }
+
     const fn of_hundredths(hundredths: u8) -> Self {
         let bounded = if hundredths < LOWEST {
             LOWEST
@@ -89,7 +100,7 @@ impl TryFrom<f64> for Importance {
     fn try_from(number: f64) -> Result<Self, String> {
         let hundredths = (number * 100.0).round();
         if (f64::from(LOWEST)..=f64::from(HIGHEST)).contains(&hundredths) {
-            Ok(Self::of_hundredths(hundredths as u8))
+            Ok(Self::nearest_to(hundredths))
         } else {
             Err(format!("importance must be from 0.7 to 1.5, not {number}"))
         }
@@ -108,8 +119,8 @@ mod tests {
 
     #[test]
     fn a_text_is_the_more_important_the_less_it_resembles() {
-        let of = |cosine| Importance::of_nearest(Some(cosine)).get();
-        assert_eq!([of(1.0), of(0.625), of(0.0), of(-0.2)], [0.7, 1.0, 1.5, 1.5]);
+        let of = |cosine| Importance::byte(Some(Importance::of_nearest(Some(cosine))));
+        assert_eq!([of(1.0), of(0.625), of(0.0), of(-0.2)], [70, 100, 150, 150]);
         assert_eq!(Importance::of_nearest(None), Importance::NEUTRAL);
     }
 
@@ -119,8 +130,8 @@ mod tests {
         for _ in 0..25 {
             importance = importance.raised();
         }
-        assert_eq!(importance.get(), 1.5);
-        assert_eq!(importance.raised().get(), 1.5);
+        assert_eq!(Importance::byte(Some(importance)), HIGHEST);
+        assert_eq!(importance.raised(), importance);
     }
 
     #[test]

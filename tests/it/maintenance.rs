@@ -215,8 +215,8 @@ fn a_run_starts_when_the_daemon_was_idle_for_the_configured_time() {
     };
     let scheduled = (&state["enabled"], &state["next_run_at"], &state["idle_minutes"]);
     assert_eq!(scheduled, (&json!(false), &Value::Null, &json!(0.01)));
-    let stats = home.session().call("memory_stats", json!({})).expect("the call succeeds");
-    assert_eq!(stats["compacted"], 6);
+    let counts = home.session().call("memory_stats", json!({})).expect("the call succeeds");
+    assert_eq!(counts["compacted"], 6);
 }
 
 #[test]

@@ -79,9 +79,9 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub explain: bool,
-    /// Also dormant memories (`maintenance.dormant_threshold`).
+    /// Also dormant memories (`maintenance.dormant_threshold`). Not in the tool schema of agents.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-people" = true))]
     pub include_dormant: bool,
     /// Don't count as usage.
     #[serde(default)]

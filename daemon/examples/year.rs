@@ -182,6 +182,7 @@ fn maintain(
                 writer.compact(&call, &cluster, &draft, &text)?;
             }
             Step::Promote(promotion) => drop(writer.promote(&call, &promotion)?),
+            Step::Purge(purge) => drop(writer.purge_forgotten(&call, &purge)?),
         }
     }
     Ok(())

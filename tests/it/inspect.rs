@@ -116,3 +116,33 @@ fn a_hundred_thousand_log_lines_are_given_in_pages() {
     assert_eq!((last["log"].as_array().map(Vec::len), last.get("log_next")), (Some(1), None));
     assert_eq!(last["log"][0]["operation"], "create");
 }
+
+#[test]
+fn importance_is_shown_exported_and_kept_by_an_import() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    let store = |agent: &mut Agent, text: &str| {
+        let stored = agent.store_with(json!({"content": text, "type": "episodic"}));
+        stored["id"].as_str().expect("the reply has an id").to_owned()
+    };
+    let first = store(&mut agent, "The kettle in the kitchen of Anna is blue.");
+    let alike = store(&mut agent, "In the kitchen of Anna there is a blue kettle and a cup.");
+    let other = store(&mut agent, "Deploys of the billing service run on Tuesdays.");
+    let importance = |agent: &mut Agent, id: &str| {
+        let memory = &inspect(agent, json!({"memory_id": id}))["memory"];
+        memory["importance"].as_f64().expect("the importance is known")
+    };
+    let found = [&first, &alike, &other].map(|id| importance(&mut agent, id));
+    assert!((found[0] - 1.0).abs() < 1e-9 && found[1] < 1.0 && found[2] > 1.2, "{found:?}");
+    let explained = json!({"query": "kettle", "explain": true, "dry_run": true});
+    let explained = agent.call("recall_memory", explained).expect("the call succeeds");
+    assert!(explained["results"][0]["why"]["importance"].is_number(), "{explained}");
+    let file = home.path("export.jsonl");
+    let file = file.to_str().expect("the path is UTF-8");
+    assert!(home.loci(&["export", "--output", file]).status.success());
+    let new = TestHome::new();
+    assert!(new.loci(&["import", file]).status.success());
+    let imported = new.loci(&["inspect", &alike, "--json"]);
+    let imported: Value = serde_json::from_slice(&imported.stdout).expect("the reply is JSON");
+    assert_eq!(imported["memory"]["importance"], json!(found[1]));
+}

@@ -200,6 +200,61 @@ fn maintenance_enabled_runs_it_while_idle() {
 }
 
 #[test]
+fn a_run_starts_when_the_daemon_was_idle_for_the_configured_time() {
+    let home = TestHome::new();
+    home.configure("[maintenance]\nidle_minutes = 0.01\n");
+    store_week(&mut home.session(), &WEEK);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let state = loop {
+        let state = answer(&home, &["ctl", "maintenance", "status", "--json"]);
+        if state["last_run_at"].is_string() {
+            break state;
+        }
+        assert!(Instant::now() < deadline, "maintenance did not run: {state}");
+        std::thread::yield_now();
+    };
+    let scheduled = (&state["enabled"], &state["next_run_at"], &state["idle_minutes"]);
+    assert_eq!(scheduled, (&json!(false), &Value::Null, &json!(0.01)));
+    let counts = home.session().call("memory_stats", json!({})).expect("the call succeeds");
+    assert_eq!(counts["compacted"], 6);
+}
+
+#[test]
+fn what_was_forgotten_long_ago_is_in_the_plan_and_erased_by_a_run() {
+    let home = TestHome::without_model();
+    let day = |number: u32| format!("[maintenance]\npurge_forgotten_days = {number}\n");
+    home.configure(&day(30));
+    let mut agent = home.session();
+    let ids = store_week(&mut agent, &WEEK[..2]);
+    agent.call("forget_memory", json!({"memory_id": ids[0]})).expect("the memory is forgotten");
+    let plan = || answer(&home, &["ctl", "maintenance", "plan", "--json"])["plan"].clone();
+    assert_eq!(plan()["steps"], json!([]), "forgotten today");
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    home.set_stored(&ids[0], "status_at", "0");
+    let mut agent = home.session();
+    let planned = plan();
+    assert_eq!(
+        (&planned["purged"], &planned["steps"][0]["members"]),
+        (&json!(1), &json!([ids[0]]))
+    );
+    assert_eq!(planned["steps"][0]["texts"], json!([WEEK[0]]));
+    let shown =
+        String::from_utf8_lossy(&home.loci(&["ctl", "maintenance", "plan"]).stdout).into_owned();
+    assert!(
+        shown.contains("1 forgotten memory would be erased, which cannot be undone"),
+        "{shown}"
+    );
+    let done = answer(&home, &["ctl", "maintenance", "run", "--json"])["done"].clone();
+    assert_eq!((&done[0]["act"], &done[0]["members"]), (&json!("purge"), &json!([ids[0]])));
+    let gone = agent.call("memory_inspect", json!({"memory_id": ids[0]}));
+    assert!(gone.is_err(), "{gone:?}");
+    assert!(agent.call("memory_inspect", json!({"memory_id": ids[1]})).is_ok());
+    assert!(home.loci(&["restore", &ids[0]]).status.code() != Some(0));
+    let backups = answer(&home, &["backup", "list", "--json"]);
+    assert!(!backups.to_string().contains("\"maintenance\""), "{backups}");
+}
+
+#[test]
 fn configured_rules_change_the_plan() {
     let planned = |config: &str, count: usize| {
         let home = TestHome::without_model();

@@ -173,7 +173,7 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
     assert!(
         refused(before.replacen("\"version\":3", "\"version\":4", 1).as_bytes())
-            .contains("reads versions 1 to 3")
+            .contains("reads versions 1 to 4")
     );
     assert!(refused(&before.as_bytes()[..before.len() - 5]).contains("ends too early"));
     let zeros = vec![0; 64 << 20];

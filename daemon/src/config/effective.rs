@@ -168,12 +168,9 @@ fn effective_keys(
     };
     let mut keys = BTreeMap::new();
     let sections = serde_json::to_value(config).unwrap_or_default();
-    for (section, values) in sections.as_object().into_iter().flatten() {
-        for (name, value) in values.as_object().into_iter().flatten() {
-            let key = format!("{section}.{name}");
-            let from = from_file(&key).unwrap_or_else(|| "default".to_owned());
-            keys.insert(key.clone(), ConfigKey { key, value: value.clone(), from, waits: None });
-        }
+    for (key, value) in values_by_key("", &sections) {
+        let from = from_file(&key).unwrap_or_else(|| "default".to_owned());
+        keys.insert(key.clone(), ConfigKey { key, value: value.clone(), from, waits: None });
     }
     for Override { key, value, variable } in overrides {
         if let Some(entry) = keys.get_mut(*key) {
@@ -184,4 +181,14 @@ fn effective_keys(
         }
     }
     keys
+}
+
+/// Returns the values that are no tables, by their dotted keys.
+fn values_by_key<'a>(key: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
+    let Some(table) = value.as_object() else { return vec![(key.to_owned(), value)] };
+    let inner = |(name, value): (&String, &'a Value)| {
+        let dot = if key.is_empty() { "" } else { "." };
+        values_by_key(&format!("{key}{dot}{name}"), value)
+    };
+    table.iter().flat_map(inner).collect()
 }

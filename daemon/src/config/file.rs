@@ -74,22 +74,29 @@ pub fn with_position_of_key(path: &Path, text: &str, failure: Failure) -> Failur
     Failure { field: None, message, ..failure }
 }
 
-/// Returns the byte range of each key by `section.key`, and of each section by its name.
+/// Returns the byte range of each key by `section.key`, also in tables within a section, and of each section by its name.
 #[must_use]
 pub fn key_positions(text: &str) -> BTreeMap<String, Range<usize>> {
     let mut positions = BTreeMap::new();
-    let Ok(table) = DeTable::parse(text) else { return positions };
-    for (section, value) in table.get_ref() {
-        positions.insert(section.get_ref().to_string(), section.span());
-        if let DeValue::Table(keys) = value.get_ref() {
-            positions.extend(
-                keys.iter().map(|(key, _)| {
-                    (format!("{}.{}", section.get_ref(), key.get_ref()), key.span())
-                }),
-            );
-        }
+    if let Ok(table) = DeTable::parse(text) {
+        add_positions("", table.get_ref(), &mut positions);
     }
     positions
+}
+
+/// Adds the byte ranges of the keys of a table, whose dotted keys begin with a prefix.
+fn add_positions(
+    prefix: &str,
+    table: &DeTable<'_>,
+    positions: &mut BTreeMap<String, Range<usize>>,
+) {
+    for (key, value) in table {
+        let dotted = format!("{prefix}{}", key.get_ref());
+        if let DeValue::Table(inner) = value.get_ref() {
+            add_positions(&format!("{dotted}."), inner, positions);
+        }
+        positions.insert(dotted, key.span());
+    }
 }
 
 /// Adds the key to the fault of the value at an offset: `section.key: fault`.
@@ -225,12 +232,20 @@ mod tests {
 
     #[test]
     fn the_line_of_each_key_and_section_is_found() {
-        let text = "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n";
+        let text =
+            "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n[retrieval.inner]\nx = 1\n";
         let lines: Vec<(String, usize)> = key_positions(text)
             .into_iter()
             .map(|(key, span)| (key, line_number(text, span.start)))
             .collect();
-        let expected = [("retrieval", 2), ("retrieval.rrf_k", 3), ("ttl", 4), ("ttl.episodic", 5)];
+        let expected = [
+            ("retrieval", 2),
+            ("retrieval.inner", 6),
+            ("retrieval.inner.x", 7),
+            ("retrieval.rrf_k", 3),
+            ("ttl", 4),
+            ("ttl.episodic", 5),
+        ];
         assert_eq!(lines, expected.map(|(key, line)| (key.to_owned(), line)));
     }
 }

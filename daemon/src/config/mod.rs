@@ -11,10 +11,12 @@ pub mod embedding;
 pub mod file;
 pub mod groups;
 pub mod hooks;
+pub mod maintenance;
 pub mod options;
 pub mod path_value;
 pub mod privacy;
 pub mod projects;
+pub mod recency;
 pub mod rerank;
 pub mod scope;
 pub mod server;
@@ -23,14 +25,13 @@ mod tests;
 
 pub use path_value::expand;
 
-use allowed::check_one_of;
-use loci_engine::maintain::Rules;
-use loci_engine::model::decay::Decay;
+use allowed::{check_all, check_one_of};
 use loci_engine::ranking::fusion::Fusion;
-use loci_engine::{BackupSettings, Settings, Stages};
+use loci_engine::{BackupSettings, Settings, Stages, Weights};
 use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
+pub use maintenance::Schedule;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -52,7 +53,7 @@ pub struct Config {
     /// `[ttl]`
     pub ttl: Ttl,
     /// `[maintenance]`
-    pub maintenance: Maintenance,
+    pub maintenance: maintenance::Maintenance,
     /// `[backup]`
     pub backup: backup::Backup,
     /// `[privacy]`
@@ -109,6 +110,10 @@ pub struct Retrieval {
     pub rerank_depth: i64,
     /// Score of the cross-encoder below which even the best result is called weak, 0 to 1.
     pub rerank_floor: f64,
+    /// How much the importance of a memory changes its score, 0 (not) to 1.
+    pub importance: f64,
+    /// `[retrieval.recency_lambda]`
+    pub recency_lambda: recency::RecencyByType,
 }
 
 /// `[ttl]`
@@ -125,41 +130,6 @@ pub struct Ttl {
     pub procedural: Option<i64>,
     /// People and things.
     pub entity: Option<i64>,
-}
-
-/// `[maintenance]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Maintenance {
-    /// Compact and promote in the background while no call arrives.
-    pub enabled: bool,
-    /// Days in which a decay factor is applied once; also the days between two maintenance runs.
-    pub interval_days: f64,
-    /// Factor applied to the confidence of an episodic memory per interval, 0.01 to 1.
-    pub episodic_decay_factor: f64,
-    /// Factor applied to the confidence of any other memory per interval, 0.01 to 1.
-    pub semantic_decay_factor: f64,
-    /// Age in days from which episodes are compacted.
-    pub compaction_age_days: f64,
-    /// Minimum number of episodes of one project and week that are compacted.
-    pub compaction_min_group_size: i64,
-    /// Minimum number of episodes with the same statement that are promoted to a fact.
-    pub promotion_threshold: i64,
-    /// Cosine above which two episodes have the same statement, 0.5 to 1.
-    pub promotion_similarity: f64,
-    /// A cleanup forgets only memories whose confidence is below this, 0 to 1.
-    pub cleanup_confidence_floor: f64,
-    /// A cleanup forgets only memories that were not used for this many days.
-    pub cleanup_no_access_days: f64,
-}
-
-/// When maintenance runs automatically.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
-    /// `maintenance.enabled`
-    pub enabled: bool,
-    /// `maintenance.interval_days`
-    pub interval_days: f64,
 }
 
 impl Default for Storage {
@@ -185,24 +155,8 @@ impl Default for Retrieval {
             rerank_path: None,
             rerank_depth: 20,
             rerank_floor: 0.1,
-        }
-    }
-}
-
-impl Default for Maintenance {
-    fn default() -> Self {
-        let (decay, rules) = (Decay::default(), Rules::default());
-        Self {
-            enabled: false,
-            interval_days: decay.interval_days,
-            episodic_decay_factor: decay.episodic_factor,
-            semantic_decay_factor: decay.semantic_factor,
-            compaction_age_days: rules.compaction_age_days,
-            compaction_min_group_size: i64::try_from(rules.compaction_min_group_size).unwrap_or(5),
-            promotion_threshold: i64::try_from(rules.promotion_threshold).unwrap_or(3),
-            promotion_similarity: rules.promotion_similarity,
-            cleanup_confidence_floor: rules.cleanup_confidence_floor,
-            cleanup_no_access_days: rules.cleanup_no_access_days,
+            importance: settings.weights.importance,
+            recency_lambda: recency::RecencyByType::default(),
         }
     }
 }
@@ -274,11 +228,13 @@ impl Config {
         groups::GroupRules::new(&self.groups, &self.privacy)?;
         self.scope.check()?;
         self.hooks.check()?;
+        self.retrieval.recency_lambda.check()?;
+        self.maintenance.check()?;
         self.check_ranges()
     }
 
     fn check_ranges(&self) -> Result<(), Failure> {
-        let (r, t, m) = (&self.retrieval, &self.ttl, &self.maintenance);
+        let (r, t) = (&self.retrieval, &self.ttl);
         let ttl = |seconds: Option<i64>| seconds.unwrap_or(1) as f64;
         let (one_to_max_ttl, zero_to_one) = (1.0..=315_360_000.0, 0.0..=1.0);
         let ranges = [
@@ -292,43 +248,22 @@ impl Config {
             ("retrieval.stage2_k", r.stage2_k as f64, 100.0..=10_000.0),
             ("retrieval.rerank_depth", r.rerank_depth as f64, 2.0..=20.0),
             ("retrieval.rerank_floor", r.rerank_floor, zero_to_one.clone()),
+            ("retrieval.importance", r.importance, zero_to_one),
             ("ttl.episodic", ttl(t.episodic), one_to_max_ttl.clone()),
             ("ttl.semantic", ttl(t.semantic), one_to_max_ttl.clone()),
             ("ttl.procedural", ttl(t.procedural), one_to_max_ttl.clone()),
             ("ttl.entity", ttl(t.entity), one_to_max_ttl),
-            ("maintenance.interval_days", m.interval_days, 0.01..=3650.0),
-            ("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01..=1.0),
-            ("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01..=1.0),
-            ("maintenance.compaction_age_days", m.compaction_age_days, 1.0..=36500.0),
-            (
-                "maintenance.compaction_min_group_size",
-                m.compaction_min_group_size as f64,
-                2.0..=1000.0,
-            ),
-            ("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0..=1000.0),
-            ("maintenance.promotion_similarity", m.promotion_similarity, 0.5..=1.0),
-            ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, zero_to_one),
-            ("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0..=36500.0),
             ("backup.max_bytes", self.backup.max_bytes as f64, backup::BUDGET),
             ("bridge.interval_seconds", self.bridge.interval_seconds as f64, bridge::INTERVAL),
             ("bridge.max_mib", self.bridge.max_mib as f64, bridge::KEPT),
         ];
-        match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
-            None => Ok(()),
-            Some((key, value, range)) => {
-                let (min, max) = (range.start(), range.end());
-                Err(Failure::invalid(key, format!("must be from {min} to {max}, not {value}")))
-            }
-        }
+        check_all(ranges)
     }
 
     /// Returns when maintenance runs automatically.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        Schedule {
-            enabled: self.maintenance.enabled,
-            interval_days: self.maintenance.interval_days,
-        }
+        self.maintenance.schedule()
     }
 
     /// Returns the group of sessions outside any project.
@@ -377,19 +312,10 @@ impl Config {
                 procedural: self.ttl.procedural.map(count),
                 entity: self.ttl.entity.map(count),
             },
-            rules: Rules {
-                compaction_age_days: self.maintenance.compaction_age_days,
-                compaction_min_group_size: count(self.maintenance.compaction_min_group_size),
-                promotion_threshold: count(self.maintenance.promotion_threshold),
-                promotion_similarity: self.maintenance.promotion_similarity,
-                cleanup_confidence_floor: self.maintenance.cleanup_confidence_floor,
-                cleanup_no_access_days: self.maintenance.cleanup_no_access_days,
-            },
-            decay: Decay {
-                interval_days: self.maintenance.interval_days,
-                episodic_factor: self.maintenance.episodic_decay_factor,
-                semantic_factor: self.maintenance.semantic_decay_factor,
-            },
+            rules: self.maintenance.rules(),
+            decay: self.maintenance.decay(),
+            dormant_threshold: self.maintenance.dormant_threshold(),
+            weights: Weights { importance: r.importance, recency: r.recency_lambda.settings() },
             scopes: self.scope.settings(),
             default_group: self.storage.default_group.trim().to_owned(),
             ..Settings::for_model(self.embedding.known_id().unwrap_or_default())

@@ -46,10 +46,13 @@ async fn status_reply(service: &Service, pools: &StorePools) -> Result<Maintenan
     let state = pools.readers.run(|reader| reader.maintenance_state()).await??;
     let schedule = service.scheduler.schedule();
     let next_run = schedule
-        .filter(|_| !state.paused)
+        .filter(|schedule| schedule.enabled && !state.paused)
         .map(|schedule| due_at(schedule, state.last_run).max(service.now()));
     Ok(MaintenanceReply {
-        enabled: schedule.is_some(),
+        enabled: schedule.is_some_and(|schedule| schedule.enabled),
+        idle_minutes: schedule
+            .and_then(|schedule| schedule.idle)
+            .map(|idle| idle.as_secs_f64() / 60.0),
         paused: state.paused,
         last_run_at: state.last_run.map(Timestamp::iso),
         next_run_at: next_run.map(Timestamp::iso),

@@ -74,12 +74,13 @@ pub async fn do_step(
     } else {
         let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
         tracing::info!(steps = plan.steps.len(), "maintenance run started");
-        if !plan.steps.is_empty() {
-            service.back_up_before(Reason::Maintenance).await;
-        }
-        RunInProgress { steps: plan.steps.into(), last_step: Instant::now() }
+        RunInProgress { steps: plan.steps.into(), last_step: Instant::now(), is_backed_up: false }
     };
     let next = run.steps.pop_front();
+    let is_undoable = matches!(next, Some(Step::Compact(_) | Step::Promote(_)));
+    if is_undoable && !std::mem::replace(&mut run.is_backed_up, true) {
+        service.back_up_before(Reason::Maintenance).await;
+    }
     let left = run.steps.len();
     run.last_step = Instant::now();
     if left > 0 {
@@ -91,10 +92,15 @@ pub async fn do_step(
             let call = CallContext { now, actor: maintain::actor(&promotion.group), key: None };
             Some(pools.writer()?.run(move |writer| writer.promote(&call, &promotion)).await??)
         }
+        Some(Step::Purge(purge)) => {
+            let call = CallContext { now, actor: maintain::actor(&purge.group), key: None };
+            Some(pools.writer()?.run(move |writer| writer.purge_forgotten(&call, &purge)).await??)
+        }
         None => None,
     };
     if left == 0 {
         pools.writer()?.run(move |writer| writer.run_ended(now)).await??;
+        service.scheduler.record_run_end();
         tracing::info!("maintenance run finished");
     }
     service.request_checkpoint();
@@ -187,6 +193,10 @@ pub async fn run_in_background(service: &Service, draining: CancellationToken) {
 
 async fn is_due(service: &Service, pools: &StorePools) -> bool {
     let Some(schedule) = service.scheduler.schedule() else { return false };
+    let is_idle_long = service.scheduler.is_idle_run_due();
+    if !schedule.enabled && !is_idle_long {
+        return false;
+    }
     let can_run = service.scheduler.is_quiet()
         && service.clock.read().is_trusted
         && service
@@ -199,5 +209,6 @@ async fn is_due(service: &Service, pools: &StorePools) -> bool {
         return false;
     };
     let is_in_progress = service.scheduler.run.lock().await.is_some();
-    !state.paused && (is_in_progress || service.now() >= due_at(schedule, state.last_run))
+    let is_due = schedule.enabled && service.now() >= due_at(schedule, state.last_run);
+    !state.paused && (is_in_progress || is_idle_long || is_due)
 }

@@ -22,13 +22,27 @@ const PAUSE_FACTOR: u32 = 5;
 pub struct MaintenanceScheduler {
     schedule: Mutex<Option<Schedule>>,
     last_call: LastCall,
+    last_run_end: Mutex<Option<Instant>>,
     /// The run in progress, if there is one.
     pub(crate) run: tokio::sync::Mutex<Option<RunInProgress>>,
 }
 
 /// When the last call arrived.
-#[derive(Debug, Clone, Default)]
-pub struct LastCall(Arc<Mutex<Option<Instant>>>);
+#[derive(Debug, Clone)]
+pub struct LastCall(Arc<Mutex<LastCallTime>>);
+
+#[derive(Debug)]
+struct LastCallTime {
+    /// When the daemon was started.
+    start: Instant,
+    call: Option<Instant>,
+}
+
+impl Default for LastCall {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(LastCallTime { start: Instant::now(), call: None })))
+    }
+}
 
 impl LastCall {
     /// Returns true for 1 s after each call.
@@ -38,12 +52,18 @@ impl LastCall {
     }
 
     fn record(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).call = Some(Instant::now());
     }
 
     fn is_quiet_for(&self, period: Duration) -> bool {
-        let last_call = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last_call = self.0.lock().unwrap_or_else(PoisonError::into_inner).call;
         last_call.is_none_or(|last_call| last_call.elapsed() >= period)
+    }
+
+    /// Returns since when the daemon is idle: since the last call, or since its start.
+    fn idle_since(&self) -> Instant {
+        let last_call = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last_call.call.unwrap_or(last_call.start)
     }
 }
 
@@ -52,6 +72,9 @@ impl LastCall {
 pub(crate) struct RunInProgress {
     pub(crate) steps: VecDeque<Step>,
     pub(crate) last_step: Instant,
+    /// A backup was made before its first step that changes memories. None is made before memories are erased, so that it does not keep
+    /// their texts.
+    pub(crate) is_backed_up: bool,
 }
 
 impl MaintenanceScheduler {
@@ -66,7 +89,21 @@ impl MaintenanceScheduler {
         self.schedule
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .filter(|schedule| schedule.enabled)
+            .filter(|schedule| schedule.enabled || schedule.idle.is_some())
+    }
+
+    /// Records that a run has ended: the next one for idleness is due when a call has arrived since.
+    pub(crate) fn record_run_end(&self) {
+        *self.last_run_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Returns whether the daemon has been idle for as long as is configured, and no run has ended in
+    /// that time.
+    pub(crate) fn is_idle_run_due(&self) -> bool {
+        let Some(idle) = self.schedule().and_then(|schedule| schedule.idle) else { return false };
+        let since = self.last_call.idle_since();
+        let last_run_end = *self.last_run_end.lock().unwrap_or_else(PoisonError::into_inner);
+        since.elapsed() >= idle && last_run_end.is_none_or(|end| end < since)
     }
 
     /// Records that a call has arrived: background work waits or slows down for a while.
@@ -114,16 +151,34 @@ mod tests {
     #[test]
     fn the_next_run_is_due_interval_days_after_the_last() {
         let due = |interval_days| {
-            due_at(Schedule { enabled: true, interval_days }, Some(Timestamp(1000)))
+            due_at(Schedule { enabled: true, interval_days, idle: None }, Some(Timestamp(1000)))
         };
         assert_eq!(
             [due(7.0), due(0.5)],
             [Timestamp(1000 + 7 * 86_400_000), Timestamp(1000 + 43_200_000)]
         );
         assert_eq!(
-            due_at(Schedule { enabled: true, interval_days: 7.0 }, None),
+            due_at(Schedule { enabled: true, interval_days: 7.0, idle: None }, None),
             Timestamp(0),
             "the first run is due at once"
         );
+    }
+
+    #[test]
+    fn a_run_for_idleness_is_due_once_after_each_call() {
+        let scheduler = MaintenanceScheduler::default();
+        let set_idle = |idle| {
+            scheduler.set_schedule(Schedule { enabled: false, interval_days: 7.0, idle });
+        };
+        set_idle(None);
+        assert!(scheduler.schedule().is_none() && !scheduler.is_idle_run_due(), "off");
+        set_idle(Some(Duration::from_hours(1)));
+        assert!(!scheduler.is_idle_run_due(), "not idle for long enough");
+        set_idle(Some(Duration::from_nanos(1)));
+        assert!(scheduler.is_idle_run_due());
+        scheduler.record_run_end();
+        assert!(!scheduler.is_idle_run_due(), "once");
+        scheduler.record_call();
+        assert!(scheduler.is_idle_run_due(), "again after a call");
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::db::damage;
 use crate::db::memory_row::{
-    COLUMNS, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata, parsed,
-    status,
+    COLUMNS, SCOPE, SCOPE_OF_M, SOURCE, anchor, check_hash, intact_memories, is_true, metadata,
+    parsed, status,
 };
 use crate::error::Result;
 use crate::maintain::PeriodKind;
@@ -98,7 +98,7 @@ fn select_episodes(condition: &str) -> String {
        OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
                AND p.status <> 'forgotten'),
-       m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session
+       m.trust = 'import' OR m.flags IS NOT NULL OR m.echo, m.session, m.importance
      FROM memories m WHERE m.type = 'episodic' AND {condition}"
     )
 }
@@ -135,7 +135,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         group: row.get(2)?,
         scope: parsed(row, 3)?,
         status: status(row, 4)?,
-        anchor: anchor(row, 5)?,
+        anchor: anchor(row, 5, [9, 18])?,
         at: event_date::moment(&content, &metadata).unwrap_or(created_at),
         created_at,
         access_count: row.get(9)?,
@@ -183,6 +183,48 @@ pub(crate) fn forgotten_before(
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     intact_memories(conn, &mut statement, (reason, moment.0, limit))
+}
+
+/// A forgotten memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Forgotten {
+    pub seq: i64,
+    pub id: MemoryId,
+    /// The project, by its id; empty if it has none.
+    pub group: String,
+    pub scope: Scope,
+}
+
+/// Returns the memories that were forgotten at this time or before, by project and scope, in storage
+/// order.
+pub(crate) fn forgotten_at_or_before(
+    conn: &Connection,
+    moment: Timestamp,
+) -> Result<Vec<Forgotten>> {
+    let sql = format!(
+        "SELECT seq, id, coalesce(source_group, ''), {SCOPE} FROM memories
+         WHERE status = 'forgotten' AND status_at <= ?1 ORDER BY 3, 4, seq"
+    );
+    let read = |row: &Row<'_>| {
+        Ok(Forgotten {
+            seq: row.get(0)?,
+            id: parsed(row, 1)?,
+            group: row.get(2)?,
+            scope: parsed(row, 3)?,
+        })
+    };
+    let mut forgotten = Vec::new();
+    damage::reading(conn, SOURCE).each(&mut conn.prepare(&sql)?, [moment.0], read, |memory| {
+        forgotten.push(memory);
+        Ok(())
+    })?;
+    Ok(forgotten)
+}
+
+/// Returns whether a memory is forgotten since this time or before.
+pub(crate) fn was_forgotten(conn: &Connection, seq: i64, moment: Timestamp) -> Result<bool> {
+    let sql = "SELECT 1 FROM memories WHERE seq = ?1 AND status = 'forgotten' AND status_at <= ?2";
+    Ok(conn.prepare_cached(sql)?.exists((seq, moment.0))?)
 }
 
 /// Returns active semantic memories, oldest first.

@@ -75,7 +75,7 @@ pub(crate) fn groups(
 /// The columns that [`read_memory_line`] reads, in its order.
 const MEMORY_COLUMNS: &str = "id, type, scope, source_group, status, status_at, superseded_by, forgotten_reason, confidence, confidence_at, pinned, \
      access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content, content_hash, seq, origin, client, session, \
-     trust, flags, echo, branch, commit_id";
+     trust, flags, echo, branch, commit_id, importance";
 
 /// Where number and id are in [`MEMORY_COLUMNS`].
 const MEMORY_SOURCE: Source = Source::memories(20, 0);
@@ -107,7 +107,7 @@ pub(crate) fn memory_line(conn: &Connection, seq: i64) -> Result<Option<MemoryLi
 
 fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
     check_hash(row, 18, 19)?;
-    let anchor = anchor(row, 8)?;
+    let anchor = anchor(row, 8, [11, 29])?;
     Ok(MemoryLine {
         id: parsed(row, 0)?,
         kind: parsed(row, 1)?,
@@ -123,6 +123,7 @@ fn read_memory_line(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         access_count: row.get(11)?,
         last_accessed: row.get(12)?,
         boosted_at: row.get(13)?,
+        importance: anchor.importance,
         created_at: row.get(14)?,
         updated_at: row.get(15)?,
         expires_at: row.get(16)?,

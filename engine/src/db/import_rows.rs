@@ -5,6 +5,7 @@
 use crate::db::lexical::TriggersOff;
 use crate::db::{log, vectors};
 use crate::error::Result;
+use crate::model::importance::Importance;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
 use loci_proto::memory::{MemoryId, MemoryType, Trust};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
@@ -88,9 +89,9 @@ impl<'a> RowWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         let memory = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
                         last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
-                        forgotten_reason, origin, client, session, trust, flags, echo, branch, commit_id)
+                        forgotten_reason, origin, client, session, trust, flags, echo, branch, commit_id, importance)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-                        ?24, ?25, ?26, ?27, ?28)";
+                        ?24, ?25, ?26, ?27, ?28, ?29)";
         let log_line = "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details)
                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         Ok(Self {
@@ -136,7 +137,7 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
                  pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
                  expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20,
-                 origin = ?21, client = ?22, session = ?23, trust = ?24, flags = ?25, echo = ?26, branch = ?27, commit_id = ?28
+                 origin = ?21, client = ?22, session = ?23, trust = ?24, flags = ?25, echo = ?26, branch = ?27, commit_id = ?28, importance = ?29
                WHERE id = ?1";
     write_columns(&mut conn.prepare_cached(sql)?, line, hash)?;
     let add_terms =
@@ -208,6 +209,7 @@ fn write_columns(
         line.echo,
         line.branch,
         line.commit,
+        line.importance.map(Importance::get),
     ])?;
     Ok(())
 }

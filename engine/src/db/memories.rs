@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::flags::Flags;
 use crate::model::document::{Document, questions};
 use crate::model::entry::Entry;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -33,6 +34,8 @@ pub(crate) struct NewMemory<'a> {
     pub hash: &'a [u8],
     pub expires_at: Option<Timestamp>,
     pub provenance: &'a Provenance,
+    /// `None` until it is known.
+    pub importance: Option<Importance>,
 }
 
 /// Inserts a row; returns its sequence number. A trigger updates the keyword index.
@@ -40,8 +43,8 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
     Ok(conn
         .prepare_cached(
             "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at,
-               origin, client, session, trust, flags, echo, branch, commit_id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+               origin, client, session, trust, flags, echo, branch, commit_id, importance)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         )?
         .insert(rusqlite::params![
             new.id.as_str(),
@@ -62,6 +65,7 @@ pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> 
             new.provenance.is_echo,
             new.provenance.branch,
             new.provenance.commit,
+            new.importance.map(Importance::get),
         ])?)
 }
 
@@ -368,29 +372,43 @@ pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
     Ok(())
 }
 
-/// Adds `times` to the number of accesses, and sets the confidence if the accesses raised it.
+/// What accesses raised.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raised {
+    pub confidence: Confidence,
+    pub importance: Importance,
+}
+
+/// Adds `times` to the number of accesses, and sets confidence and importance if the accesses raised
+/// them.
 pub(crate) fn touch(
     conn: &Connection,
     seq: i64,
     times: u32,
     now: Timestamp,
-    boosted: Option<Confidence>,
+    raised: Option<Raised>,
 ) -> Result<()> {
     conn.prepare_cached(
         "UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1",
     )?
     .execute((seq, times, now.0))?;
-    if let Some(confidence) = boosted {
-        conn.prepare_cached("UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3 WHERE seq = ?1")?.execute((
-            seq,
-            confidence.get(),
-            now.0,
-        ))?;
+    if let Some(Raised { confidence, importance }) = raised {
+        conn.prepare_cached(
+            "UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3, importance = ?4 WHERE seq = ?1",
+        )?
+        .execute((seq, confidence.get(), now.0, importance.get()))?;
     }
     Ok(())
 }
 
-/// Returns when an access last raised this memory's confidence.
+/// Sets the importance of a memory.
+pub(crate) fn set_importance(conn: &Connection, seq: i64, importance: Importance) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET importance = ?2 WHERE seq = ?1")?
+        .execute((seq, importance.get()))?;
+    Ok(())
+}
+
+/// Returns when an access last raised this memory's confidence and importance.
 pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp>> {
     let at: Option<Option<i64>> = conn
         .prepare_cached("SELECT boosted_at FROM memories WHERE seq = ?1")?

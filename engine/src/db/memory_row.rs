@@ -11,6 +11,7 @@ use crate::model::decay::Anchor;
 use crate::model::document;
 use crate::model::entry::Entry;
 use crate::model::error_key;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::names;
 use crate::model::provenance::Provenance;
@@ -49,7 +50,7 @@ pub(crate) const COLUMNS: &str = concat!(
     "seq, id, type, content, source_group, ",
     scope_in_force!(""),
     " AS scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, forgotten_reason, access_count, last_accessed, content_hash, origin, client, session, trust, flags, echo, branch, commit_id"
+     updated_at, forgotten_reason, access_count, last_accessed, content_hash, origin, client, session, trust, flags, echo, branch, commit_id, importance"
 );
 
 /// The columns that [`read_entry`] reads, in its order; the table is aliased `m`.
@@ -58,7 +59,8 @@ pub(crate) const ENTRY: &str = concat!(
     scope_in_force!("m."),
     " AS scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at, m.metadata,
      m.content, m.content_hash, m.created_at,
-     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END, m.branch"
+     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END, m.branch,
+     m.access_count, m.importance"
 );
 
 /// Number and id are the first columns of [`COLUMNS`] and of [`ENTRY`].
@@ -99,7 +101,7 @@ pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         group: row.get(4)?,
         scope: parsed(row, 5)?,
         status: status(row, 6)?,
-        anchor: anchor(row, 7)?,
+        anchor: anchor(row, 7, [16, 27])?,
         created_at: Timestamp(row.get(10)?),
         expires_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
         superseded_by: row.get(12)?,
@@ -121,7 +123,7 @@ pub(crate) fn read_damaged(row: &Row<'_>) -> rusqlite::Result<Memory> {
     };
     let number = |column| row.get::<_, i64>(column).ok();
     let zero = Confidence::new(0.0).unwrap_or(Confidence::FULL);
-    let no_confidence = Anchor { confidence: zero, at: Timestamp(0), pinned: false };
+    let no_confidence = Anchor::new(zero, Timestamp(0));
     Ok(Memory {
         seq: row.get(0)?,
         id: parsed(row, 1)?,
@@ -130,7 +132,7 @@ pub(crate) fn read_damaged(row: &Row<'_>) -> rusqlite::Result<Memory> {
         group: lossy(4),
         scope: parsed(row, 5).unwrap_or(Scope::Group),
         status: status(row, 6).unwrap_or(Status::Active),
-        anchor: anchor(row, 7).unwrap_or(no_confidence),
+        anchor: anchor(row, 7, [16, 27]).unwrap_or(no_confidence),
         created_at: Timestamp(number(10).unwrap_or_default()),
         expires_at: number(11).map(Timestamp),
         superseded_by: lossy(12),
@@ -154,7 +156,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         group: row.get(3)?,
         scope: parsed(row, 4)?,
         status: status(row, 5)?,
-        anchor: anchor(row, 6)?,
+        anchor: anchor(row, 6, [16, 17])?,
         expires_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
         names: if is_entity { names::of(&metadata) } else { Vec::new() },
         content: row.get(11)?,
@@ -228,12 +230,23 @@ pub(crate) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     known.ok_or_else(|| column_error(column, "is not a known status"))
 }
 
-/// Reads confidence, its time and `pinned` from three consecutive columns.
-pub(crate) fn anchor(row: &Row<'_>, first: usize) -> rusqlite::Result<Anchor> {
+/// Reads confidence, its time and `pinned` from three consecutive columns, and the number of accesses
+/// and the importance from two others.
+pub(crate) fn anchor(
+    row: &Row<'_>,
+    first: usize,
+    [accesses, importance]: [usize; 2],
+) -> rusqlite::Result<Anchor> {
+    let count: i64 = row.get(accesses)?;
+    let known: Option<f64> = row.get(importance)?;
+    let read =
+        |number| Importance::try_from(number).map_err(|reason| column_error(importance, reason));
     Ok(Anchor {
         confidence: confidence(row, first)?,
         at: Timestamp(row.get(first + 1)?),
         pinned: row.get(first + 2)?,
+        accesses: u16::try_from(count.max(0)).unwrap_or(u16::MAX),
+        importance: known.map(read).transpose()?,
     })
 }
 

@@ -29,10 +29,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0013_candidates.sql"),
     include_str!("migrations/0014_bridge.sql"),
     include_str!("migrations/0015_time_travel.sql"),
+    include_str!("migrations/0016_importance.sql"),
 ];
 
 /// The schema version of this build.
-pub(crate) const SCHEMA: i64 = 15;
+pub(crate) const SCHEMA: i64 = 16;
 
 /// The step that adds the table of mentions.
 const STEP_TO_MENTIONS: i64 = 1;

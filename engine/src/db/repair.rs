@@ -3,6 +3,7 @@
 
 use crate::db::{lexical, memories};
 use crate::error::Result;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
 use loci_proto::memory::Origin;
@@ -21,7 +22,8 @@ fn write_columns(conn: &Connection, memory: &Memory, hash: &[u8], now: Timestamp
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
            pinned = ?9, created_at = ?10, expires_at = ?11, superseded_by = ?12, metadata = ?13, forgotten_reason = ?14,
            access_count = ?15, last_accessed = ?16, content_hash = ?17, updated_at = ?18, status_at = ?18, boosted_at = NULL,
-           origin = ?19, client = ?20, session = ?21, trust = ?22, flags = ?23, echo = ?24, branch = ?25, commit_id = ?26 WHERE seq = ?1",
+           origin = ?19, client = ?20, session = ?21, trust = ?22, flags = ?23, echo = ?24, branch = ?25, commit_id = ?26,
+           importance = ?27 WHERE seq = ?1",
     )?
     .execute(rusqlite::params![
         seq,
@@ -50,6 +52,7 @@ fn write_columns(conn: &Connection, memory: &Memory, hash: &[u8], now: Timestamp
         provenance.is_echo,
         provenance.branch,
         provenance.commit,
+        anchor.importance.map(Importance::get),
     ])?;
     Ok(())
 }

@@ -6,8 +6,8 @@ use crate::index::snapshot::SNAPSHOT_FROM;
 use crate::maintain::Rules;
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
-use crate::search::{Effort, Stages};
-use loci_proto::memory::{MemoryType, Scope};
+use crate::search::{Effort, Stages, Weights};
+use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::path::PathBuf;
 
 /// The settings of the engine.
@@ -27,6 +27,10 @@ pub struct Settings {
     pub recall_token_budget: usize,
     /// How fast confidence decays.
     pub decay: Decay,
+    /// How much importance and age change a score.
+    pub weights: Weights,
+    /// Below this confidence a memory is dormant: recall leaves it out unless it is asked for.
+    pub dormant_threshold: Option<Confidence>,
     /// Default lifetimes of new memories.
     pub ttl: Ttl,
     /// When episodes are compacted, facts promoted and memories cleaned up.
@@ -135,6 +139,8 @@ impl Settings {
             preload_token_budget: 2000,
             recall_token_budget: 4000,
             decay: Decay::default(),
+            weights: Weights::default(),
+            dormant_threshold: None,
             ttl: Ttl::default(),
             rules: Rules::default(),
             effort: Effort::default(),

@@ -134,6 +134,7 @@ impl Shared {
             kind: None,
             scope: None,
             min_confidence: Confidence::new(0.0).unwrap_or(Confidence::FULL),
+            dormant_below: None,
             now,
             decay: self.settings().decay,
             statuses: Statuses::Active,

@@ -8,6 +8,7 @@ use crate::index::slot_id;
 use crate::index::slot_set::SlotSet;
 use crate::model::decay::Anchor;
 use crate::model::entry::Entry;
+use crate::model::importance::Importance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -40,6 +41,8 @@ struct MemoryAttributes {
     scope: Scope,
     status: Status,
     pinned: bool,
+    accesses: u16,
+    importance: Option<Importance>,
 }
 
 /// Lower bound of the confidences of a block: the lowest confidence, and the earliest time at which
@@ -103,6 +106,8 @@ impl Attributes {
             scope: entry.scope,
             status: entry.status,
             pinned: entry.anchor.pinned,
+            accesses: entry.anchor.accesses,
+            importance: entry.anchor.importance,
         };
         if slot < self.by_slot.len() {
             let old = std::mem::replace(&mut self.by_slot[slot], attributes);
@@ -226,6 +231,8 @@ impl Attributes {
             confidence: attributes.confidence,
             at: attributes.confident_at,
             pinned: attributes.pinned,
+            accesses: attributes.accesses,
+            importance: attributes.importance,
         }
     }
 

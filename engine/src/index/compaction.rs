@@ -140,7 +140,7 @@ pub(crate) mod tests {
     use crate::ranking::fusion::Fusion;
     use crate::search::project_preference::ProjectPreference;
     use crate::search::query::parse::ParsedQuery;
-    use crate::search::{Detail, Effort, SearchQuery, Stages, search};
+    use crate::search::{Detail, Effort, SearchQuery, Stages, Weights, search};
     use crate::tests::fixture::{T0, between_axes, code, query_encoding};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
@@ -203,7 +203,7 @@ pub(crate) mod tests {
                     group: [Some("a"), Some("b"), None][group].map(str::to_owned),
                     scope: if global { Scope::Global } else { Scope::Group },
                     status: [Status::Active, Status::Compacted, Status::Superseded][state as usize],
-                    anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+                    anchor: Anchor::new(Confidence::FULL, T0),
                     expires_at: (summary == Some(3)).then_some(T0),
                     names: if kind == 3 {
                         vec!["anna".to_owned(), format!("anna {group}")]
@@ -256,6 +256,7 @@ pub(crate) mod tests {
                 kind,
                 scope,
                 min_confidence: Confidence::FULL,
+                dormant_below: None,
                 now: T0,
                 decay,
                 statuses,
@@ -275,6 +276,7 @@ pub(crate) mod tests {
                     parsed: &parsed,
                     projects: &ProjectPreference::default(),
                     branch: None,
+                    weights: Weights::default(),
                     answering: &[],
                     encoding: encoding.as_ref(),
                     fusion: Fusion::default(),

@@ -218,7 +218,7 @@ mod tests {
             }
             let lowest = Confidence::new(0.0).expect("the confidence is in bounds");
             let visibility = Visibility::of_group("a", Isolation::default());
-            let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), statuses: Statuses::Active };
+            let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, dormant_below: None, now: T0, decay: Decay::default(), statuses: Statuses::Active };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let seeds: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();

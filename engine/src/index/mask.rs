@@ -20,6 +20,8 @@ pub(crate) struct Filter<'a> {
     pub kind: Option<MemoryType>,
     pub scope: Option<Scope>,
     pub min_confidence: Confidence,
+    /// Leaves out memories below this, except pinned ones.
+    pub dormant_below: Option<Confidence>,
     pub now: Timestamp,
     pub decay: Decay,
     pub statuses: Statuses,
@@ -58,13 +60,21 @@ impl Statuses {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConfidenceBound {
     pub minimum: Confidence,
+    /// Pinned memories have no minimum.
+    pub spares_pinned: bool,
     pub now: Timestamp,
     pub decay: Decay,
 }
 
 impl Filter<'_> {
     fn confidence_bound(&self) -> ConfidenceBound {
-        ConfidenceBound { minimum: self.min_confidence, now: self.now, decay: self.decay }
+        let Self { min_confidence: minimum, now, decay, .. } = *self;
+        ConfidenceBound { minimum, spares_pinned: false, now, decay }
+    }
+
+    fn dormancy_bound(&self) -> Option<ConfidenceBound> {
+        let bound = self.confidence_bound();
+        self.dormant_below.map(|minimum| ConfidenceBound { minimum, spares_pinned: true, ..bound })
     }
 
     /// Returns whether the filter admits one memory. The mask must give the same result.
@@ -75,6 +85,9 @@ impl Filter<'_> {
             && self.scope.is_none_or(|scope| scope == entry.scope)
             && entry.expires_at.is_none_or(|at| at > self.now)
             && self.decay.at(self.now, entry.kind, entry.anchor) >= self.min_confidence
+            && self.dormant_below.is_none_or(|below| {
+                !self.decay.is_dormant(self.now, below, (entry.kind, entry.anchor))
+            })
     }
 }
 
@@ -219,6 +232,9 @@ impl Attributes {
             }
         }
         self.clear_low_confidence(&filter.confidence_bound(), &mut words);
+        if let Some(bound) = filter.dormancy_bound() {
+            self.clear_low_confidence(&bound, &mut words);
+        }
         Mask::new(words, groups)
     }
 
@@ -261,13 +277,13 @@ impl Attributes {
     /// Clears the bits of memories below the minimum confidence. A block is skipped if its lower
     /// bound reaches the minimum.
     pub(crate) fn clear_low_confidence(&self, bound: &ConfidenceBound, words: &mut [u64]) {
-        let ConfidenceBound { minimum, now, decay } = bound;
+        let ConfidenceBound { minimum, spares_pinned, now, decay } = bound;
         let minimum = minimum.get();
         if minimum <= 0.0 {
             return;
         }
         let fastest = decay.episodic_factor.min(decay.semantic_factor);
-        let interval = decay.interval_days * DAY as f64;
+        let interval = decay.interval_days * DAY as f64 / decay.highest_speed();
         let mut limits = AgeLimits::default();
         for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
             let floor = self.floors()[block];
@@ -278,7 +294,9 @@ impl Attributes {
             }
             for (number, word) in words.iter_mut().enumerate() {
                 for slot in slots_of(block * BLOCK / 64 + number, *word) {
-                    if !limits.admits(bound, self.kind(slot), self.anchor(slot)) {
+                    let (kind, anchor) = (self.kind(slot), self.anchor(slot));
+                    let is_spared = *spares_pinned && anchor.pinned;
+                    if !is_spared && !limits.admits(bound, kind, anchor) {
                         *word &= !(1 << (slot % 64));
                     }
                 }
@@ -294,7 +312,7 @@ struct AgeLimits([Option<(f64, f64)>; 2]);
 
 impl AgeLimits {
     fn admits(&mut self, bound: &ConfidenceBound, kind: MemoryType, anchor: Anchor) -> bool {
-        let ConfidenceBound { minimum, now, decay } = bound;
+        let ConfidenceBound { minimum, now, decay, .. } = bound;
         let by_exact_rule = || decay.at(*now, kind, anchor) >= *minimum;
         if anchor.pinned {
             return by_exact_rule();
@@ -312,6 +330,7 @@ impl AgeLimits {
                 limit
             }
         };
+        let limit = limit / decay.speed(anchor);
         // Within a minute of the limit, or if it is not a number, the exact rule decides.
         if (age - limit).abs() > 60_000.0 { age < limit } else { by_exact_rule() }
     }
@@ -321,6 +340,7 @@ impl AgeLimits {
 mod tests {
     use super::*;
     use crate::index::Index;
+    use crate::model::importance::Importance;
     use crate::model::visibility::Isolation;
     use crate::tests::fixture::T0;
     use proptest::prelude::*;
@@ -335,10 +355,13 @@ mod tests {
             confidence in prop::sample::select(vec![0.0, 0.1, 0.3, 1.0]),
             age in 0..500_i64,
             pinned in any::<bool>(),
+            accesses in 0..40_u16,
+            importance in prop::option::of(prop::sample::select(vec![0.7, 1.0, 1.5])),
             expires_in in prop::option::of(-2..3_i64),
         ) -> Entry {
             let confidence = Confidence::new(confidence).expect("the confidence is in bounds");
-            let anchor = Anchor { confidence, at: Timestamp(T0.0 - age * DAY), pinned };
+            let importance = importance.and_then(|number: f64| Importance::try_from(number).ok());
+            let anchor = Anchor { pinned, accesses, importance, ..Anchor::new(confidence, Timestamp(T0.0 - age * DAY)) };
             let scope = if global { Scope::Global } else { Scope::Group };
             let expires_at = expires_in.map(|days| T0.plus(days * DAY));
             Entry {
@@ -357,7 +380,9 @@ mod tests {
             kind in prop::option::of(prop::sample::select(MemoryType::ALL)),
             scope in prop::option::of(prop::sample::select(Scope::ALL)),
             minimum in prop::sample::select(vec![0.0, 0.1, 0.5]),
+            dormant in prop::option::of(prop::sample::select(vec![0.01, 0.2])),
             statuses in prop::sample::select(vec![Statuses::Active, Statuses::Recall, Statuses::Confirmed, Statuses::Candidate, Statuses::Rejected]),
+            (dampening, weight) in prop::sample::select(vec![(0.0, 0.0), (0.5, 0.0), (0.0, 1.0), (2.0, 0.5)]),
             two_groups in any::<bool>(),
             isolated in prop::sample::select(vec![&[][..], &["a"], &["b"], &["a", "b"]]),
             outside in prop::sample::select(vec!["b", "default"]),
@@ -373,10 +398,12 @@ mod tests {
                 index.remove(seq);
                 stored.remove(&seq);
             }
+            let decay = Decay { adaptive_dampening: dampening, importance: weight, ..Decay::default() };
             let min_confidence = Confidence::new(minimum).expect("the confidence is in bounds");
+            let dormant_below = dormant.and_then(|number| Confidence::new(number).ok());
             let isolation = Isolation::new(isolated.iter().map(|group| (*group).to_owned()).collect(), outside);
             let visibility = if two_groups { Visibility::of_groups("a", "b", isolation) } else { Visibility::of_group("a", isolation) };
-            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), statuses };
+            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, dormant_below, now: T0, decay, statuses };
             let mask = index.mask(&filter);
             let admitted: BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
             let expected = stored.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();

@@ -32,6 +32,7 @@ pub(crate) mod warmup;
 use crate::model::document::Document;
 use crate::model::entity_link::EntityLink;
 use crate::model::entry::Entry;
+use crate::model::importance::Importance;
 use crate::model::vector_set::VectorSet;
 use attributes::Attributes;
 use coherence_cache::CoherenceCache;
@@ -286,6 +287,11 @@ impl Index {
     pub(crate) fn compacted_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len().div_ceil(64))
             .flat_map(|number| slots_of(number, self.attributes.compacted.word(number)))
+    }
+
+    /// Returns the importance of a memory, if it is known.
+    pub(crate) fn importance(&self, slot: usize) -> Option<Importance> {
+        self.attributes.anchor(slot).importance
     }
 
     /// Returns the sequence number of the summary that replaces a memory.

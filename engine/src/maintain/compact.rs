@@ -212,6 +212,7 @@ fn insert(
         hash: &hash(summary.text),
         expires_at: None,
         provenance: &provenance(change, own_flags, &seqs)?,
+        importance: None,
     };
     let seq = change.insert(&new, summary.encodings)?;
     let details =

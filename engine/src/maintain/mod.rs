@@ -1,9 +1,11 @@
 //! Maintenance: old episodes become summaries, old summaries become summaries of a month and a
-//! year, repeated episodes become facts, unused memories are cleaned up.
+//! year, repeated episodes become facts, unused memories are cleaned up, forgotten ones are erased if
+//! that is configured.
 //!
 //! **How a run works.** [`Reader::plan`] returns the due steps and changes nothing; `period`,
 //! `topics`, `promote::star_clusters` and `summary` are pure. Each [`Step`] of the plan is one
-//! transaction and one act of the journal: [`Writer::compact`] or [`Writer::promote`]. A step
+//! transaction and one act of the journal: [`Writer::compact`] or [`Writer::promote`];
+//! [`Writer::purge_forgotten`] is not undoable and in no journal. A step
 //! checks each of its memories again, and is skipped if one has changed since the plan. Decay is
 //! not part of a run: it is a function of time (`model::decay`). Not here: the schedule of runs and
 //! the embedding model (both in the daemon).
@@ -14,6 +16,7 @@ mod compact;
 mod period;
 mod plan;
 mod promote;
+mod purge;
 mod quotes;
 mod remove_quotes;
 mod rules;
@@ -31,7 +34,7 @@ pub(crate) use period::PeriodKind;
 pub(crate) use quotes::may_quote;
 pub(crate) use remove_quotes::{remove_invalid_quotes, remove_quotes_of};
 pub use rules::Rules;
-pub use steps::{Cluster, Plan, Promotion, Step};
+pub use steps::{Cluster, Plan, Promotion, Purge, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
 

@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::maintain::steps::{Cluster, Member, PeriodKey, Plan, Step};
-use crate::maintain::{PeriodKind, Rules, promote, topics};
+use crate::maintain::topics::TopicRules;
+use crate::maintain::{PeriodKind, Rules, promote, purge, topics};
 use crate::model::encoding::Embedding;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -31,15 +32,14 @@ impl Reader {
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
         self.shared.require_ready()?;
         let episodes = clusters::episodes(&self.conn)?;
-        let mut steps: Vec<Step> = due_clusters(&self.conn, &self.shared, &episodes, now)?
-            .into_iter()
-            .map(Step::Compact)
+        // Before anything that a backup is made for, so that the backup does not have the texts.
+        let purges = purge::due(&self.conn, &self.shared, now)?.into_iter().map(Step::Purge);
+        let clusters = due_clusters(&self.conn, &self.shared, &episodes, now)?;
+        let promotions = promote::promotions(&self.conn, &self.shared, &episodes, now)?;
+        let steps = purges
+            .chain(clusters.into_iter().map(Step::Compact))
+            .chain(promotions.into_iter().map(Step::Promote))
             .collect();
-        steps.extend(
-            promote::promotions(&self.conn, &self.shared, &episodes, now)?
-                .into_iter()
-                .map(Step::Promote),
-        );
         Ok(Plan { steps })
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn due_clusters(
     let mut due = Vec::new();
     for (key, members) in periods(episodes, rules, now) {
         let directions = directions(shared, &members);
-        for topic in topics::group_by_topic(&directions, min_topic_size(rules)) {
+        for topic in topics::group_by_topic(&directions, topic_rules(rules)) {
             let cluster = Cluster::new(
                 key.clone(),
                 topic.into_iter().map(|i| Member::from(members[i])).collect(),
@@ -85,6 +85,14 @@ pub(crate) fn directions(shared: &Shared, episodes: &[&Episode]) -> Vec<Option<E
         directions.extend(chunk.iter().map(|episode| index.direction(episode.seq)));
     }
     directions
+}
+
+fn topic_rules(rules: &Rules) -> TopicRules {
+    TopicRules {
+        min_size: min_topic_size(rules),
+        max_size: rules.compaction_batch,
+        similarity: rules.topic_similarity,
+    }
 }
 
 fn min_topic_size(rules: &Rules) -> usize {

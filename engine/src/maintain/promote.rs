@@ -446,6 +446,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         hash: &hash(&content),
         expires_at: None,
         provenance: &provenance(change, Flags::default(), &seqs)?,
+        importance: None,
     };
     let seq = change.insert(&new, &encodings)?;
     change.log(

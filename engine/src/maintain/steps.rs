@@ -24,7 +24,7 @@ pub(crate) struct PeriodKey {
 /// All steps of a run, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// First summaries of episodes, then summaries of summaries, then facts.
+    /// First what is erased, then summaries of episodes, summaries of summaries, and facts.
     pub steps: Vec<Step>,
 }
 
@@ -35,6 +35,8 @@ pub enum Step {
     Compact(Cluster),
     /// Similar episodes become a fact.
     Promote(Promotion),
+    /// Forgotten memories are erased.
+    Purge(Purge),
 }
 
 /// Episodes of one project, scope, week and topic; or summaries of one month or year.
@@ -120,6 +122,7 @@ impl Step {
                 texts: Vec::new(),
             },
             Self::Promote(promotion) => promotion.to_reply(),
+            Self::Purge(purge) => purge.to_reply(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Step {
         match self {
             Self::Compact(cluster) => &cluster.group,
             Self::Promote(promotion) => &promotion.group,
+            Self::Purge(purge) => &purge.group,
         }
     }
 }
@@ -138,13 +142,14 @@ impl Plan {
     #[must_use]
     pub fn to_reply(&self) -> MaintenancePlan {
         let steps: Vec<StepReport> = self.steps.iter().map(Step::to_reply).collect();
-        let compacted = steps
-            .iter()
-            .filter(|report| report.act == StepKind::Compact)
-            .map(|report| report.members.len())
-            .sum();
-        let promoted = steps.iter().filter(|report| report.act != StepKind::Compact).count();
-        MaintenancePlan { steps, compacted, promoted }
+        let members = |act: StepKind| {
+            let of_kind = steps.iter().filter(|report| report.act == act);
+            of_kind.map(|report| report.members.len()).sum()
+        };
+        let (compacted, purged) = (members(StepKind::Compact), members(StepKind::Purge));
+        let is_fact = |act: StepKind| matches!(act, StepKind::Promote | StepKind::Link);
+        let promoted = steps.iter().filter(|report| is_fact(report.act)).count();
+        MaintenancePlan { steps, compacted, promoted, purged }
     }
 }
 
@@ -184,5 +189,34 @@ impl Promotion {
     /// Returns its key in the table of processed clusters.
     pub(crate) fn processed_key(&self) -> String {
         format!("promote/{}", self.key)
+    }
+}
+
+/// Memories of one project and scope that are erased together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Purge {
+    /// The project, by its id.
+    pub group: String,
+    pub(crate) scope: Scope,
+    pub(crate) members: Vec<(i64, MemoryId)>,
+}
+
+impl Purge {
+    pub(crate) fn to_reply(&self) -> StepReport {
+        let members: Vec<MemoryId> = self.members.iter().map(|(_, id)| id.clone()).collect();
+        let ids: Vec<&str> = members.iter().map(MemoryId::as_str).collect();
+        StepReport {
+            act: StepKind::Purge,
+            cluster: format!("purge-{}", digest(&[&self.group, self.scope.as_str()], &ids)),
+            group: self.group.clone(),
+            scope: self.scope,
+            week: None,
+            members,
+            from: None,
+            made: None,
+            journal: None,
+            project: None,
+            texts: Vec::new(),
+        }
     }
 }

@@ -1,30 +1,45 @@
 //! Groups the memories of one period by topic. Pure: vectors in, groups of positions out.
 //!
 //! Average linkage: two groups are merged while the mean cosine of their pairs is at least
-//! [`SAME_TOPIC`]. Not here: texts, dates, the store.
+//! [`TopicRules::similarity`]. Not here: texts, dates, the store.
 
 use crate::model::encoding::Embedding;
 
 /// Minimum mean cosine within a topic. With the model, notes on different subjects have cosines
 /// around 0.1, notes about one system or person 0.4 to 0.6; 0.35 separates them and gives a handful
 /// of topics per week.
-pub(crate) const SAME_TOPIC: f32 = 0.35;
+pub(crate) const SAME_TOPIC: f64 = 0.35;
 /// Memories of one block; only those of the same block are compared pairwise, so that the time
 /// grows linearly with the size of the period.
 const BLOCK_SIZE: usize = 512;
-/// Maximum memories of one topic, and so of one summary. A larger topic is split by time.
+/// Maximum memories of one topic by default, and so of one summary.
 pub(crate) const MAX_TOPIC: usize = 40;
 
-/// Groups positions into topics of at least `min_size` members, each sorted. Memories without a
-/// vector form one topic. Empty if there are fewer than `min_size` memories.
-pub(crate) fn group_by_topic(directions: &[Option<Embedding>], min_size: usize) -> Vec<Vec<usize>> {
+/// What makes a topic.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TopicRules {
+    /// Minimum memories of a topic.
+    pub min_size: usize,
+    /// Maximum memories of a topic; a larger one is split by time.
+    pub max_size: usize,
+    /// Minimum mean cosine within a topic.
+    pub similarity: f64,
+}
+
+/// Groups positions into topics, each sorted. Memories without a vector form one topic. Empty if
+/// there are fewer memories than the smallest topic has.
+pub(crate) fn group_by_topic(
+    directions: &[Option<Embedding>],
+    rules: TopicRules,
+) -> Vec<Vec<usize>> {
+    let TopicRules { min_size, max_size, similarity } = rules;
     if directions.len() < min_size {
         return Vec::new();
     }
     let with_vector: Vec<usize> =
         (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
     let mut topics: Vec<Vec<usize>> = split_evenly(&with_vector, BLOCK_SIZE)
-        .flat_map(|block| average_linkage(directions, block))
+        .flat_map(|block| average_linkage(directions, block, similarity))
         .collect();
     topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
     topics.retain(|topic| !topic.is_empty());
@@ -33,7 +48,7 @@ pub(crate) fn group_by_topic(directions: &[Option<Embedding>], min_size: usize) 
         topic.sort_unstable();
     }
     topics.sort();
-    topics.iter().flat_map(|topic| split_evenly(topic, MAX_TOPIC).map(<[usize]>::to_vec)).collect()
+    topics.iter().flat_map(|topic| split_evenly(topic, max_size).map(<[usize]>::to_vec)).collect()
 }
 
 /// Splits items into parts of nearly equal length, none longer than `max_len`.
@@ -45,7 +60,11 @@ fn split_evenly(items: &[usize], max_len: usize) -> impl Iterator<Item = &[usize
 /// Average linkage by nearest-neighbour chains. The mean cosine of a merged group to a third group
 /// is never above the greater of the two cosines before the merge, so a group whose nearest
 /// neighbour is too far away is final.
-fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
+fn average_linkage(
+    directions: &[Option<Embedding>],
+    members: &[usize],
+    similarity: f64,
+) -> Vec<Vec<usize>> {
     let size = members.len();
     let mut similar = vec![f32::MIN; size * size];
     for a in 0..size {
@@ -69,7 +88,7 @@ fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<V
             x.total_cmp(&y).then((Some(*a) == previous).cmp(&(Some(*b) == previous))).then(b.cmp(a))
         });
         match best {
-            Some(best) if similar[top * size + best] < SAME_TOPIC => {
+            Some(best) if f64::from(similar[top * size + best]) < similarity => {
                 // This group is final. The groups before it in the chain look for another nearest
                 // neighbour.
                 open[top] = false;
@@ -148,6 +167,9 @@ mod tests {
     use crate::tests::fixture::{axis, between_axes};
     use proptest::prelude::*;
 
+    const RULES: TopicRules =
+        TopicRules { min_size: 3, max_size: MAX_TOPIC, similarity: SAME_TOPIC };
+
     fn all_present(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {
         directions.into_iter().map(Some).collect()
     }
@@ -155,17 +177,17 @@ mod tests {
     #[test]
     fn similar_memories_are_one_topic() {
         let all = all_present((0..8).map(|i| between_axes(i % 2, 10 + i, 0.9)).collect());
-        assert_eq!(group_by_topic(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
+        assert_eq!(group_by_topic(&all, RULES), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
     }
 
     #[test]
     fn a_topic_of_one_or_two_memories_is_added_to_the_nearest_topic() {
         let mut all: Vec<Embedding> = (0..6).map(|i| between_axes(i / 3, 10 + i, 0.9)).collect();
         all.push(between_axes(1, 50, 0.3));
-        assert_eq!(group_by_topic(&all_present(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
+        assert_eq!(group_by_topic(&all_present(all), RULES), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
         let apart = all_present((0..5).map(axis).collect());
         assert_eq!(
-            group_by_topic(&apart, 3),
+            group_by_topic(&apart, RULES),
             [vec![0, 1, 2, 3, 4]],
             "all memories are one topic if none has three members"
         );
@@ -175,16 +197,16 @@ mod tests {
     fn memories_without_a_vector_are_one_topic() {
         let mut all = all_present((0..3).map(|i| between_axes(0, 10 + i, 0.9)).collect());
         all.extend([None, None, None]);
-        assert_eq!(group_by_topic(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
-        assert_eq!(group_by_topic(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
-        assert_eq!(group_by_topic(&[None, None], 3), Vec::<Vec<usize>>::new());
+        assert_eq!(group_by_topic(&all, RULES), [vec![0, 1, 2], vec![3, 4, 5]]);
+        assert_eq!(group_by_topic(&[None, None, None, None, None], RULES), [vec![0, 1, 2, 3, 4]]);
+        assert_eq!(group_by_topic(&[None, None], RULES), Vec::<Vec<usize>>::new());
     }
 
     #[test]
     fn twenty_thousand_memories_are_grouped_into_bounded_topics() {
         let all =
             all_present((0..20_000).map(|i| between_axes(i % 7, 20 + i % 300, 0.8)).collect());
-        let topics = group_by_topic(&all, 3);
+        let topics = group_by_topic(&all, RULES);
         assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
         assert!(topics.iter().all(|topic| (3..=MAX_TOPIC).contains(&topic.len())));
     }
@@ -194,7 +216,7 @@ mod tests {
         #[test]
         fn topics_partition_the_memories(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
             let all = all_present(kinds.iter().enumerate().map(|(i, kind)| between_axes(*kind, 20 + i % 300, 0.8)).collect());
-            let topics = group_by_topic(&all, 3);
+            let topics = group_by_topic(&all, RULES);
             let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
@@ -206,7 +228,7 @@ mod tests {
         fn nearest_neighbour_chains_equal_joining_the_nearest_pairs(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
             let all = all_present(lean.iter().enumerate().map(|(i, (kind, cosine))| between_axes(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
-            let mut fast = average_linkage(&all, &members);
+            let mut fast = average_linkage(&all, &members, SAME_TOPIC);
             for group in &mut fast { group.sort_unstable(); }
             fast.sort();
             prop_assert_eq!(fast, join_nearest_pairs(&all));
@@ -233,7 +255,7 @@ mod tests {
                 mean(&groups[x.0], &groups[x.1]).total_cmp(&mean(&groups[y.0], &groups[y.1]))
             });
             match best {
-                Some((a, b)) if mean(&groups[a], &groups[b]) >= SAME_TOPIC => {
+                Some((a, b)) if f64::from(mean(&groups[a], &groups[b])) >= SAME_TOPIC => {
                     let members = groups.remove(b);
                     groups[a].extend(members);
                 }

@@ -54,7 +54,7 @@ impl Entry {
             group: None,
             scope: Scope::Group,
             status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
+            anchor: Anchor::new(Confidence::FULL, Timestamp(0)),
             expires_at: None,
             names: Vec::new(),
             content: String::new(),

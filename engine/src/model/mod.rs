@@ -13,6 +13,7 @@ pub(crate) mod error_key;
 pub(crate) mod event_date;
 pub(crate) mod excerpt;
 pub mod files;
+pub mod importance;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod past;

@@ -42,6 +42,7 @@ impl Reader {
             if visibility.admits(memory.audience())
                 && memory.status == Status::Active
                 && memory.expires_at.is_none_or(|at| at > now)
+                && !self.is_dormant(&memory, now)
             {
                 if memory.provenance.is_gated() {
                     gated += 1;

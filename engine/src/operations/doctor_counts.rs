@@ -39,6 +39,7 @@ impl Reader {
         let conn = &export_rows::snapshot(&self.conn)?;
         let any = ConfidenceBound {
             minimum: Confidence::new(0.0).unwrap_or(Confidence::FULL),
+            spares_pinned: false,
             now: Timestamp(0),
             decay: Decay::default(),
         };

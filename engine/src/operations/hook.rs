@@ -113,6 +113,7 @@ impl Reader {
                 && memory.expires_at.is_none_or(|at| at > now)
                 && !memory.provenance.is_gated()
                 && (memory.anchor.pinned || !self.is_faded(memory, now))
+                && !self.is_dormant(memory, now)
         };
         own.retain(is_listed);
         others.retain(|memory| is_listed(memory) && memory.kind != MemoryType::Episodic);

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
 use crate::model::event_date;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -31,6 +32,8 @@ const MAX_MENTIONS: usize = 20;
 const MAX_VERSIONS: usize = 25;
 /// Below this confidence a memory has faded: a candidate for cleanup.
 pub(crate) const FADED_THRESHOLD: f64 = 0.1;
+/// The status of an active memory whose confidence has fallen below the configured threshold.
+pub(crate) const DORMANT: &str = "dormant";
 
 impl Reader {
     /// Shows one memory, whatever its status.
@@ -207,7 +210,11 @@ impl Reader {
     }
 
     /// Returns the supersession chain of the memory, in both directions.
-    fn versions(&self, memory: &Memory, visibility: &Visibility) -> Result<Option<VersionChain>> {
+    pub(crate) fn versions(
+        &self,
+        memory: &Memory,
+        visibility: &Visibility,
+    ) -> Result<Option<VersionChain>> {
         // The versions after `oldest`, up to the memory itself, newest first.
         let mut newer = Vec::new();
         let mut oldest = memory.clone();
@@ -225,10 +232,12 @@ impl Reader {
             return Ok(None);
         }
         let root = chain[0].id.clone();
+        let is_latest = chain.len() == number;
+        let supersedes = number.checked_sub(2).map(|before| chain[before].id.clone());
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
         let shown =
             numbered.filter(|version| version.version.abs_diff(number) <= MAX_VERSIONS).collect();
-        Ok(Some(VersionChain { root, version: number, chain: shown }))
+        Ok(Some(VersionChain { root, version: number, is_latest, supersedes, chain: shown }))
     }
 
     /// Returns the memory that this one replaced, unless `seen` contains it.
@@ -268,9 +277,22 @@ impl Reader {
         decay.at(now, memory.kind, memory.anchor).get() < FADED_THRESHOLD
     }
 
+    /// Returns whether an active memory is dormant: its confidence has fallen below the configured threshold.
+    pub(crate) fn is_dormant(&self, memory: &Memory, now: Timestamp) -> bool {
+        let settings = self.shared.settings();
+        let is_below = |below| settings.decay.is_dormant(now, below, (memory.kind, memory.anchor));
+        memory.status == Status::Active && settings.dormant_threshold.is_some_and(is_below)
+    }
+
+    /// Returns the status that replies show: `dormant` is computed and not stored.
+    pub(crate) fn shown_status(&self, memory: &Memory, now: Timestamp) -> String {
+        if self.is_dormant(memory, now) { DORMANT } else { memory.status.as_str() }.to_owned()
+    }
+
     fn details(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let is_forgotten = memory.status == Status::Forgotten;
+        let status = self.shown_status(&memory, now);
         let flagged = memory.status == Status::Active && self.is_faded(&memory, now);
         Ok(MemoryDetails {
             event_date_derived: event_date::derived(&memory.content, &memory.metadata),
@@ -280,9 +302,10 @@ impl Reader {
             kind: memory.kind,
             content: memory.content,
             scope: memory.scope,
-            status: memory.status.as_str().to_owned(),
+            status,
             confidence,
             flagged,
+            importance: memory.anchor.importance.map(Importance::get),
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),
             access_count: memory.access_count,

@@ -232,6 +232,7 @@ impl Reader {
 
     fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
         let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
+        let status = self.shown_status(&memory, now);
         Ok(ListedMemory {
             confidence: self.confidence(&memory, now),
             group: group_name(&self.conn, memory.group.as_deref())?,
@@ -239,7 +240,7 @@ impl Reader {
             id: memory.id,
             kind: memory.kind,
             scope: memory.scope,
-            status: memory.status.as_str().to_owned(),
+            status,
             rejected: memory.forgotten_reason.filter(|_| memory.status == Status::Rejected),
             pinned: memory.anchor.pinned,
             provenance: memory.provenance.into_reply(),

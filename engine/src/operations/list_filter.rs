@@ -23,6 +23,7 @@ enum StatusFilter {
     Expired,
     Pinned,
     Flagged,
+    Dormant,
     All,
 }
 
@@ -146,6 +147,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             StatusFilter::Expired => is_active && is_expired,
             StatusFilter::Pinned => is_active && memory.anchor.pinned,
             StatusFilter::Flagged => is_active && self.reader.is_faded(memory, self.now),
+            StatusFilter::Dormant => self.reader.is_dormant(memory, self.now),
             StatusFilter::All => true,
         }
     }
@@ -178,9 +180,10 @@ fn parse_status(name: Option<&str>) -> Result<StatusFilter> {
         Some("expired") => StatusFilter::Expired,
         Some("pinned") => StatusFilter::Pinned,
         Some("flagged") => StatusFilter::Flagged,
+        Some("dormant") => StatusFilter::Dormant,
         Some("all") => StatusFilter::All,
         Some(_) => {
-            let message = "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged or all";
+            let message = "must be active, superseded, compacted, forgotten, candidate, rejected, expired, pinned, flagged, dormant or all";
             return Err(Failure::invalid("status", message).into());
         }
     })

@@ -43,6 +43,7 @@ impl Reader {
         };
         let counted = counted_groups(&self.conn, &isolation, viewer, group.as_deref())?;
         let faded = ConfidenceBound {
+            spares_pinned: false,
             minimum: Confidence::new(FADED_THRESHOLD).unwrap_or(Confidence::FULL),
             now,
             decay: self.shared.settings().decay,

@@ -19,6 +19,7 @@ use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
 use crate::model::files;
 use crate::model::files::ProjectFiles;
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -143,6 +144,8 @@ pub(super) struct StoreWork<'a, 'b> {
     pub(super) provenance: Provenance,
     /// The more trusted memory that this one cannot replace or merge with.
     pub(super) conflict: Option<Memory>,
+    /// By how much the text differs from what the project can see; `None` without a vector.
+    pub(super) importance: Option<Importance>,
 }
 
 impl<'a, 'b> StoreWork<'a, 'b> {
@@ -165,6 +168,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             scope,
             provenance,
             conflict: None,
+            importance: None,
         }
     }
 
@@ -181,7 +185,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let (id, deduplicated) = match found.same {
             Some(known) if found.is_known_better => (known.id, true),
             Some(existing) => (self.reinforce(existing)?, true),
-            None => (self.insert(&group)?, false),
+            None => (self.insert(&group, replaced.as_ref())?, false),
         };
         if let Some(old) = &replaced {
             self.supersede(old, &id)?;
@@ -194,6 +198,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             kind: self.request.kind,
             deduplicated,
             superseded: replaced.map(|old| old.id),
+            conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
             note: note_text(self.is_narrowed(&group), &group, self.request.kind, &found.similar),
             similar_texts: found.similar,
@@ -313,8 +318,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         self.request.kind == MemoryType::Episodic && self.shown.iter().any(is_near)
     }
 
-    fn insert(&mut self, group: &Group) -> Result<MemoryId> {
+    fn insert(&mut self, group: &Group, replaced: Option<&Memory>) -> Result<MemoryId> {
         self.provenance.is_echo = self.is_echo();
+        // A new version resembles the old one, and is not less important.
+        let of_replaced = replaced.and_then(|old| old.anchor.importance);
         let id = MemoryId::from(uuid::Uuid::now_v7());
         let new = NewMemory {
             id: &id,
@@ -327,6 +334,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             hash: &hash(&self.request.content),
             expires_at: self.expires_at()?,
             provenance: &self.provenance,
+            importance: self.importance.map(|own| own.max(of_replaced.unwrap_or(own))),
         };
         let seq = self.change.insert(&new, self.encodings)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});

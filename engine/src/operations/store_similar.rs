@@ -9,18 +9,18 @@ use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
-use crate::index::Index;
+use crate::index::{Filter, Index};
 use crate::model::content;
 use crate::model::document;
-use crate::model::encoding::Embedding;
+use crate::model::encoding::{Embedding, dot};
+use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::visibility::{Audience, Visibility};
 use crate::operations::inspect::to_preview;
 use crate::operations::store::StoreWork;
-use crate::search;
-use crate::transaction::change_set::IndexUpdate;
+use crate::search::nearest::{Neighbours, nearest_cosine, neighbours};
 use loci_proto::group::Group;
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// Maximum similar memories that a reply names.
@@ -39,6 +39,8 @@ pub(super) struct SimilarMemories {
     pub(super) is_known_better: bool,
     /// Memories that state another fact in similar words, and those that state another value of it.
     pub(super) similar: Vec<MemoryPreview>,
+    /// Of these, those that state another value of the same fact.
+    pub(super) conflicts: Vec<MemoryId>,
 }
 
 impl<'a> StoreWork<'a, '_> {
@@ -80,6 +82,7 @@ impl<'a> StoreWork<'a, '_> {
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
+                found.conflicts.clear();
                 return Ok(found);
             }
             let is_other_value = kind != MemoryType::Episodic
@@ -87,6 +90,9 @@ impl<'a> StoreWork<'a, '_> {
             let is_similar = is_above || is_other_value;
             if is_similar && found.similar.len() < MAX_SIMILAR {
                 found.similar.push(to_preview(&memory));
+                if is_other_value {
+                    found.conflicts.push(memory.id.clone());
+                }
             }
             if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
                 trusted_more.get_or_insert(memory);
@@ -114,36 +120,51 @@ impl<'a> StoreWork<'a, '_> {
             },
         };
         let same = Some(equal.swap_remove(at));
-        Ok(Some(SimilarMemories { same, is_known_better, similar: Vec::new() }))
+        Ok(Some(SimilarMemories { same, is_known_better, ..SimilarMemories::default() }))
     }
 
     /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
     /// and at most [`MAX_BELOW_THRESHOLD`] that may state the same fact in the same words, or
     /// another value of it. Empty if the new
-    /// text has several chunks: such texts are the same fact only if they are equal.
-    fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
-        let index = self.change.shared.index();
-        let Some(vector) = self.vector_of_text(&index) else { return Vec::new() };
+    /// text has several chunks: such texts are the same fact only if they are equal. The same
+    /// comparison sets the importance of the text, by all memories that the project can see.
+    fn nearest(&mut self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+        let shared = self.change.shared;
+        let index = shared.index();
         let visibility = Visibility::of_group(&group.id, self.isolation.clone());
-        let filter = crate::index::Filter {
+        let visible = shared.filter(&visibility, self.change.call.now);
+        let mask = index.mask(&visible);
+        let Some(vector) = self.vector_of_text(&index) else {
+            let first = self.vectors(&index).first();
+            self.importance =
+                first.map(|vector| Importance::of_nearest(nearest_cosine(&index, &mask, vector)));
+            return Vec::new();
+        };
+        let alike = index.mask(&Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
-            ..self.change.shared.filter(&visibility, self.change.call.now)
-        };
+            ..visible.clone()
+        });
         let min_cosine =
             min_cosine_of(Equivalence::InWords, threshold).min(MIN_COSINE_OF_OTHER_VALUE);
-        let nearest =
-            search::nearest::nearest(&index, &index.mask(&filter), vector, min_cosine).into_iter();
-        let mut candidates: Vec<(i64, f32)> = nearest
-            .filter(|(slot, _)| index.text_chunk_count(*slot) == 1)
+        let Neighbours { above, mut nearest } = neighbours(&index, &mask, vector, min_cosine);
+        let mut candidates: Vec<(i64, f32)> = above
+            .into_iter()
+            .filter(|(slot, _)| alike.admits(*slot) && index.text_chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
         // Memories stored earlier in the same group commit are not in the index yet. The caller
         // checks their rows.
-        for (seq, other) in self.change.touched.earlier.iter().flat_map(IndexUpdate::text_vectors) {
-            let cosine = crate::model::encoding::dot(vector.as_slice(), other.as_slice());
-            candidates.extend((f64::from(cosine) > min_cosine).then_some((seq, cosine)));
+        for update in &self.change.touched.earlier {
+            for (seq, other) in update.text_vectors() {
+                let cosine = dot(vector.as_slice(), other.as_slice());
+                candidates.extend((f64::from(cosine) > min_cosine).then_some((seq, cosine)));
+                if update.entry(seq).is_some_and(|entry| visible.admits(entry)) {
+                    nearest = Some(nearest.map_or(cosine, |nearest| nearest.max(cosine)));
+                }
+            }
         }
+        self.importance = Some(Importance::of_nearest(nearest));
         candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let above = candidates.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
         candidates.truncate(above + MAX_BELOW_THRESHOLD);
@@ -153,12 +174,17 @@ impl<'a> StoreWork<'a, '_> {
     /// Returns the vector of the new text by the model of the index; `None` if it has several chunks,
     /// or was not encoded.
     pub(super) fn vector_of_text(&self, index: &Index) -> Option<&'a Embedding> {
-        let encoding = self.encodings.by(&index.vector_set().model)?;
-        let questions = document::questions(&self.request.metadata);
-        match document::text_vectors(&encoding.vectors, &questions) {
+        match self.vectors(index) {
             [vector] => Some(vector),
             _ => None,
         }
+    }
+
+    /// Returns the vectors of the chunks of the new text by the model of the index.
+    fn vectors(&self, index: &Index) -> &'a [Embedding] {
+        let encoding = self.encodings.by(&index.vector_set().model);
+        let questions = document::questions(&self.request.metadata);
+        encoding.map_or(&[], |encoding| document::text_vectors(&encoding.vectors, &questions))
     }
 }
 

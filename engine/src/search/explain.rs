@@ -4,11 +4,14 @@
 //! (`operations::recall`).
 
 use crate::index::Index;
+use crate::model::importance::Importance;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction::{Step, StepRecord};
+use crate::search::score_changes::ScoreChanges;
 use crate::search::summary_rollup;
 use crate::search::types::{Breakdown, StepAmount};
+use crate::search::weights::WeightChanges;
 use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
 use std::collections::HashMap;
 
@@ -18,6 +21,10 @@ const GRAPH: &str = "graph";
 const PROJECT: &str = "project";
 /// Name of the step that lowers memories of another branch of the asking project.
 const BRANCH: &str = "branch";
+/// Name of the step that multiplies a score by the importance of the memory.
+const IMPORTANCE: &str = "importance";
+/// Name of the step that lowers older memories.
+const AGE: &str = "age";
 /// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
 /// Name of the step by which a summary takes over the score of the best memory below it.
@@ -28,12 +35,8 @@ pub(crate) struct ScoreStages<'a> {
     pub index: &'a Index,
     /// The scores including both boosts, before the roll-up.
     pub before_roll_up: &'a [ScoredSlot],
-    /// The graph boost contained in these scores, by slot.
-    pub graph_boosts: &'a HashMap<usize, f64>,
-    /// The boost for the project contained in these scores, by slot.
-    pub project_boosts: &'a HashMap<usize, f64>,
-    /// What memories of another branch lost of these scores, by slot.
-    pub branch_changes: &'a HashMap<usize, f64>,
+    /// What the boosts contained in these scores added.
+    pub changes: &'a ScoreChanges,
     /// The results.
     pub ranked: &'a [ScoredSlot],
 }
@@ -84,17 +87,23 @@ pub(crate) fn score_breakdowns(
         let at = position.get(&entry.slot).copied();
         let weight = summary_rollup::weight(stages.index, entry.slot);
         let score_before = before_roll_up.get(&entry.slot).copied().unwrap_or(0.0);
+        let ScoreChanges { graph, project, branch, weights } = stages.changes;
         let boost = |boosts: &HashMap<usize, f64>| boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
-        parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
-        parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
-        parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
+        parts.push(StepAmount { name: GRAPH, amount: boost(graph) });
+        parts.push(StepAmount { name: PROJECT, amount: boost(project) });
+        parts.push(StepAmount { name: BRANCH, amount: boost(branch) });
+        let WeightChanges { importance, recency } = weights;
+        parts.push(StepAmount { name: IMPORTANCE, amount: boost(importance) });
+        parts.push(StepAmount { name: AGE, amount: boost(recency) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });
         ScoreBreakdown {
             vector: at.and_then(|at| ranked_score(candidates[at].cosine, by_cosine[at])),
             keywords: at.and_then(|at| ranked_score(candidates[at].lexical, by_lexical[at])),
+            importance: stages.index.importance(entry.slot).map(Importance::get),
+            version: None,
             parts: parts.into_iter().filter_map(part).collect(),
         }
     };

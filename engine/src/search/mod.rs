@@ -7,8 +7,9 @@
 //! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a
 //!    large set and scores the best candidates. Both use the formulas of `ranking`.
 //! 3. `graph_boost` raises memories linked to named entities, `project_preference` those of the
-//!    asking project, `branch_preference` lowers those of another branch, `summary_rollup` gives summaries the
-//!    scores of the memories that they replace.
+//!    asking project, `branch_preference` lowers those of another branch, `weights` multiplies by importance
+//!    and age if that is configured, `summary_rollup` gives summaries the scores of the memories that they
+//!    replace.
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
@@ -28,14 +29,17 @@ pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
 pub(crate) mod repeats;
+pub(crate) mod score_changes;
 pub(crate) mod similar_results;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;
 pub(crate) mod versions;
+pub(crate) mod weights;
 
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 pub use types::{Effort, Stages};
+pub use weights::{RecencyLambda, Weights};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;
@@ -45,6 +49,7 @@ use crate::ranking::late_interaction;
 use evidence::{Evidence, EvidenceInput};
 use graph_boost::QueryEntities;
 use query::terms::named_entities;
+use score_changes::ScoreChanges;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -71,17 +76,13 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
-    let project_boosts = query.projects.apply(index, &mut scored);
-    let branch_changes =
-        query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
+    let graph = graph_boost::apply(index, mask, entities, &mut scored);
+    let boosts = ScoreChanges { graph, ..ScoreChanges::apply(index, query, &mut scored) };
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
-    let boosts = [&graph_boosts, &project_boosts, &branch_changes];
     let unboosted = results.ranked.first().map(|best| {
-        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
-        best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
+        best.score - boosts.of(best.slot) - for_length(index, encoding, length_bonus, best.slot)
     });
     let evidence =
         encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
@@ -112,9 +113,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             &explain::ScoreStages {
                 index,
                 before_roll_up: &scores_before,
-                graph_boosts: &graph_boosts,
-                project_boosts: &project_boosts,
-                branch_changes: &branch_changes,
+                changes: &boosts,
                 ranked: &results.ranked,
             },
         ),

@@ -10,6 +10,7 @@ use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::prepared::PreparedQuery;
+use crate::search::weights::Weights;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 
@@ -72,6 +73,8 @@ pub(crate) struct SearchQuery<'a> {
     pub projects: &'a ProjectPreference,
     /// The branch on which it is asked.
     pub branch: Option<&'a BranchPreference>,
+    /// How much importance and age change a score.
+    pub weights: Weights,
     /// Slots of the named entities that have a relation which the query asks for.
     pub answering: &'a [usize],
     /// The day of the query.

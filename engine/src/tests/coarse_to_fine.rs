@@ -15,7 +15,7 @@ use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
-use crate::search::{Detail, SearchQuery, SearchResults, search};
+use crate::search::{Detail, SearchQuery, SearchResults, Weights, search};
 use crate::tests::fixture::{T0, document_encoding, query_encoding};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
@@ -83,7 +83,7 @@ fn index_of(count: usize, kept: usize, has_text: impl Fn(usize) -> bool) -> Inde
             group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
             scope: if number % 9 == 0 { Scope::Global } else { Scope::Group },
             status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+            anchor: Anchor::new(Confidence::FULL, T0),
             expires_at: None,
             names: Vec::new(),
             content: content.clone(),
@@ -116,6 +116,7 @@ fn filter(visibility: &Visibility) -> Filter<'_> {
         kind: None,
         scope: None,
         min_confidence,
+        dormant_below: None,
         now: T0,
         decay: Decay::default(),
         statuses: Statuses::Recall,
@@ -138,6 +139,7 @@ fn ten_best(
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
             branch: None,
+            weights: Weights::default(),
             answering: &[],
             encoding: Some(encoding),
             fusion: Fusion::Soft,
@@ -176,9 +178,8 @@ fn coarse_to_fine_finds_padded_vectors_too() {
 #[test]
 fn the_smallest_stages_lose_little_and_the_largest_nothing() {
     let index = index(STORED);
-    let with = |stages| {
-        agreement_with(stages, &index, Effort::Exhaustive, &TEMPLATES[..5], DIMENSIONS)
-    };
+    let with =
+        |stages| agreement_with(stages, &index, Effort::Exhaustive, &TEMPLATES[..5], DIMENSIONS);
     let smallest = with(Stages { stage1_k: 500, stage2_k: 100 });
     let usual = with(Stages::default());
     let largest = with(Stages { stage1_k: 100_000, stage2_k: 10_000 });
@@ -320,6 +321,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
                 branch: None,
+                weights: Weights::default(),
                 answering: &[],
                 encoding: Some(&encoding),
                 fusion: Fusion::Soft,

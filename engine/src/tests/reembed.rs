@@ -1,6 +1,7 @@
 //! Encoding all memories again: the filling, its cursor, the change to the new set, what is kept of
 //! the earlier one, and a restart at each step.
 
+use crate::db::memories;
 use crate::db::vectors::stored;
 use crate::error::Error;
 use crate::handles::open::open;
@@ -8,6 +9,7 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::index::compaction::tests::contents;
 use crate::model::encoding::{Embedding, ModelEncoding, QueryEncoding, TextEncodings};
+use crate::model::importance::Importance;
 use crate::model::time::{DAY, Timestamp};
 use crate::model::vector_set::ModelRef;
 use crate::operations::recall::{RecallContext, prepare};
@@ -205,6 +207,15 @@ fn a_store_after_the_change_equals_one_that_had_the_new_model_from_the_start() {
     let mut fresh = TestStore::of(fresh_folder, writer, reader, T0);
     for text in TEXTS.into_iter().chain(["The kettle whistles"]) {
         store(&mut fresh, text, &["next"]);
+    }
+    // Importance stays what the vectors of the earlier model said.
+    for test_store in [&mut test_store, &mut fresh] {
+        let made_equal = test_store.writer.change(|tx, _, touched| {
+            touched.seqs = memories::seqs(tx)?;
+            let mut seqs = touched.seqs.iter();
+            seqs.try_for_each(|seq| memories::set_importance(tx, *seq, Importance::NEUTRAL))
+        });
+        made_equal.expect("the importance is set");
     }
     let index = |test_store: &TestStore| contents(&test_store.writer.shared.index());
     assert_eq!(index(&test_store), index(&fresh));

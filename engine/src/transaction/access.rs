@@ -1,14 +1,15 @@
-//! Accesses of recalls: each memory returned in full is counted, and its confidence rises, at most
-//! once an hour, and at most once a day for each session (the caller counts those).
+//! Accesses of recalls: each memory returned in full is counted, and its confidence and importance
+//! rise, at most once an hour, and at most once a day for each session (the caller counts those).
 //!
 //! Written after the reply, in batches, so that no recall waits for the writer.
 
 use crate::db::memories;
+use crate::db::memories::Raised;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
+use crate::model::importance::Importance;
 use crate::model::time::{HOUR, Timestamp};
-use loci_proto::memory::Confidence;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -57,12 +58,12 @@ impl Writer {
     ) -> Result<()> {
         self.change(|tx, shared, touched| {
             for (seq, Accesses { times, may_boost }) in accesses {
-                let boosted = if boosting == Boosting::On && *may_boost {
+                let raised = if boosting == Boosting::On && *may_boost {
                     boost(tx, shared, *seq, now)?
                 } else {
                     None
                 };
-                memories::touch(tx, *seq, *times, now, boosted)?;
+                memories::touch(tx, *seq, *times, now, raised)?;
                 touched.seqs.push(*seq);
             }
             Ok(())
@@ -70,15 +71,12 @@ impl Writer {
     }
 }
 
-/// Returns the raised confidence; `None` if the memory does not exist, or was boosted less than
+/// Returns the raised confidence and importance; `None` if the memory does not exist, or was boosted less than
 /// [`COOLDOWN`] ago.
-fn boost(
-    conn: &Connection,
-    shared: &Shared,
-    seq: i64,
-    now: Timestamp,
-) -> Result<Option<Confidence>> {
+fn boost(conn: &Connection, shared: &Shared, seq: i64, now: Timestamp) -> Result<Option<Raised>> {
     let may_boost = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
     let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| may_boost) else { return Ok(None) };
-    Ok(Some(shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST)))
+    let confidence = shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST);
+    let importance = memory.anchor.importance.unwrap_or(Importance::NEUTRAL).raised();
+    Ok(Some(Raised { confidence, importance }))
 }

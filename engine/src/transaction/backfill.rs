@@ -5,9 +5,15 @@
 use crate::db::{memories, vectors};
 use crate::error::Result;
 use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
-use crate::model::document::Document;
+use crate::model::document::{Document, text_vectors};
 use crate::model::encoding::ModelEncoding;
+use crate::model::importance::Importance;
+use crate::model::visibility::Visibility;
+use crate::search::nearest::nearest_cosine;
+use loci_proto::memory::Origin;
+use rusqlite::Connection;
 
 /// A memory that was encoded later.
 #[derive(Debug, Clone)]
@@ -56,7 +62,32 @@ impl Writer {
             vectors::delete_in(tx, *seq, &active.name)?;
             vectors::insert(tx, *seq, &active.name, &encoded.encoding)?;
             touched.vectors.push((*seq, encoded.encoding.clone()));
+            if let Some(importance) = importance(tx, shared, memory)? {
+                memories::set_importance(tx, *seq, importance)?;
+                touched.seqs.push(*seq);
+            }
             Ok(())
         })
     }
+}
+
+/// Returns the importance of a memory that was stored without a vector, compared with those that the
+/// project could see then; `None` if it has one. That of an import is what its file says.
+fn importance(
+    conn: &Connection,
+    shared: &Shared,
+    EncodedLater { seq, document, encoded }: &EncodedLater,
+) -> Result<Option<Importance>> {
+    let stored = memories::by_seq(conn, *seq)?.filter(|memory| {
+        memory.anchor.importance.is_none() && memory.provenance.origin != Some(Origin::Import)
+    });
+    let vectors = text_vectors(&encoded.encoding.vectors, &document.questions);
+    let (Some(memory), Some(vector)) = (stored, vectors.first()) else { return Ok(None) };
+    let settings = shared.settings();
+    let group = memory.group.as_ref().unwrap_or(&settings.default_group);
+    let visibility = Visibility::of_group(group, shared.isolation());
+    let index = shared.index();
+    let mut mask = index.mask(&shared.filter(&visibility, memory.created_at));
+    mask.retain(|slot| index.seq(slot) < *seq);
+    Ok(Some(Importance::of_nearest(nearest_cosine(&index, &mask, vector))))
 }

@@ -58,8 +58,15 @@ pub(crate) struct Change<'a> {
 }
 
 /// Columns that change when a memory is merely used. They do not count as a change of the row.
-const USAGE_COLUMNS: [&str; 6] =
-    ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
+const USAGE_COLUMNS: [&str; 7] = [
+    "access_count",
+    "last_accessed",
+    "boosted_at",
+    "confidence",
+    "confidence_at",
+    "updated_at",
+    "importance",
+];
 
 impl Change<'_> {
     /// Records the content of a row before it is changed or deleted. Later calls for the same row

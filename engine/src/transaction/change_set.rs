@@ -36,12 +36,15 @@ pub(crate) struct IndexUpdate {
 }
 
 impl IndexUpdate {
+    /// Returns the entry of a memory that it changes.
+    pub(crate) fn entry(&self, seq: i64) -> Option<&Entry> {
+        self.entries.iter().find(|(other, _)| *other == seq).and_then(|(_, entry)| entry.as_ref())
+    }
+
     /// Returns the new vectors of texts of one chunk, by sequence number.
     pub(crate) fn text_vectors(&self) -> impl Iterator<Item = (i64, &Embedding)> + '_ {
         self.vectors.iter().filter_map(|(seq, encoding)| {
-            let entry = self.entries.iter().find(|(other, _)| other == seq);
-            let questions = entry.and_then(|(_, entry)| entry.as_ref());
-            let questions = questions.map_or("", |entry| &entry.questions);
+            let questions = self.entry(*seq).map_or("", |entry| &entry.questions);
             match text_vectors(&encoding.vectors, questions) {
                 [vector] => Some((*seq, vector)),
                 _ => None,

@@ -87,7 +87,7 @@ fn erased(conn: &Connection) -> Result<HashSet<MemoryId>> {
 
 /// Returns a line without what changes when a memory is only used.
 fn without_usage(line: MemoryLine) -> MemoryLine {
-    MemoryLine { access_count: 0, last_accessed: None, boosted_at: None, ..line }
+    MemoryLine { access_count: 0, last_accessed: None, boosted_at: None, importance: None, ..line }
 }
 
 /// Writes lines.

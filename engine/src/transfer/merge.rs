@@ -24,6 +24,7 @@ pub(crate) fn merge(local: &MemoryLine, imported: &MemoryLine) -> MemoryLine {
         access_count: local.access_count.max(imported.access_count),
         last_accessed: local.last_accessed.max(imported.last_accessed),
         boosted_at: local.boosted_at.max(imported.boosted_at),
+        importance: local.importance.max(imported.importance),
         created_at: local.created_at.min(imported.created_at),
         ..content.clone()
     }

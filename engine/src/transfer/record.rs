@@ -6,6 +6,7 @@
 use crate::flags;
 use crate::flags::Flags;
 use crate::model::event_date;
+use crate::model::importance::Importance;
 use base64_simd::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope, Trust};
 use serde::de::{self, Visitor};
@@ -80,6 +81,9 @@ pub(crate) struct MemoryLine {
     pub last_accessed: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boosted_at: Option<i64>,
+    /// 0.7 to 1.5; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Importance>,
     pub created_at: i64,
     pub updated_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::memory::MemoryId;
 use serde::{Deserialize, Serialize};
 
 /// How one score was calculated; the sum of `parts` is the score.
@@ -14,8 +15,28 @@ pub struct ScoreBreakdown {
     /// Result of the keyword search: BM25 as a share of the ideal score, and rank. Absent if no query term occurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keywords: Option<RankedScore>,
+    /// The importance of the memory, 0.7 to 1.5, if it is known. It counts only with `retrieval.importance`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<f64>,
+    /// Which version of a fact it is; absent if there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<VersionOf>,
     /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
+}
+
+/// Which version of a fact a memory is: each was superseded by the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionOf {
+    /// The first version.
+    pub root: MemoryId,
+    /// Its number; the first is 1.
+    pub version: usize,
+    /// Whether no later version is known.
+    pub is_latest: bool,
+    /// The version that it replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<MemoryId>,
 }
 
 /// The result of one memory in one of the two searches.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the export format that this build writes. It also reads the earlier ones, from 1 on.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The version of the dump format.
 pub const DUMP_VERSION: u32 = 1;

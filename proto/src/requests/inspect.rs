@@ -101,13 +101,17 @@ pub struct MemoryDetails {
     /// Display name of the project that it was stored in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// `active`, `superseded`, `compacted`, `forgotten`, `candidate` or `rejected`.
+    /// `active`, `superseded`, `compacted`, `forgotten`, `candidate` or `rejected`; `dormant` for an active memory whose confidence fell below
+    /// `maintenance.dormant_threshold`.
     pub status: String,
     /// Current confidence, 0 to 1.
     pub confidence: Confidence,
     /// True if its confidence is below 0.1: a candidate for cleanup.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flagged: bool,
+    /// How much it differed from what was known, raised by use: 0.7 to 1.5. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<f64>,
     /// True if its confidence does not decay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
@@ -172,6 +176,12 @@ pub struct VersionChain {
     pub root: MemoryId,
     /// Version number of this memory; the first is 1.
     pub version: usize,
+    /// Whether no later version is known.
+    #[serde(default)]
+    pub is_latest: bool,
+    /// The version that this one replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<MemoryId>,
     /// The versions, oldest first; at most 50 around this one.
     pub chain: Vec<Version>,
 }

@@ -26,8 +26,8 @@ pub struct ListRequest {
     /// Only this scope.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// `active` (the default), `superseded`, `compacted`, `forgotten`, `candidate`, `rejected`, `expired`, `pinned`, `flagged` or
-    /// `all`.
+    /// `active` (the default), `superseded`, `compacted`, `forgotten`, `candidate`, `rejected`, `expired`, `pinned`, `flagged`,
+    /// `dormant` or `all`.
     #[serde(default)]
     pub status: Option<String>,
     /// Only memories with flags: their text looks like an order to a model, or disagrees with a more trusted memory.

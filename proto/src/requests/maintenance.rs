@@ -51,6 +51,9 @@ pub struct MaintenanceReply {
     pub enabled: bool,
     /// True if a user has paused maintenance.
     pub paused: bool,
+    /// Minutes without a call after which a run starts too (`maintenance.idle_minutes`); absent if that is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_minutes: Option<f64>,
     /// End of the last completed run, ISO 8601, UTC.
     pub last_run_at: Option<String>,
     /// When the next run is due; absent if runs do not start automatically.
@@ -75,6 +78,14 @@ pub struct MaintenancePlan {
     pub compacted: usize,
     /// Number of facts that would be promoted or linked.
     pub promoted: usize,
+    /// Number of forgotten memories that would be erased (`maintenance.purge_forgotten_days`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub purged: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Kind of a step.
@@ -87,6 +98,16 @@ pub enum StepKind {
     Promote,
     /// Links such episodes with an existing fact.
     Link,
+    /// Erases memories that were forgotten long ago. It cannot be undone.
+    Purge,
+}
+
+impl StepReport {
+    /// Returns whether the step erases memories.
+    #[must_use]
+    pub fn is_purge(&self) -> bool {
+        self.act == StepKind::Purge
+    }
 }
 
 /// One step of a run, planned or done.
@@ -103,7 +124,7 @@ pub struct StepReport {
     /// For `compact`: ISO week of the episodes (`2026-W05`); month (`2026-01`) or year of summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub week: Option<String>,
-    /// The episodes, oldest first.
+    /// The episodes, oldest first; for `purge` the forgotten memories, and when done those that were erased.
     pub members: Vec<MemoryId>,
     /// For `promote`: the episode whose text becomes the fact. For `link`: the existing fact.
     #[serde(default, skip_serializing_if = "Option::is_none")]

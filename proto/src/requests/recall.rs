@@ -79,6 +79,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub explain: bool,
+    /// Also dormant memories (`maintenance.dormant_threshold`). Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub include_dormant: bool,
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
@@ -183,7 +187,7 @@ pub struct RecalledMemory {
     /// Why it is not true at the time: `valid until 2026-06-30` or `valid from …`. Such results come after the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outdated: Option<String>,
-    /// `candidate` if no person has confirmed it; `rejected` if it was tried and given up; `superseded`, `compacted` or `forgotten` if a
+    /// `dormant` if its confidence fell below `maintenance.dormant_threshold`; `candidate` if no person has confirmed it; `rejected` if it was tried and given up; `superseded`, `compacted` or `forgotten` if a
     /// memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,

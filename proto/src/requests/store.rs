@@ -106,6 +106,9 @@ pub struct StoreReply {
     /// Memories that are similar in wording but do not state the same fact, or that state another value of it; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
+    /// Of these, those that state another value of the same fact. `loci review` lists them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<MemoryId>,
     /// The same memories with their first lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar_texts: Vec<MemoryPreview>,

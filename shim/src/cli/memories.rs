@@ -10,7 +10,7 @@ use loci_proto::memory::{Confidence, MemoryType, Scope};
 use loci_proto::requests::list::ListOrder;
 use serde_json::{Map, Value};
 
-const STATUSES: [&str; 10] = [
+const STATUSES: [&str; 11] = [
     "active",
     "superseded",
     "compacted",
@@ -20,6 +20,7 @@ const STATUSES: [&str; 10] = [
     "expired",
     "pinned",
     "flagged",
+    "dormant",
     "all",
 ];
 
@@ -75,6 +76,9 @@ pub struct Search {
     /// `candidate`: unconfirmed memories; `rejected`: attempts that were given up.
     #[arg(long, value_parser = ["candidate", "rejected"])]
     pub status: Option<String>,
+    /// Also memories whose confidence fell below `maintenance.dormant_threshold`.
+    #[arg(long)]
+    pub include_dormant: bool,
     /// Print complete memories instead of previews.
     #[arg(long)]
     pub full: bool,

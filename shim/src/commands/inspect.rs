@@ -147,7 +147,8 @@ fn memory_text(memory: &MemoryDetails, screen: Screen) -> String {
     row("status", format!("{}{superseded_by}{reason}", escape_line(&memory.status)));
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
     let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
-    row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
+    let importance = memory.importance.map_or_else(String::new, |i| format!(", importance {i:.2}"));
+    row("confidence", format!("{:.2}{importance}{marks}", memory.confidence.get()));
     row("stored by", stored_by(memory));
     if !memory.provenance.flags.is_empty() {
         row(

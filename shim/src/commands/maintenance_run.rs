@@ -81,7 +81,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     if json {
         print_line(to_json(&serde_json::json!({"done": done_steps}))?)?;
     } else {
-        let count = done_steps.iter().filter(|step| step.made.is_some()).count();
+        let count = done_steps.iter().filter(|step| step.made.is_some() || step.is_purge()).count();
         print_line(if done_steps.is_empty() {
             "Nothing is due".to_owned()
         } else {
@@ -129,10 +129,17 @@ fn step_text(step: &StepReport, tense: Tense) -> String {
             format!("{count} episodes in {group} into a fact for {}", step.scope.as_str())
         }
         StepKind::Link => format!("{count} episodes in {group} linked to a known fact"),
+        StepKind::Purge => {
+            format!(
+                "{} of {group} erased for good",
+                counted(count, "forgotten memory", "forgotten memories")
+            )
+        }
     };
     match (&step.made, tense) {
         (Some(id), _) => format!("  {description}: {id}"),
         (None, Tense::Planned) => format!("  {description}{}", texts_below(step)),
+        (None, Tense::Done) if step.is_purge() => format!("  {description}"),
         (None, Tense::Done) => format!("  skipped because the memories changed: {description}"),
     }
 }
@@ -158,7 +165,15 @@ fn plan_text(plan: &MaintenancePlan) -> String {
     }
     let mut lines: Vec<String> =
         plan.steps.iter().map(|step| step_text(step, Tense::Planned)).collect();
-    let summaries = plan.steps.len() - plan.promoted;
+    let is_summary = |step: &&StepReport| step.act == StepKind::Compact;
+    let summaries = plan.steps.iter().filter(is_summary).count();
+    if plan.purged > 0 {
+        let purged = counted(plan.purged, "forgotten memory", "forgotten memories");
+        lines.push(format!("{purged} would be erased, which cannot be undone"));
+    }
+    if plan.compacted + plan.promoted == 0 {
+        return lines.join("\n");
+    }
     lines.push(format!(
         "{} into {}, {}",
         counted(plan.compacted, "episode", "episodes"),

@@ -6,6 +6,7 @@ use crate::index::{QuantizedVector, Record, Row, TextFeatures};
 use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 use crate::model::entry::Entry;
+use crate::model::importance::Importance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features::TextTraits;
@@ -22,6 +23,8 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     text(out, entry.group.as_deref().unwrap_or_default());
     out.extend(entry.anchor.confidence.get().to_le_bytes());
     number(out, entry.anchor.at.0);
+    out.extend(entry.anchor.accesses.to_le_bytes());
+    out.push(Importance::byte(entry.anchor.importance));
     optional(out, entry.expires_at.map(|at| at.0));
     optional(out, entry.event_day.map(i64::from));
     number(out, entry.created_day.into());
@@ -114,8 +117,7 @@ impl RecordReader {
             *rest.variant(&Status::ALL)?,
         );
         let group = rest.text()?.to_owned();
-        let (confidence, at) =
-            (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
+        let anchor = rest.anchor()?;
         let (expires_at, event_day) = (rest.optional()?.map(Timestamp), day(rest.optional()?)?);
         let (created_day, summary) = (i32::try_from(rest.number()?).ok()?, rest.optional()?);
         let text_day = day(rest.optional()?)?;
@@ -150,7 +152,7 @@ impl RecordReader {
             group: is_set(2).then_some(group),
             scope,
             status,
-            anchor: Anchor { confidence, at, pinned: is_set(0) },
+            anchor: Anchor { pinned: is_set(0), ..anchor },
             expires_at,
             names,
             content: String::new(),
@@ -203,6 +205,15 @@ impl<'a> Unread<'a> {
 
     fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
         self.take(COUNT)?.try_into().ok()
+    }
+
+    /// Reads an anchor without whether the memory is pinned.
+    fn anchor(&mut self) -> Option<Anchor> {
+        let confidence = Confidence::new(f64::from_le_bytes(self.array()?)).ok()?;
+        let at = Timestamp(self.number()?);
+        let accesses = u16::from_le_bytes(self.array()?);
+        let importance = Importance::from_byte(self.array::<1>()?[0])?;
+        Some(Anchor { accesses, importance, ..Anchor::new(confidence, at) })
     }
 
     fn number(&mut self) -> Option<i64> {

@@ -242,6 +242,23 @@ fn a_hard_delete_removes_a_memory_from_its_summary() {
 }
 
 #[test]
+fn batch_and_topic_similarity_limit_what_one_summary_covers() {
+    let sizes = |rules: Rules| {
+        let mut test_store = store_with(rules);
+        for i in 0..12 {
+            // Cosine 0.64 within a subject, 0 between two.
+            let text = format!("Line {i} of a week");
+            episode(&mut test_store, "a", &text, MONDAY, Some(&about(i % 2, i)));
+        }
+        let steps = plan(&test_store).to_reply().steps;
+        steps.iter().map(|report| report.members.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(Rules::default()), [6, 6]);
+    assert_eq!(sizes(Rules { compaction_batch: 3, ..Rules::default() }), [3, 3, 3, 3]);
+    assert_eq!(sizes(Rules { topic_similarity: 0.0, ..Rules::default() }), [12]);
+}
+
+#[test]
 fn a_huge_week_becomes_many_bounded_steps() {
     let mut test_store = store_with(Rules::default());
     for i in 0..600 {

@@ -6,6 +6,7 @@ mod cleanup;
 mod compaction;
 mod months_and_years;
 mod promotion;
+mod purge;
 
 use crate::db::memories;
 use crate::handles::settings::Settings;
@@ -80,6 +81,9 @@ fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
         }
         Step::Promote(promotion) => {
             test_store.writer.promote(&call, promotion).expect("the fact is stored")
+        }
+        Step::Purge(purge) => {
+            test_store.writer.purge_forgotten(&call, purge).expect("the memories are erased")
         }
     }
 }

@@ -382,6 +382,7 @@ impl Recorder<'_, '_> {
             hash: &hash,
             expires_at: None,
             provenance: &provenance,
+            importance: None,
         };
         let seq = self.change.insert(&new, &TextEncodings::default())?;
         self.change.log(Operation::Import, &id, &json!({"bridge": self.scan.client.as_str()}))?;

@@ -18,14 +18,15 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::group_name;
+use crate::operations::inspect::{DORMANT, group_name};
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
-use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::explain::{ScoreBreakdown, VersionOf};
+use loci_proto::requests::inspect::VersionChain;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
 /// Maximum number of relations that are returned with an entity.
@@ -120,8 +121,10 @@ impl Reader {
             let is_own = memory.group.as_deref() == Some(context.viewer.group.id.as_str());
             let files = context.files.filter(|_| is_own);
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
+            let why = why.map(|why| self.with_version(why, &memory, &visibility)).transpose()?;
             breakdowns.push(why);
             let faded = self.is_faded(&memory, context.now);
+            let dormant = self.is_dormant(&memory, context.now).then(|| DORMANT.to_owned());
             let outdated = validity::outside(&memory.metadata, valid_at);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
             let group_id = memory.group.clone();
@@ -138,7 +141,8 @@ impl Reader {
             let group = self.other_group(group_id.as_deref(), context.viewer)?;
             let marks = RecalledMemory { older_version_of, by, flagged, group, faded, ..result };
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
-            let result = RecalledMemory { tried, matched, stale, outdated, ..result };
+            let status = dormant.or(result.status.clone());
+            let result = RecalledMemory { tried, matched, stale, outdated, status, ..result };
             results.push(if context.omits_defaults {
                 without_defaults(result, context.now)
             } else {
@@ -157,6 +161,20 @@ impl Reader {
 }
 
 impl Reader {
+    /// Adds to an explanation which version of a fact the memory is.
+    fn with_version(
+        &self,
+        why: ScoreBreakdown,
+        memory: &Memory,
+        visibility: &Visibility,
+    ) -> Result<ScoreBreakdown> {
+        let chain = self.versions(memory, visibility)?;
+        let version = chain.map(|VersionChain { root, version, is_latest, supersedes, .. }| {
+            VersionOf { root, version, is_latest, supersedes }
+        });
+        Ok(ScoreBreakdown { version, ..why })
+    }
+
     /// Returns the display name of the project of a memory, if it is not the viewer's own.
     pub(crate) fn other_group(
         &self,

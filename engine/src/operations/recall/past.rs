@@ -160,6 +160,7 @@ impl Reader {
             parsed: &text.query,
             projects: &projects,
             branch: branch.as_ref(),
+            weights: self.shared.settings().weights,
             answering: &[],
             encoding: usable_encoding(index, context.encoding)?,
             fusion: self.fusion(context),

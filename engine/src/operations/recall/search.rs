@@ -190,6 +190,7 @@ impl Reader {
             parsed: &text.query,
             projects: &projects,
             branch: branch.as_ref(),
+            weights: self.shared.settings().weights,
             answering: &answering,
             encoding,
             fusion: self.fusion(context),
@@ -283,13 +284,18 @@ impl Reader {
     }
 
     /// Returns the filter of the request. Without a minimum confidence it also admits faded
-    /// memories.
+    /// memories, and dormant ones if the request asks for them.
     pub(super) fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
         let (request, all) = (scope.request, self.all_visible(scope));
         Filter {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(all.min_confidence),
+            dormant_below: self
+                .shared
+                .settings()
+                .dormant_threshold
+                .filter(|_| scope.statuses == Statuses::Recall && !request.include_dormant),
             statuses: scope.statuses,
             ..all
         }

@@ -19,7 +19,7 @@ fn a_document_in_any_layout_imports_like_the_lines() {
         )
         .expect("the export succeeds");
     let value: Value = serde_json::from_slice(&document).expect("the export is one JSON document");
-    assert_eq!((&value["version"], &value["vectors"]), (&json!(3), &json!("test")));
+    assert_eq!((&value["version"], &value["vectors"]), (&json!(4), &json!("test")));
     let exported_lines = export(&test_store, true);
     assert_eq!(
         String::from_utf8_lossy(&document).lines().count(),

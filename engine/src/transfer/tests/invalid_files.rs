@@ -105,7 +105,7 @@ fn a_file_that_is_not_an_export_is_refused_with_a_reason() {
     assert!(refusal("{\"a\": 1}\n").contains("line 1 is not the header"));
     assert!(
         refusal("{\"loci\":\"export\",\"version\":9}\n")
-            .contains("line 1 has version 9; this loci reads versions 1 to 3")
+            .contains("line 1 has version 9; this loci reads versions 1 to 4")
     );
     assert!(refusal("{\"loci\":\"export\",\"version\":1}\n").contains("the file is truncated"));
     let truncated = &good[..good.len() - 10];

@@ -36,7 +36,7 @@ fn read_files(folder: &Path) -> String {
     let reading = read(Format::Markdown, &places, &[folder.to_path_buf()], &Policy::default())
         .expect("the files are read");
     assert!(reading.memories.is_empty() && reading.skipped.is_empty(), "{reading:?}");
-    let mut lines = vec![json!({"loci": "export", "version": 3}).to_string()];
+    let mut lines = vec![json!({"loci": "export", "version": 4}).to_string()];
     lines.extend(reading.records.iter().map(Value::to_string));
     lines.push(json!({"kind": "end", "lines": lines.len()}).to_string());
     lines.join("\n")

@@ -125,7 +125,7 @@ fn memories_are_exported_in_storage_order_with_confidence_and_its_time() {
     let text = export(&small_store(), false);
     let lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
-    assert_eq!(lines[0], json!({"loci": "export", "version": 3}));
+    assert_eq!(lines[0], json!({"loci": "export", "version": 4}));
     assert_eq!((&lines[1]["kind"], &lines[1]["id"]), (&json!("group"), &json!("shop")));
     assert_eq!(
         (&lines[2]["content"], &lines[2]["status"]),

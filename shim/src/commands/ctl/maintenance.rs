@@ -33,12 +33,17 @@ fn status_text(reply: &MaintenanceReply) -> String {
     let state = match (reply.paused, reply.enabled) {
         (true, _) => "is paused; resume it: loci ctl maintenance resume",
         (false, true) => "runs automatically while the daemon is idle",
+        (false, false) if reply.idle_minutes.is_some() => "runs on request and when idle",
         (false, false) => "runs only on request (maintenance.enabled = false)",
+    };
+    let idle = match reply.idle_minutes.filter(|_| !reply.paused) {
+        Some(minutes) => format!("\n  when idle {minutes} min without a call"),
+        None => String::new(),
     };
     let time_or =
         |time: &Option<String>, default: &str| time.clone().unwrap_or_else(|| default.to_owned());
     format!(
-        "Maintenance {state}\n  last run  {}\n  next run  {}",
+        "Maintenance {state}\n  last run  {}\n  next run  {}{idle}",
         time_or(&reply.last_run_at, "never"),
         time_or(&reply.next_run_at, "-")
     )

@@ -42,6 +42,7 @@ mod store;
 mod supersede;
 mod switches;
 mod undo;
+mod wander;
 
 use crate::interface::agents::session::Session;
 use crate::service::switches::off_by_itself;
@@ -151,6 +152,7 @@ async fn call_verb(
         Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
         Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
         Request::Diff(request) => json(&diff::handle(service, caller, request).await?),
+        Request::Wander(request) => json(&wander::handle(service, caller, request).await?),
         Request::Config(_) => json(&service.config.reply()),
         Request::List(request) => json(&list::handle(service, caller, request).await?),
         Request::Facets(request) => json(&facets::handle(service, caller, request).await?),

@@ -47,3 +47,4 @@ pub(crate) mod undo_act;
 mod undo_later;
 pub(crate) mod undo_session;
 pub(crate) mod visible_memory;
+pub(crate) mod wander;

@@ -4,6 +4,7 @@
 //! are in the reply (`operations::recall`).
 
 use loci_proto::limits;
+use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde::Serialize;
@@ -51,6 +52,31 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget:
         .saturating_sub(1);
     set_estimate(reply, of_results);
     reply.results = included;
+}
+
+/// Adds associations in order while the reply fits the budget (in tokens) and the maximum reply size.
+/// Returns the sequence numbers of those that fit.
+pub(crate) fn add_associations(
+    reply: &mut RecallReply,
+    associations: Vec<(i64, Association)>,
+    budget: usize,
+) -> Vec<i64> {
+    if associations.is_empty() {
+        return Vec::new();
+    }
+    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
+    let mut seqs = Vec::new();
+    for (seq, association) in associations {
+        reply.associations.push(association);
+        set_estimate(reply, 0);
+        if !size(reply).fits(limit) {
+            reply.associations.pop();
+            break;
+        }
+        seqs.push(seq);
+    }
+    set_estimate(reply, 0);
+    seqs
 }
 
 /// Adds the explanation of each score. It is not counted against the budget, so an explained reply

@@ -12,9 +12,10 @@
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
-//! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
+//! `associations` finds what is linked to the results; it is no part of a search. Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
 //! while the index is loading.
 
+pub(crate) mod associations;
 pub(crate) mod branch_preference;
 pub(crate) mod budget;
 pub(crate) mod coarse_to_fine;

@@ -1,6 +1,7 @@
 //! Tests of the engine's operations, one file for each behaviour, and the store that they share.
 
 mod as_of;
+mod associations;
 mod candidates;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;

@@ -45,6 +45,7 @@ pub mod supersede;
 #[cfg(test)]
 mod tests;
 pub mod undo;
+pub mod wander;
 
 use crate::error::{Code, Failure};
 use crate::mcp::arguments;
@@ -140,6 +141,8 @@ requests! {
     "review" => Review(review::ReviewRequest), people;
     /// Lists how what is known has changed between two times.
     "diff" => Diff(diff::DiffRequest), people;
+    /// Walks from memory to memory along associations.
+    "wander" => Wander(wander::WanderRequest), people;
     /// Marks memories as confirmed by a person.
     "confirm" => Confirm(confirm::ConfirmRequest), people;
     /// Hides several memories in one transaction.

@@ -15,6 +15,7 @@ use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, QueryKind, Scope, SoughtStatus};
+use crate::requests::association::Association;
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
 use schemars::JsonSchema;
@@ -79,6 +80,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub explain: bool,
+    /// Also return up to three memories linked to the results.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub associations: bool,
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
@@ -101,6 +106,9 @@ pub struct RecallReply {
     pub total_matched: usize,
     /// Size of this reply in tokens: characters of its compact JSON, divided by four.
     pub token_estimate: usize,
+    /// At most three memories that the search does not find, but that are linked to its results; only with `associations`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub associations: Vec<Association>,
     /// Requested ids that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,

@@ -5,7 +5,7 @@ use crate::requests::{
     Request, bridge, cleanup, compact, config, confirm, diff, doctor, edit, eval, export, find,
     forget, forget_many, groups, history, hook, import, incognito, injected, inspect, list,
     maintenance, move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore,
-    review, stats, store, supersede, undo,
+    review, stats, store, supersede, undo, wander,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -25,6 +25,7 @@ use crate::search::budget;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
+use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
@@ -87,6 +88,8 @@ pub(crate) struct ReplyDraft<'a> {
     /// The reply without results.
     pub reply: RecallReply,
     pub hits: Vec<Hit>,
+    /// Memories linked to the results, with their sequence numbers.
+    pub associations: Vec<(i64, Association)>,
 }
 
 impl Reader {
@@ -96,7 +99,7 @@ impl Reader {
         draft: ReplyDraft<'_>,
         context: RecallContext<'_>,
     ) -> Result<Answer> {
-        let ReplyDraft { request, group, mut reply, hits } = draft;
+        let ReplyDraft { request, group, mut reply, hits, associations } = draft;
         let settings = &self.shared.settings();
         let previews = request.summary_only;
         let default_budget =
@@ -148,10 +151,12 @@ impl Reader {
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
+        let linked = budget::add_associations(&mut reply, associations, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
-        let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
+        let mut shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
         let mut accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
         accessed.retain(|seq| !of_candidates.contains(seq));
+        shown.extend(linked);
         Ok(Answer { reply, accessed, shown })
     }
 }
@@ -172,7 +177,7 @@ impl Reader {
 
 /// Returns who stored a memory, if it was not the client of the session: most memories were, and
 /// the field costs tokens.
-fn by(provenance: &Provenance, client: Option<&str>) -> Option<String> {
+pub(crate) fn by(provenance: &Provenance, client: Option<&str>) -> Option<String> {
     let is_of_agent = matches!(provenance.origin, None | Some(Origin::Agent | Origin::Hook));
     let is_own =
         is_of_agent && provenance.client.as_deref().map(client_name) == client.map(client_name);

@@ -3,6 +3,7 @@
 //! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the
 //! reply. Not here: ranking (`crate::search`), counting accesses (`transaction::access`).
 
+pub(crate) mod associations;
 mod candidates;
 mod errors;
 mod hydrate;

@@ -41,6 +41,11 @@ pub(crate) struct SearchText {
 /// # Errors
 /// `invalid` if it has neither query nor ids, or an invalid date; `too_many` for too many ids.
 pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
+    if request.associations && request.as_of.is_some() {
+        return Err(Failure::invalid("associations", "are those of the present")
+            .hint("Leave out as_of or associations")
+            .into());
+    }
     if let Some(ids) = request.ids.take() {
         if ids.len() > limits::RECALL_IDS {
             let message =

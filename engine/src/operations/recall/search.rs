@@ -131,7 +131,9 @@ impl Reader {
             }),
             ..RecallReply::default()
         };
-        let answer = self.hydrate(ReplyDraft { request, group, reply, hits }, context);
+        let associations = self.associations(scope, Some(text), &hits)?;
+        let draft = ReplyDraft { request, group, reply, hits, associations };
+        let answer = self.hydrate(draft, context);
         if let Some(read_transaction) = read_transaction {
             read_transaction.finish()?;
         }
@@ -292,7 +294,7 @@ impl Reader {
 }
 
 /// Returns the mask of a search: of an earlier time only memories that have not changed since.
-fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
+pub(super) fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
     let mut mask = index.mask(filter);
     if !text.dates.is_open() {
         mask.retain(|slot| text.dates.admits(index.text_features(slot).day));

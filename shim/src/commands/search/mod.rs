@@ -7,6 +7,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{print_as_of, print_json};
 use crate::commands::row_details::RowDetails;
+use crate::commands::wander::association_rows;
 use crate::output::{
     DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
     print_note,
@@ -30,6 +31,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
         "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
         "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
+        "associations": args.associations.then_some(true),
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -38,7 +40,8 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     }
     let reply: RecallReply = raw_reply.parse()?;
     print_as_of(reply.as_of.as_ref());
-    let ids = reply.results.iter().map(|result| &result.id);
+    let linked = reply.associations.iter().map(|association| &association.id);
+    let ids = reply.results.iter().map(|result| &result.id).chain(linked);
     let found = RowDetails::fetch_as_of(client, ids, args.as_of.as_deref()).await?;
     let rows = Rows {
         terms: Terms::of_query(&query),
@@ -56,6 +59,10 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .unwrap_or_default();
     let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
     print_line(format!("{warning}{results}{}{breakdown}", footer(&reply, args.limit)))?;
+    if !reply.associations.is_empty() {
+        let linked = association_rows(&found, &reply.associations);
+        print_line(format!("\nLinked to them\n{}", rows.text(&linked).trim_end()))?;
+    }
     if shown.iter().any(MemoryRow::has_derived_day) {
         print_line(DERIVED_DAY)?;
     }

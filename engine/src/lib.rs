@@ -16,6 +16,7 @@
 
 pub mod backups;
 pub mod bridge;
+mod clustering;
 mod database_files;
 mod db;
 pub mod duplicate;

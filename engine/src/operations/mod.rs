@@ -42,6 +42,7 @@ pub(crate) mod store_similar;
 pub(crate) mod store_texts;
 pub(crate) mod supersede;
 pub mod switches;
+pub(crate) mod topics;
 pub(crate) mod undo;
 pub(crate) mod undo_act;
 mod undo_later;

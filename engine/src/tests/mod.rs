@@ -36,6 +36,7 @@ pub(crate) mod snapshot;
 mod state_machine;
 pub(crate) mod store;
 mod supersede;
+mod topics;
 mod trust;
 mod trust_of_changes;
 pub(crate) mod undo;

@@ -18,6 +18,7 @@ use crate::memory::{Confidence, MemoryId, MemoryType, QueryKind, Scope, SoughtSt
 use crate::requests::association::Association;
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
+use crate::requests::topics::ResultCluster;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -84,6 +85,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub associations: bool,
+    /// Also say which results are about the same.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub cluster: bool,
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
@@ -109,6 +114,9 @@ pub struct RecallReply {
     /// At most three memories that the search does not find, but that are linked to its results; only with `associations`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub associations: Vec<Association>,
+    /// The results by what they are about, the group of the best result first; only with `cluster`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ResultCluster>,
     /// Requested ids that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,

@@ -1,7 +1,10 @@
 //! The arguments of the commands that show what no search asks for. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::memories::{Format, Project};
+use crate::cli::values::memory_type_parser;
 use clap::Args;
+use loci_proto::group::GroupName;
+use loci_proto::memory::MemoryType;
 
 /// `loci wander`
 #[derive(Debug, Args)]
@@ -18,6 +21,23 @@ pub struct Wander {
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub project: Project,
+    #[expect(missing_docs, reason = "flattened")]
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// `loci topics`
+#[derive(Debug, Args)]
+pub struct Topics {
+    /// Only memories of this type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
+    pub kind: Option<MemoryType>,
+    /// Only memories stored in this project; default: all that are visible in the project of the working directory.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<GroupName>,
+    /// Number of topics, 1 to 50; default: by the number of memories.
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
+    pub count: Option<u8>,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,

@@ -81,6 +81,9 @@ pub struct Search {
     /// Print a score breakdown; implies `--dry-run`.
     #[arg(long)]
     pub explain: bool,
+    /// Also print which results are about the same.
+    #[arg(long, conflicts_with = "as_of")]
+    pub cluster: bool,
     /// Also print up to three memories that are linked to the results.
     #[arg(long, conflicts_with = "as_of")]
     pub associations: bool,

@@ -27,6 +27,7 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
 use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::topics::ResultCluster;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
 
 /// Maximum number of relations that are returned with an entity.
@@ -90,6 +91,8 @@ pub(crate) struct ReplyDraft<'a> {
     pub hits: Vec<Hit>,
     /// Memories linked to the results, with their sequence numbers.
     pub associations: Vec<(i64, Association)>,
+    /// Which results are about the same.
+    pub clusters: Vec<ResultCluster>,
 }
 
 impl Reader {
@@ -99,7 +102,7 @@ impl Reader {
         draft: ReplyDraft<'_>,
         context: RecallContext<'_>,
     ) -> Result<Answer> {
-        let ReplyDraft { request, group, mut reply, hits, associations } = draft;
+        let ReplyDraft { request, group, mut reply, hits, associations, clusters } = draft;
         let settings = &self.shared.settings();
         let previews = request.summary_only;
         let default_budget =
@@ -151,6 +154,7 @@ impl Reader {
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
+        budget::add_clusters(&mut reply, clusters, token_budget);
         let linked = budget::add_associations(&mut reply, associations, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
         let mut shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();

@@ -54,7 +54,8 @@ impl Reader {
         let scope =
             Scope { request, context, group, visibility: &visibility, statuses: Statuses::Active };
         let associations = self.associations(scope, None, &hits)?;
-        self.hydrate(ReplyDraft { request, group, reply, hits, associations }, context)
+        let clusters = self.clusters(scope, &hits);
+        self.hydrate(ReplyDraft { request, group, reply, hits, associations, clusters }, context)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod associations;
 mod candidates;
+mod clusters;
 mod errors;
 mod hydrate;
 mod ids;

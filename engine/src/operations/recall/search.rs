@@ -132,7 +132,8 @@ impl Reader {
             ..RecallReply::default()
         };
         let associations = self.associations(scope, Some(text), &hits)?;
-        let draft = ReplyDraft { request, group, reply, hits, associations };
+        let clusters = self.clusters(scope, &hits);
+        let draft = ReplyDraft { request, group, reply, hits, associations, clusters };
         let answer = self.hydrate(draft, context);
         if let Some(read_transaction) = read_transaction {
             read_transaction.finish()?;

@@ -121,6 +121,11 @@ pub(crate) fn explain(
     }
 }
 
+/// Counts the tokens of a reply that was changed.
+pub(crate) fn count_again(reply: &mut RecallReply) {
+    set_estimate(reply, 0);
+}
+
 /// Sets the token estimate of the reply; `pending` is the number of characters that are added
 /// later.
 fn set_estimate(reply: &mut RecallReply, pending: usize) {

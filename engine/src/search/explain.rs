@@ -96,6 +96,7 @@ pub(crate) fn score_breakdowns(
             vector: at.and_then(|at| ranked_score(candidates[at].cosine, by_cosine[at])),
             keywords: at.and_then(|at| ranked_score(candidates[at].lexical, by_lexical[at])),
             parts: parts.into_iter().filter_map(part).collect(),
+            ..ScoreBreakdown::default()
         }
     };
     stages.ranked.iter().map(breakdown).collect()

@@ -16,6 +16,18 @@ pub struct ScoreBreakdown {
     pub keywords: Option<RankedScore>,
     /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
+    /// What the memory is: `stored`, `summary` of other memories, `promoted` from episodes, or `candidate`.
+    #[serde(default)]
+    pub level: String,
+    /// Which search found it: `vector`, `keywords`, `both`, or `links` (neighbours, an error, a summary's members).
+    #[serde(default)]
+    pub source: String,
+    /// True if nothing replaces it and no result states a newer value.
+    #[serde(default)]
+    pub is_latest: bool,
+    /// How often it was returned in full or stored again.
+    #[serde(default)]
+    pub access_count: i64,
 }
 
 /// The result of one memory in one of the two searches.
@@ -64,4 +76,7 @@ pub struct RecallExplanation {
     pub over_limit: usize,
     /// Of the remaining memories, those omitted because of the token budget.
     pub cut_by_budget: usize,
+    /// Time in the daemon in microseconds, with the encoding of the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<u64>,
 }

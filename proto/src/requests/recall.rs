@@ -62,6 +62,14 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub min_confidence: Option<Confidence>,
+    /// Only with this `category` in the metadata: `preference`, `decision`, `project_state`, `fact` or any other.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub category: Option<String>,
+    /// Only with this `subject` in the metadata.
+    #[serde(default)]
+    #[schemars(description = "")]
+    pub subject: Option<String>,
     /// First date or time (RFC 3339), inclusive.
     #[serde(default)]
     #[schemars(description = "")]

@@ -57,6 +57,12 @@ pub struct Search {
     /// Maximum number of results, 1 to 20.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub limit: Option<u8>,
+    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
+    /// Only memories about this subject: `subject` of their metadata.
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
     /// Minimum confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub min_confidence: Option<Confidence>,
@@ -116,6 +122,12 @@ pub struct List {
     /// Only memories whose text contains this; case-insensitive.
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
+    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
+    /// Only memories about this subject: `subject` of their metadata.
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
     /// Only memories at least this old, for example 90d.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub older: Option<i64>,

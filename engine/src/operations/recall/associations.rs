@@ -59,7 +59,7 @@ impl Reader {
         let path = index.mask(&visible);
         let admitted = text.map(|text| {
             let filter = Filter { statuses: Statuses::Active, ..self.filter(scope) };
-            mask(&index, &filter, text, None)
+            mask(&index, &filter, text, None, scope)
         });
         let encoding = usable_encoding(&index, scope.context.encoding)?;
         let query = encoding.map(|encoding| QuantizedVector::from(&encoding.vector));

@@ -5,6 +5,7 @@
 
 use crate::Reader;
 use crate::db::memories::MemoryReader;
+use crate::db::memory_row::is_true;
 use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::candidate::given_reason;
@@ -22,6 +23,7 @@ use crate::operations::inspect::group_name;
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
+use crate::search::types::MATCH_COSINE;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
@@ -126,7 +128,7 @@ impl Reader {
             let is_own = memory.group.as_deref() == Some(context.viewer.group.id.as_str());
             let files = context.files.filter(|_| is_own);
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
-            breakdowns.push(why);
+            breakdowns.push(why.map(|why| traced(why, &memory, older_version_of.is_none())));
             let faded = self.is_faded(&memory, context.now);
             let outdated = validity::outside(&memory.metadata, valid_at);
             let event_date_derived = event_date::derived(&memory.content, &memory.metadata);
@@ -186,6 +188,31 @@ pub(crate) fn by(provenance: &Provenance, client: Option<&str>) -> Option<String
     let is_own =
         is_of_agent && provenance.client.as_deref().map(client_name) == client.map(client_name);
     if is_own { None } else { provenance.source() }
+}
+
+/// Adds to the breakdown of a score what the memory is, and which search found it.
+fn traced(why: ScoreBreakdown, memory: &Memory, is_newest_result: bool) -> ScoreBreakdown {
+    let level = match memory.status {
+        Status::Candidate => "candidate",
+        _ if is_true(&memory.metadata, "summary") => "summary",
+        _ if is_true(&memory.metadata, "promoted") => "promoted",
+        _ => "stored",
+    };
+    let by_vector = why.vector.is_some_and(|vector| vector.score >= f64::from(MATCH_COSINE));
+    let by_keywords = why.keywords.is_some_and(|keywords| keywords.score > 0.0);
+    let source = match (by_vector, by_keywords) {
+        (true, true) => "both",
+        (true, false) => "vector",
+        (false, true) => "keywords",
+        (false, false) => "links",
+    };
+    ScoreBreakdown {
+        level: level.to_owned(),
+        source: source.to_owned(),
+        is_latest: is_newest_result && memory.superseded_by.is_none(),
+        access_count: memory.access_count,
+        ..why
+    }
 }
 
 /// Returns previews of the memories whose score a summary took over.

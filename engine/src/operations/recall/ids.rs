@@ -51,8 +51,14 @@ impl Reader {
             }
             _ => None,
         };
-        let scope =
-            Scope { request, context, group, visibility: &visibility, statuses: Statuses::Active };
+        let scope = Scope {
+            request,
+            context,
+            group,
+            visibility: &visibility,
+            statuses: Statuses::Active,
+            selected: None,
+        };
         let associations = self.associations(scope, None, &hits)?;
         let clusters = self.clusters(scope, &hits);
         self.hydrate(ReplyDraft { request, group, reply, hits, associations, clusters }, context)

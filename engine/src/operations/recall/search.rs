@@ -7,6 +7,7 @@ use crate::Reader;
 use crate::db::connection;
 use crate::db::groups;
 use crate::db::memories;
+use crate::db::metadata;
 use crate::db::memories::MemoryReader;
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
@@ -14,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
 use crate::model::past::Past;
+use crate::model::statement_filter;
+use crate::model::statement_filter::StatementFilter;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
@@ -36,6 +39,8 @@ use loci_proto::group::Group;
 use loci_proto::memory::SoughtStatus;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The results of the index, before rows are read.
 #[derive(Default)]
@@ -64,6 +69,15 @@ pub(super) struct Scope<'a> {
     pub group: &'a Group,
     pub visibility: &'a Visibility,
     pub statuses: Statuses,
+    /// The memories that the call selects by their metadata; `None` if it does not.
+    pub selected: Option<&'a HashSet<i64>>,
+}
+
+impl Scope<'_> {
+    /// Returns whether the call's filter of metadata selects a memory.
+    pub(super) fn selects(&self, seq: i64) -> bool {
+        self.selected.is_none_or(|selected| selected.contains(&seq))
+    }
 }
 
 impl Reader {
@@ -81,7 +95,15 @@ impl Reader {
             Some(SoughtStatus::Candidate) => Statuses::Candidate,
             Some(SoughtStatus::Rejected) => Statuses::Rejected,
         };
-        let scope = Scope { request, context, group, visibility: &visibility, statuses };
+        let selected = self.selected(request)?;
+        let scope = Scope {
+            request,
+            context,
+            group,
+            visibility: &visibility,
+            statuses,
+            selected: selected.as_ref(),
+        };
         let limit = self.limit(request);
         let mut found = self.find_at_time(scope, text, limit)?;
         let degraded = match found.unencoded {
@@ -179,7 +201,7 @@ impl Reader {
         };
         let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
         let past = self.past.as_ref().filter(|_| !by_fallback);
-        let mask = mask(index, &filter, text, past);
+        let mask = mask(index, &filter, text, past, scope);
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
@@ -229,6 +251,15 @@ impl Reader {
             explained,
             limits: PastLimits::default(),
         })
+    }
+
+    /// Returns the memories with the category and the subject of the request; `None` if it names
+    /// neither.
+    fn selected(&self, request: &RecallRequest) -> Result<Option<HashSet<i64>>> {
+        let (category, subject) = (request.category.as_deref(), request.subject.as_deref());
+        let Some(filter) = StatementFilter::new(category, subject)? else { return Ok(None) };
+        let accepts = |fields: &Map<String, Value>| filter.admits(fields);
+        Ok(Some(metadata::seqs_with(&self.conn, &statement_filter::FIELDS, accepts)?))
     }
 
     /// Returns the projects that a query may name.
@@ -295,8 +326,17 @@ impl Reader {
 }
 
 /// Returns the mask of a search: of an earlier time only memories that have not changed since.
-pub(super) fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
+pub(super) fn mask(
+    index: &Index,
+    filter: &Filter<'_>,
+    text: &SearchText,
+    past: Option<&Past>,
+    scope: Scope<'_>,
+) -> Mask {
     let mut mask = index.mask(filter);
+    if scope.selected.is_some() {
+        mask.retain(|slot| scope.selects(index.seq(slot)));
+    }
     if !text.dates.is_open() {
         mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
     }

@@ -30,7 +30,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let query = text::read_argument(args.query.join(" "))?;
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
-        "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
+        "min_confidence": args.min_confidence, "category": args.category, "subject": args.subject, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
         "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
         "cluster": args.cluster.then_some(true), "associations": args.associations.then_some(true),
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),

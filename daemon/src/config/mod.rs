@@ -111,6 +111,8 @@ pub struct Retrieval {
     pub vector_weight: f64,
     /// The constant of `rrf`, at least 1.
     pub rrf_k: f64,
+    /// Whether the kind of a query decides how much is returned, where the call says nothing.
+    pub query_kinds: bool,
     /// Cosine above which two texts may state the same fact, 0 to 1.
     pub dedup_threshold: f64,
 }
@@ -231,6 +233,7 @@ impl Default for Retrieval {
             fusion: "soft".to_owned(),
             vector_weight: 0.5,
             rrf_k: 60.0,
+            query_kinds: settings.query_kinds,
             dedup_threshold: settings.dedup_threshold,
         }
     }
@@ -412,6 +415,7 @@ impl Config {
         Settings {
             fusion,
             dedup_threshold: r.dedup_threshold,
+            query_kinds: r.query_kinds,
             default_max_results: count(r.default_max_results),
             preload_token_budget: count(r.preload_token_budget),
             recall_token_budget: count(r.recall_token_budget),

@@ -116,8 +116,8 @@ fn may_name(word: &str) -> bool {
 mod tests {
     use super::*;
     use crate::index::{Filter, Statuses};
-    use crate::model::entry::Entry;
     use crate::model::decay::Decay;
+    use crate::model::entry::Entry;
     use crate::model::visibility::{Isolation, Visibility};
     use crate::tests::fixture::T0;
     use loci_proto::memory::Confidence;
@@ -134,7 +134,11 @@ mod tests {
     fn index() -> (Index, Mask) {
         let mut index = Index::default();
         for (seq, content) in (1..).zip(TEXTS) {
-            let entry = Entry { content: content.to_owned(), group: Some("a".to_owned()), ..Entry::bare(seq) };
+            let entry = Entry {
+                content: content.to_owned(),
+                group: Some("a".to_owned()),
+                ..Entry::bare(seq)
+            };
             index.put(entry);
         }
         let visibility = Visibility::of_group("a", Isolation::default());

@@ -20,11 +20,16 @@ pub(crate) fn seqs_with(
     let mut statement = conn.prepare_cached(&sql)?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, metadata(row, 2)?));
     let mut found = HashSet::new();
-    damage::reading(conn, Source::memories(0, 1)).each(&mut statement, [], read, |(seq, metadata)| {
-        if accepts(&metadata) {
-            found.insert(seq);
-        }
-        Ok(())
-    })?;
+    damage::reading(conn, Source::memories(0, 1)).each(
+        &mut statement,
+        [],
+        read,
+        |(seq, metadata)| {
+            if accepts(&metadata) {
+                found.insert(seq);
+            }
+            Ok(())
+        },
+    )?;
     Ok(found)
 }

@@ -21,6 +21,9 @@ pub struct Settings {
     pub dedup_threshold: f64,
     /// Maximum results of a recall that gives no `max_results`.
     pub default_max_results: usize,
+    /// Whether the kind of a query decides how many results are returned and what is searched, where
+    /// the call says nothing.
+    pub query_kinds: bool,
     /// Token budget of a reply with previews, if the call gives none.
     pub preload_token_budget: usize,
     /// Token budget of a reply with full texts, if the call gives none.
@@ -130,6 +133,7 @@ impl Settings {
             fusion: Fusion::default(),
             dedup_threshold: 0.92,
             default_max_results: 5,
+            query_kinds: false,
             preload_token_budget: 2000,
             recall_token_budget: 4000,
             decay: Decay::default(),

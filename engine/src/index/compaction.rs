@@ -272,6 +272,7 @@ pub(crate) mod tests {
             {
                 let parsed = ParsedQuery::new("Where is the kettle of Anna");
                 let query = SearchQuery {
+                    follows_links: true,
                     parsed: &parsed,
                     projects: &ProjectPreference::default(),
                     branch: None,

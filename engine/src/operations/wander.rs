@@ -6,7 +6,7 @@
 use crate::db::memories;
 use crate::error::{Result, not_found};
 use crate::handles::reader::Reader;
-use crate::index::{Filter, Index, QuantizedVector, Row, Statuses};
+use crate::index::{Filter, QuantizedVector, Row, Statuses};
 use crate::model::actor::Viewer;
 use crate::model::time::{self, Timestamp};
 use crate::model::visibility::Visibility;
@@ -129,8 +129,6 @@ fn start_of_day(around: Surroundings<'_>, group: &str, day: i32) -> Option<usize
         let number = hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         usize::try_from(number % count).ok().map(|at| slots[at])
     };
-    let leads_on = |slot: &usize| {
-        next_step(around, None, *slot, &HashSet::from([*slot])).is_some()
-    };
+    let leads_on = |slot: &usize| next_step(around, None, *slot, &HashSet::from([*slot])).is_some();
     (0..TRIED_STARTS).filter_map(choice).find(leads_on).or_else(|| choice(0))
 }

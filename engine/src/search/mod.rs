@@ -46,6 +46,7 @@ use crate::ranking::late_interaction;
 use evidence::{Evidence, EvidenceInput};
 use graph_boost::QueryEntities;
 use query::terms::named_entities;
+use std::collections::HashMap;
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -72,7 +73,11 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let graph_boosts = graph_boost::apply(index, mask, entities, &mut scored);
+    let graph_boosts = if query.follows_links {
+        graph_boost::apply(index, mask, entities, &mut scored)
+    } else {
+        HashMap::new()
+    };
     let project_boosts = query.projects.apply(index, &mut scored);
     let branch_changes =
         query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();

@@ -62,6 +62,8 @@ pub(crate) struct SearchQuery<'a> {
     pub today: i32,
     /// Number of results wanted.
     pub limit: usize,
+    /// Whether links to entities raise a memory.
+    pub follows_links: bool,
     /// How much of a large store is scored in full.
     pub effort: Effort,
     /// Whether the steps of each score are recorded.

@@ -60,7 +60,8 @@ fn memories_of_the_same_day_and_neighbours_are_associations_if_they_are_related(
     let on_day = json!({"content": "Kilo of flour bought", "type": "episodic", "metadata": {"event_date": "2026-02-05"}});
     let on_day = test_store.store("a", on_day, Some(&between_axes(1, 40, 0.6))).id;
     let found = associations(&test_store);
-    let of_day = found.iter().find(|found| found.why == AssociationLink::Time).expect("it is found");
+    let of_day =
+        found.iter().find(|found| found.why == AssociationLink::Time).expect("it is found");
     assert_eq!((&of_day.id, of_day.day.as_deref()), (&on_day, Some("2026-02-05")));
     assert!(found.iter().all(|found| found.id != by_day), "it is of another day: {found:?}");
     assert_eq!(associations(&test_store), found, "the same again");
@@ -73,7 +74,8 @@ fn store_moves(test_store: &mut TestStore) -> MemoryId {
         test_store.store("a", arguments, Some(&axis(number))).id
     };
     let (anna, piotr) = (entity(test_store, "Anna", 50), entity(test_store, "Piotr", 51));
-    let moved = json!({"content": "Piotr has moved to Gdynia", "type": "semantic", "scope": "group"});
+    let moved =
+        json!({"content": "Piotr has moved to Gdynia", "type": "semantic", "scope": "group"});
     let moved = test_store.store("a", moved, Some(&axis(52))).id;
     let relation = json!({"subject_id": anna, "predicate": "reports_to", "object_id": piotr});
     test_store.relate("a", relation).expect("the relation is stored");
@@ -90,7 +92,10 @@ fn a_walk_over_relations_says_by_which_entities() {
     let moved = store_moves(&mut test_store);
     let found = associations(&test_store);
     let found = found.iter().find(|found| found.id == moved).expect("the memory is linked");
-    assert_eq!((found.why, found.via.as_slice()), (AssociationLink::Graph, &["Anna".to_owned(), "Piotr".to_owned()][..]));
+    assert_eq!(
+        (found.why, found.via.as_slice()),
+        (AssociationLink::Graph, &["Anna".to_owned(), "Piotr".to_owned()][..])
+    );
     assert!((found.score - 0.7).abs() < 1e-3, "{}", found.score);
 }
 
@@ -115,7 +120,8 @@ fn associations_begin_also_at_memories_shown_by_id_and_pass_the_filters_of_a_sea
     let ids = json!({"ids": [moved], "associations": true});
     let found = test_store.recall("a", ids, None).reply.associations;
     assert!(found.iter().all(|found| found.from == moved) && !found.is_empty(), "{found:?}");
-    let episodic = json!({"query": "kettle", "max_results": 1, "associations": true, "type": "episodic"});
+    let episodic =
+        json!({"query": "kettle", "max_results": 1, "associations": true, "type": "episodic"});
     let found = test_store.recall("a", episodic, Some(&axis(0))).reply.associations;
     assert!(found.iter().all(|found| found.id != moved), "{found:?}");
 }
@@ -205,7 +211,8 @@ fn an_invalid_walk_is_refused_with_its_field() {
         (json!({"date": "yesterday"}), "invalid: date"),
         (json!({"start": "01953a2b-7c1e-7000-8000-0123456789ab"}), "not_found: start"),
     ] {
-        let walk = test_store.reader.wander(&parse(arguments), (&named("a")).into(), test_store.now);
+        let walk =
+            test_store.reader.wander(&parse(arguments), (&named("a")).into(), test_store.now);
         let error = refusal(walk);
         assert!(error.starts_with(field), "{error}");
     }

@@ -120,6 +120,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
         index,
         &mask,
         &SearchQuery {
+            follows_links: true,
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
             branch: None,
@@ -262,6 +263,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         let parsed = ParsedQuery::new(&text);
         let run = |detail| {
             let query = SearchQuery {
+                follows_links: true,
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
                 branch: None,

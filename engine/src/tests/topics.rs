@@ -88,7 +88,8 @@ fn memories_without_a_vector_are_counted_and_in_no_topic() {
 fn results_of_a_recall_are_grouped_by_what_they_are_about() {
     let mut test_store = TestStore::new();
     store_two_topics(&mut test_store, "a");
-    let query = |cluster: bool| json!({"query": "deployment garden", "max_results": 9, "cluster": cluster});
+    let query =
+        |cluster: bool| json!({"query": "deployment garden", "max_results": 9, "cluster": cluster});
     let plain = test_store.recall("a", query(false), Some(&between_axes(0, 1, 0.8))).reply;
     assert!(plain.clusters.is_empty());
     let reply = test_store.recall("a", query(true), Some(&between_axes(0, 1, 0.8))).reply;
@@ -109,6 +110,7 @@ fn results_of_a_recall_are_grouped_by_what_they_are_about() {
     small["token_budget"] = json!(reply.token_estimate - 1);
     let small = test_store.recall("a", small, Some(&between_axes(0, 1, 0.8))).reply;
     assert!(small.clusters.is_empty() && small.results == reply.results, "no room is left");
-    let nothing = test_store.recall("a", json!({"query": "zzz", "cluster": true}), Some(&axis(300)));
+    let nothing =
+        test_store.recall("a", json!({"query": "zzz", "cluster": true}), Some(&axis(300)));
     assert!(nothing.reply.clusters.is_empty());
 }

@@ -53,6 +53,9 @@ pub struct ScorePart {
 pub struct RecallExplanation {
     /// The ranking: `soft`, `weighted`, `rrf`, or `keywords` if only the keyword search ran.
     pub ranking: String,
+    /// The kind of the query: `profile`, `aggregation`, `temporal`, `complex` or `simple`; only with `retrieval.query_kinds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_kind: Option<String>,
     /// How likely the best results answer the query, 0 to 1; below a limit the reply says `weak`. Absent for `weighted`, `rrf` and
     /// `keywords`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,7 +34,10 @@ pub async fn run(client: &VerbClient, args: Topics) -> Result<(), Problem> {
         print_line(format!("\n{} {topics} of {} {memories}", reply.topics.len(), reply.grouped))?;
     }
     if reply.without_vector > 0 {
-        let text = format!("Memories in no topic, since they wait for the model: {}", reply.without_vector);
+        let text = format!(
+            "Memories in no topic, since they wait for the model: {}",
+            reply.without_vector
+        );
         print_note("Note:", &text);
     }
     Ok(())

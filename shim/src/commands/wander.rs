@@ -29,8 +29,7 @@ pub async fn run(client: &VerbClient, args: Wander) -> Result<(), Problem> {
             None => Some(by_query(client, &words.join(" "), group.as_ref()).await?),
         },
     };
-    let request =
-        WanderRequest { start, date: args.date, steps: Some(args.steps.into()), group };
+    let request = WanderRequest { start, date: args.date, steps: Some(args.steps.into()), group };
     let raw_reply = client.call_raw("wander", &request).await?;
     if args.format.json {
         return print_json(&raw_reply);

@@ -9,11 +9,13 @@ use crate::error::Result;
 use crate::index::{Filter, Index, QuantizedVector, Statuses};
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
+use crate::operations::recall::RecallContext;
 use crate::operations::recall::hydrate::{Hit, by};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::search::{Scope, mask, usable_encoding};
-use crate::operations::recall::RecallContext;
-use crate::search::associations::{Associated, Link, MAX_SOURCES, Source, Surroundings, associations};
+use crate::search::associations::{
+    Associated, Link, MAX_SOURCES, Source, Surroundings, associations,
+};
 use crate::search::budget;
 use loci_proto::requests::association::{Association, AssociationLink};
 use serde_json::Value;

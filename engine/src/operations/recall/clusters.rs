@@ -25,8 +25,7 @@ impl Reader {
                 Some((hit, index.slot(seq)?, index.direction(seq)?))
             })
             .collect();
-        let points: Vec<Embedding> =
-            with_vectors.iter().map(|(.., point)| point.clone()).collect();
+        let points: Vec<Embedding> = with_vectors.iter().map(|(.., point)| point.clone()).collect();
         let clusters = k_means::k_means(&points, k_means::groups_of(points.len()));
         let mut found = Vec::new();
         for number in 0..clusters.centres.len() {

@@ -29,8 +29,8 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
 use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::ScoreBreakdown;
-use loci_proto::requests::topics::ResultCluster;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
+use loci_proto::requests::topics::ResultCluster;
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;

@@ -58,6 +58,7 @@ impl Reader {
             visibility: &visibility,
             statuses: Statuses::Active,
             selected: None,
+            kind: None,
         };
         let associations = self.associations(scope, None, &hits)?;
         let clusters = self.clusters(scope, &hits);

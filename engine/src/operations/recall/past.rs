@@ -169,6 +169,7 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit: index.len(),
+            follows_links: true,
             effort: self.shared.settings().effort,
             detail: Detail::Scores,
         };

@@ -44,7 +44,7 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
     if request.as_of.is_some() {
         let asked = [("associations", request.associations), ("cluster", request.cluster)];
         if let Some((field, _)) = asked.iter().find(|(_, asked)| *asked) {
-            return Err(Failure::invalid(field, "works on the present alone")
+            return Err(Failure::invalid(*field, "works on the present alone")
                 .hint("Leave out as_of")
                 .into());
         }

@@ -7,8 +7,8 @@ use crate::Reader;
 use crate::db::connection;
 use crate::db::groups;
 use crate::db::memories;
-use crate::db::metadata;
 use crate::db::memories::MemoryReader;
+use crate::db::metadata;
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
@@ -28,6 +28,7 @@ use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
+use crate::search::query::kind::Kind;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::terms::named_entities;
 use crate::search::similar_results::similar_results;
@@ -71,6 +72,8 @@ pub(super) struct Scope<'a> {
     pub statuses: Statuses,
     /// The memories that the call selects by their metadata; `None` if it does not.
     pub selected: Option<&'a HashSet<i64>>,
+    /// The kind of the query, if kinds count.
+    pub kind: Option<Kind>,
 }
 
 impl Scope<'_> {
@@ -103,8 +106,10 @@ impl Reader {
             visibility: &visibility,
             statuses,
             selected: selected.as_ref(),
+            kind: (self.shared.settings().query_kinds)
+                .then(|| Kind::of(&text.query, context.now.day())),
         };
-        let limit = self.limit(request);
+        let limit = self.limit(scope);
         let mut found = self.find_at_time(scope, text, limit)?;
         let degraded = match found.unencoded {
             _ if found.by_fallback => Some(fallback::degraded(context.degraded)),
@@ -177,8 +182,11 @@ impl Reader {
         context.fusion.unwrap_or(self.shared.settings().fusion)
     }
 
-    pub(super) fn limit(&self, request: &RecallRequest) -> usize {
-        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    /// Returns how many results are returned: as the call says, else by the kind of the query.
+    pub(super) fn limit(&self, scope: Scope<'_>) -> usize {
+        let configured = self.shared.settings().default_max_results;
+        let by_kind = || scope.kind.map_or(configured, |kind| kind.max_results(configured));
+        scope.request.max_results.map_or_else(by_kind, MaxResults::get)
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
@@ -216,6 +224,8 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit,
+            // A call that names its ranking gets all of it.
+            follows_links: context.fusion.is_some() || scope.kind.is_none_or(Kind::uses_graph),
             effort: self.shared.settings().effort,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
@@ -232,6 +242,7 @@ impl Reader {
             breakdowns = Some(explanation.score_breakdowns);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
+                query_kind: scope.kind.map(|kind| kind.name().to_owned()),
                 fit: explanation.evidence.map(|evidence| evidence.fit()),
                 evidence: explanation.evidence.map(Evidence::named).unwrap_or_default(),
                 in_store,

@@ -6,7 +6,7 @@
 
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::parse::tokens;
-use crate::text::dates::names_time;
+use crate::text::dates::DateReferences;
 use loci_proto::limits;
 
 /// Content words from which a query is complex.
@@ -25,8 +25,17 @@ const PROFILE: [&str; 9] = [
 ];
 /// Words that ask for many memories at once.
 const AGGREGATION: [&str; 11] = [
-    "all", "every", "each", "list", "count", "total", "summarise", "summarize", "overview",
-    "everything", "everyone",
+    "all",
+    "every",
+    "each",
+    "list",
+    "count",
+    "total",
+    "summarise",
+    "summarize",
+    "overview",
+    "everything",
+    "everyone",
 ];
 /// Beginnings that ask for a number or a list.
 const COUNTING: [&str; 5] = ["how many", "how often", "what are", "which of", "what kinds"];
@@ -53,7 +62,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Returns the kind of a query; the first in the order of the variants that fits.
-    pub(crate) fn of(query: &ParsedQuery) -> Self {
+    pub(crate) fn of(query: &ParsedQuery, today: i32) -> Self {
         let words: Vec<String> = tokens(&query.text).collect();
         let text = words.join(" ");
         let begins = |beginnings: &[&str]| {
@@ -67,7 +76,7 @@ impl Kind {
             Self::Profile
         } else if begins(&COUNTING) || has(&AGGREGATION) {
             Self::Aggregation
-        } else if begins(&TEMPORAL) || names_time(&query.text) {
+        } else if begins(&TEMPORAL) || !DateReferences::parse(&query.text, today).is_empty() {
             Self::Temporal
         } else if has(&JOINING) || query.keywords.len() >= COMPLEX_WORDS {
             Self::Complex
@@ -112,6 +121,11 @@ const SIMPLE_RESULTS: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::fixture::T0;
+
+    fn kind_of(query: &str) -> Kind {
+        Kind::of(&ParsedQuery::new(query), T0.day())
+    }
 
     #[test]
     fn the_words_of_a_query_decide_its_kind() {
@@ -132,10 +146,10 @@ mod tests {
             ("whenever", Kind::Simple),
             ("", Kind::Simple),
         ] {
-            assert_eq!(Kind::of(&ParsedQuery::new(query)), kind, "{query}");
+            assert_eq!(kind_of(query), kind, "{query}");
         }
         let long = "billing worker crashes after upgrade of redis cluster behind proxy gateway";
-        assert_eq!(Kind::of(&ParsedQuery::new(long)), Kind::Complex);
+        assert_eq!(kind_of(long), Kind::Complex);
     }
 
     #[test]

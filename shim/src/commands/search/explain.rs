@@ -13,6 +13,7 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
     let tables: Vec<String> = results.chunks(MEMORIES_PER_TABLE).map(breakdown_table).collect();
     let RecallExplanation {
         ranking,
+        query_kind,
         fit,
         evidence,
         in_store,
@@ -30,10 +31,12 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
             evidence.iter().map(|(name, value)| format!("{name} {value:.2}")).collect();
         format!("\nLikelihood that an answer is among them: {fit:.2} ({})", values.join(", "))
     });
+    let kind =
+        query_kind.as_ref().map_or_else(String::new, |kind| format!("; kind of query: {kind}"));
     let latency =
         latency_us.map_or_else(String::new, |latency| format!("; {latency} µs in the daemon"));
     format!(
-        "\n\nScore breakdown (ranking: {ranking})\n{}\n\
+        "\n\nScore breakdown (ranking: {ranking}{kind})\n{}\n\
          {in_store} memories in the store, {visible} visible here, {admitted} passed the filters, {matched} matched, {ranked} ranked\n\
          (including neighbours of good matches); {collapsed} dropped as duplicates of a better one, {over_limit} over the limit,\n\
          {cut_by_budget} over the token budget{latency}{fit}",

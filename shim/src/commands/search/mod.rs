@@ -113,7 +113,7 @@ fn shown_rows(rows: &Rows, results: &[RecalledMemory], found: &RowDetails) -> Ve
 /// Returns a line for each group of results: its words, and the ids.
 fn cluster_lines(clusters: &[ResultCluster]) -> String {
     let line = |cluster: &ResultCluster| {
-        let ids: Vec<&str> = cluster.ids.iter().map(|id| memory_id::short(id.as_str())).collect();
+        let ids: Vec<String> = cluster.ids.iter().map(|id| memory_id::short(id.as_str())).collect();
         let name = if cluster.name.is_empty() { "other" } else { &cluster.name };
         format!("{}: {}", escape_line(name), ids.join(" "))
     };

@@ -54,4 +54,4 @@ pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::{Actor, Viewer};
 pub use model::past::EncodedPast;
 pub use operations::reembed::ActiveSets;
-pub use search::Effort;
+pub use search::{Effort, FieldWeights};

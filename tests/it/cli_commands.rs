@@ -349,6 +349,12 @@ fn replies_are_as_the_page_documents_them() {
         ("add", added),
         ("search", done(&home, &["search", "heron"])),
         ("search", done(&home, &["search", "heron", "--full"])),
+        (
+            "search",
+            done(&home, &["search", "known", "--associations", "--cluster", "--explain"]),
+        ),
+        ("topics", done(&home, &["topics"])),
+        ("wander", done(&home, &["wander", &anna])),
         ("edit", done(&home, &["edit", &memory, "--content", "The server is called egret"])),
         ("pin", done(&home, &["pin", &memory])),
         ("confirm", done(&home, &["confirm", &memory])),

@@ -39,6 +39,18 @@ pub fn normalize_names(text: &str) -> String {
         .collect()
 }
 
+/// Replaces how long a search took in the daemon.
+pub fn normalize_latency(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.split_once(" µs in the daemon") {
+        Some((before, after)) => {
+            let kept = before.trim_end_matches(|c: char| c.is_ascii_digit());
+            format!("{kept}N µs in the daemon{after}")
+        }
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Replaces the digits of dates and times by 0; the date 2026-03-04 of the test data stays.
 pub fn normalize_times(text: &str) -> String {
     let digits = |shape: &str, at: &str| {

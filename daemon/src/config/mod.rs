@@ -22,7 +22,7 @@ use allowed::{check_one_of, not_in_this_version};
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
-use loci_engine::{BackupSettings, Settings};
+use loci_engine::{BackupSettings, FieldWeights, Settings};
 use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
@@ -111,6 +111,10 @@ pub struct Retrieval {
     pub vector_weight: f64,
     /// The constant of `rrf`, at least 1.
     pub rrf_k: f64,
+    /// Weight of the names of the entities that a memory mentions, 0 to 1.
+    pub entity_weight: f64,
+    /// Weight of the relations of these entities, 0 to 1.
+    pub relation_weight: f64,
     /// Whether the kind of a query decides how much is returned, where the call says nothing.
     pub query_kinds: bool,
     /// Cosine above which two texts may state the same fact, 0 to 1.
@@ -233,6 +237,8 @@ impl Default for Retrieval {
             fusion: "soft".to_owned(),
             vector_weight: 0.5,
             rrf_k: 60.0,
+            entity_weight: settings.fields.entity,
+            relation_weight: settings.fields.relation,
             query_kinds: settings.query_kinds,
             dedup_threshold: settings.dedup_threshold,
         }
@@ -339,6 +345,8 @@ impl Config {
             ("retrieval.recall_token_budget", r.recall_token_budget as f64, 1.0..=1e6),
             ("retrieval.vector_weight", r.vector_weight, zero_to_one.clone()),
             ("retrieval.rrf_k", r.rrf_k, 1.0..=1000.0),
+            ("retrieval.entity_weight", r.entity_weight, zero_to_one.clone()),
+            ("retrieval.relation_weight", r.relation_weight, zero_to_one.clone()),
             ("retrieval.dedup_threshold", r.dedup_threshold, zero_to_one.clone()),
             ("ttl.episodic", ttl(t.episodic), one_to_max_ttl.clone()),
             ("ttl.semantic", ttl(t.semantic), one_to_max_ttl.clone()),
@@ -416,6 +424,7 @@ impl Config {
             fusion,
             dedup_threshold: r.dedup_threshold,
             query_kinds: r.query_kinds,
+            fields: FieldWeights { entity: r.entity_weight, relation: r.relation_weight },
             default_max_results: count(r.default_max_results),
             preload_token_budget: count(r.preload_token_budget),
             recall_token_budget: count(r.recall_token_budget),

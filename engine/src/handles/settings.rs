@@ -6,7 +6,7 @@ use crate::index::snapshot::SNAPSHOT_FROM;
 use crate::maintain::Rules;
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
-use crate::search::Effort;
+use crate::search::{Effort, FieldWeights};
 use loci_proto::memory::{MemoryType, Scope};
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ pub struct Settings {
     pub model: String,
     /// How the lexical and the vector score are combined.
     pub fusion: Fusion,
+    /// Weights of the lexical fields of linked entities.
+    pub fields: FieldWeights,
     /// Above this cosine two texts are checked for being duplicates; 0 to 1.
     pub dedup_threshold: f64,
     /// Maximum results of a recall that gives no `max_results`.
@@ -131,6 +133,7 @@ impl Settings {
         Self {
             model: model.to_owned(),
             fusion: Fusion::default(),
+            fields: FieldWeights::default(),
             dedup_threshold: 0.92,
             default_max_results: 5,
             query_kinds: false,

@@ -7,6 +7,7 @@ use crate::index::Index;
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction::{Step, StepRecord};
+use crate::search::linked_fields::FieldBoosts;
 use crate::search::summary_rollup;
 use crate::search::types::{Breakdown, StepAmount};
 use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
@@ -14,6 +15,10 @@ use std::collections::HashMap;
 
 /// Name of the step that raises memories linked to named entities or to the best results.
 const GRAPH: &str = "graph";
+/// Name of the step that raises memories by the names of linked entities.
+const ENTITIES: &str = "entities";
+/// Name of the step that raises memories by the relations of linked entities.
+const RELATIONS: &str = "relations";
 /// Name of the step that raises memories of the asking project, or of the project that is named.
 const PROJECT: &str = "project";
 /// Name of the step that lowers memories of another branch of the asking project.
@@ -30,6 +35,8 @@ pub(crate) struct ScoreStages<'a> {
     pub before_roll_up: &'a [ScoredSlot],
     /// The graph boost contained in these scores, by slot.
     pub graph_boosts: &'a HashMap<usize, f64>,
+    /// What names and relations of linked entities added to these scores, by slot.
+    pub field_boosts: &'a FieldBoosts,
     /// The boost for the project contained in these scores, by slot.
     pub project_boosts: &'a HashMap<usize, f64>,
     /// What memories of another branch lost of these scores, by slot.
@@ -87,6 +94,9 @@ pub(crate) fn score_breakdowns(
         let boost = |boosts: &HashMap<usize, f64>| boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
         parts.push(StepAmount { name: GRAPH, amount: boost(stages.graph_boosts) });
+        let [names, relations] = stages.field_boosts.get(&entry.slot).copied().unwrap_or_default();
+        parts.push(StepAmount { name: ENTITIES, amount: names });
+        parts.push(StepAmount { name: RELATIONS, amount: relations });
         parts.push(StepAmount { name: PROJECT, amount: boost(stages.project_boosts) });
         parts.push(StepAmount { name: BRANCH, amount: boost(stages.branch_changes) });
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - score_before });

@@ -25,6 +25,7 @@ pub(crate) mod exhaustive;
 pub(crate) mod explain;
 pub(crate) mod fallback;
 pub(crate) mod graph_boost;
+mod linked_fields;
 pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
@@ -35,6 +36,8 @@ mod top_k;
 pub(crate) mod types;
 pub(crate) mod versions;
 
+pub use linked_fields::FieldWeights;
+pub(crate) use linked_fields::{FieldRelation, LinkedFields, QueryStems};
 pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 
@@ -78,6 +81,8 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     } else {
         HashMap::new()
     };
+    let field_boosts =
+        query.fields.map(|fields| fields.apply(index, mask, &mut scored)).unwrap_or_default();
     let project_boosts = query.projects.apply(index, &mut scored);
     let branch_changes =
         query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
@@ -86,7 +91,9 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     results.matched += matched;
     let boosts = [&graph_boosts, &project_boosts, &branch_changes];
     let unboosted = results.ranked.first().map(|best| {
+        let of_fields = field_boosts.get(&best.slot).map_or(0.0, |[names, links]| names + links);
         let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
+        let boosted = boosted + of_fields;
         best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
     });
     let evidence =
@@ -119,6 +126,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
                 index,
                 before_roll_up: &scores_before,
                 graph_boosts: &graph_boosts,
+                field_boosts: &field_boosts,
                 project_boosts: &project_boosts,
                 branch_changes: &branch_changes,
                 ranked: &results.ranked,

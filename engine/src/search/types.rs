@@ -7,6 +7,7 @@ use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
 use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
+use crate::search::linked_fields::LinkedFields;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::prepared::PreparedQuery;
@@ -54,6 +55,8 @@ pub(crate) struct SearchQuery<'a> {
     pub fusion: Fusion,
     /// The projects whose memories are preferred.
     pub projects: &'a ProjectPreference,
+    /// The further lexical fields; `None` if their weights are 0.
+    pub fields: Option<&'a LinkedFields>,
     /// The branch on which it is asked.
     pub branch: Option<&'a BranchPreference>,
     /// Slots of the named entities that have a relation which the query asks for.

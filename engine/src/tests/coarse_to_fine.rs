@@ -121,6 +121,7 @@ fn ten_best(index: &Index, text: &str, encoding: &QueryEncoding, effort: Effort)
         &mask,
         &SearchQuery {
             follows_links: true,
+            fields: None,
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
             branch: None,
@@ -264,6 +265,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         let run = |detail| {
             let query = SearchQuery {
                 follows_links: true,
+                fields: None,
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
                 branch: None,

@@ -23,6 +23,7 @@ mod idempotency;
 mod isolation;
 pub(crate) mod languages;
 mod left_log;
+mod linked_fields;
 mod list;
 mod questions;
 pub(crate) mod recall;

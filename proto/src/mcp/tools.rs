@@ -1,6 +1,6 @@
 //! The tools as agents see them: names, descriptions, schemas, annotations, and the instructions of the server.
 //!
-//! Models read these texts, and every session pays for them in tokens: at most 1,250 for all tools with the instructions
+//! Models read these texts, and every session pays for them in tokens: at most 1,300 for all tools with the instructions
 //! (characters of the compact JSON, divided by four). A test checks the limit.
 
 use crate::requests::compact::CompactRequest;

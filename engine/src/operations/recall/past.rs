@@ -170,6 +170,7 @@ impl Reader {
             today: context.now.day(),
             limit: index.len(),
             follows_links: true,
+            fields: None,
             effort: self.shared.settings().effort,
             detail: Detail::Scores,
         };

@@ -33,6 +33,7 @@ use crate::search::query::parse::ParsedQuery;
 use crate::search::query::terms::named_entities;
 use crate::search::similar_results::similar_results;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
+use crate::search::{FieldRelation, LinkedFields, QueryStems};
 use crate::search::{fallback, repeats};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::degraded::Degraded;
@@ -214,10 +215,12 @@ impl Reader {
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
+        let fields = self.linked_fields(&text.query)?;
         let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);
         let query = SearchQuery {
             parsed: &text.query,
             projects: &projects,
+            fields: fields.as_ref(),
             branch: branch.as_ref(),
             answering: &answering,
             encoding,
@@ -283,6 +286,23 @@ impl Reader {
                 && isolation.may_be_named(context.viewer, Some(&project.id))
         });
         Ok(projects)
+    }
+
+    /// Returns the fields of linked entities; `None` if their weights are 0.
+    fn linked_fields(&self, query: &ParsedQuery) -> Result<Option<LinkedFields>> {
+        let weights = self.shared.settings().fields;
+        if !weights.any() {
+            return Ok(None);
+        }
+        let stems = QueryStems::new(query);
+        let mut found = Vec::new();
+        if weights.relation > 0.0 {
+            for (subject, object, predicate) in relations::all(&self.conn)? {
+                let predicate = stems.within(&predicate.replace('_', " "));
+                found.push(FieldRelation { subject, object, predicate });
+            }
+        }
+        Ok(Some(LinkedFields { weights, stems, relations: found }))
     }
 
     /// Returns the slots of the entities that the query names and that have a relation whose words

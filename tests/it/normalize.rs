@@ -40,7 +40,7 @@ pub fn normalize_names(text: &str) -> String {
 }
 
 /// Replaces how long a search took in the daemon.
-pub fn normalize_latency(text: &str) -> String {
+fn normalize_latency(text: &str) -> String {
     let lines = text.split('\n').map(|line| match line.split_once(" µs in the daemon") {
         Some((before, after)) => {
             let kept = before.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -51,8 +51,10 @@ pub fn normalize_latency(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Replaces the digits of dates and times by 0; the date 2026-03-04 of the test data stays.
+/// Replaces the digits of dates and times by 0, and how long a search took by N; the date 2026-03-04 of the test data stays.
 pub fn normalize_times(text: &str) -> String {
+    let text = normalize_latency(text);
+    let text = text.as_str();
     let digits = |shape: &str, at: &str| {
         at.len() >= shape.len()
             && at.is_char_boundary(shape.len())

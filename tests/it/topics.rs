@@ -45,7 +45,7 @@ fn memories_are_grouped_by_what_they_are_about() {
         .collect();
     assert_eq!((counts, &reply["grouped"]), (vec![5, 4], &json!(9)), "{reply}");
     let name = reply["topics"][0]["name"].as_str().expect("a JSON string");
-    assert!(name.contains("server"), "{reply}");
+    assert!(name.contains("heron"), "{reply}");
     let example = reply["topics"][1]["example"]["preview"].as_str().expect("a JSON string");
     assert!(COOKING.contains(&example), "{reply}");
     assert_eq!(json_of(&home, &["topics", "--json"]), reply, "the same again");

@@ -1,12 +1,13 @@
 //! Associations of a recall, and `loci wander`.
 
+use crate::cli_screens::Scene;
 use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 
 /// Stores Anna, who reports to Piotr, a note about his move, and one about her kettle, between notes
 /// that have nothing to do with them.
 fn store(agent: &mut Agent) -> (String, String) {
-    let mut entity = |agent: &mut Agent, name: &str, text: &str| {
+    let entity = |agent: &mut Agent, name: &str, text: &str| {
         let reply = agent
             .store_with(json!({"content": text, "type": "entity", "metadata": {"name": name}}));
         reply["id"].as_str().expect("the reply has an id").to_owned()
@@ -69,4 +70,16 @@ fn a_walk_begins_at_an_id_at_a_query_or_at_a_date_and_repeats() {
     assert!(text.contains("through Anna Kowalska"), "{text}");
     let refused = home.loci(&["wander", "--date", "yesterday"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("date"), "the field is named");
+}
+
+#[test]
+fn the_commands_print_these_screens() {
+    let scene = Scene::new();
+    let anna = scene.short(0);
+    let screens = [
+        scene.screen(&["topics"]),
+        scene.screen(&["wander", &anna, "--steps", "2"]),
+        scene.screen(&["search", "heron", "--limit", "1", "--associations"]),
+    ];
+    insta::assert_snapshot!("wander", screens.join("\n"));
 }

@@ -1,7 +1,7 @@
 //! Spherical k-means: each point belongs to the centre with the highest cosine, and a centre is the
 //! direction of the sum of its points.
 //!
-//! The first centres are chosen by k-means++ with a fixed seed. Not here: which points there are.
+//! The first centroids are chosen by k-means++ with a fixed seed. Not here: which points there are.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
 
@@ -11,7 +11,7 @@ pub(crate) const MAX_ITERATIONS: usize = 1_000;
 const MAX_GROUPS: usize = 24;
 /// Number of points that take part in the iterations at most; of more, some that are evenly spaced.
 pub(crate) const MAX_SAMPLE: usize = 20_000;
-/// The seed of the first centres.
+/// The seed of the first centroids.
 const SEED: u64 = 0x6c6f_6369;
 
 /// Groups of points.
@@ -20,7 +20,7 @@ pub(crate) struct Clusters {
     /// The group of each point.
     pub assigned: Vec<usize>,
     /// The centre of each group.
-    pub centres: Vec<Embedding>,
+    pub centroids: Vec<Embedding>,
 }
 
 /// Returns how many groups a number of points is divided into: the square root of half of them, at
@@ -33,24 +33,24 @@ pub(crate) fn groups_of(points: usize) -> usize {
 
 /// Divides points into at most `count` groups; fewer if there are fewer different points.
 pub(crate) fn k_means(points: &[Embedding], count: usize) -> Clusters {
-    let mut centres = first_centres(points, count);
+    let mut centroids = first_centroids(points, count);
     let mut assigned: Vec<usize> = Vec::new();
     for _ in 0..MAX_ITERATIONS {
-        let next = points.iter().map(|point| nearest(&centres, point).0).collect();
+        let next = points.iter().map(|point| nearest(&centroids, point).0).collect();
         if next == assigned {
             break;
         }
         assigned = next;
-        centres = moved(points, &assigned, centres);
+        centroids = moved(points, &assigned, centroids);
     }
-    let assigned = points.iter().map(|point| nearest(&centres, point).0).collect();
-    Clusters { assigned, centres }
+    let assigned = points.iter().map(|point| nearest(&centroids, point).0).collect();
+    Clusters { assigned, centroids }
 }
 
 /// Returns the centre with the highest cosine, and the cosine; of equal ones the first.
-pub(crate) fn nearest(centres: &[Embedding], point: &Embedding) -> (usize, f32) {
+pub(crate) fn nearest(centroids: &[Embedding], point: &Embedding) -> (usize, f32) {
     let mut best = (0, f32::MIN);
-    for (number, centre) in centres.iter().enumerate() {
+    for (number, centre) in centroids.iter().enumerate() {
         let cosine = centre.cosine(point);
         if cosine > best.1 {
             best = (number, cosine);
@@ -60,12 +60,12 @@ pub(crate) fn nearest(centres: &[Embedding], point: &Embedding) -> (usize, f32) 
 }
 
 /// k-means++: the next centre is a point, the likelier the further it is from those chosen.
-fn first_centres(points: &[Embedding], count: usize) -> Vec<Embedding> {
+fn first_centroids(points: &[Embedding], count: usize) -> Vec<Embedding> {
     let mut random = SplitMix(SEED);
     let Some(first) = points.get(random.below(points.len())) else { return Vec::new() };
-    let mut centres = vec![first.clone()];
+    let mut centroids = vec![first.clone()];
     let mut distances: Vec<f64> = points.iter().map(|point| distance(first, point)).collect();
-    while centres.len() < count {
+    while centroids.len() < count {
         let total: f64 = distances.iter().sum();
         if total <= 0.0 {
             break;
@@ -81,9 +81,9 @@ fn first_centres(points: &[Embedding], count: usize) -> Vec<Embedding> {
         for (distance_to_nearest, point) in distances.iter_mut().zip(points) {
             *distance_to_nearest = distance_to_nearest.min(distance(centre, point));
         }
-        centres.push(centre.clone());
+        centroids.push(centre.clone());
     }
-    centres
+    centroids
 }
 
 /// Returns the square of a distance; nothing for equal points, whatever the rounding.
@@ -93,12 +93,12 @@ fn distance(one: &Embedding, other: &Embedding) -> f64 {
 }
 
 /// Moves each centre to the direction of its points. A centre without points stays.
-fn moved(points: &[Embedding], assigned: &[usize], centres: Vec<Embedding>) -> Vec<Embedding> {
-    let mut sums = vec![vec![0.0_f32; DIMENSIONS]; centres.len()];
+fn moved(points: &[Embedding], assigned: &[usize], centroids: Vec<Embedding>) -> Vec<Embedding> {
+    let mut sums = vec![vec![0.0_f32; DIMENSIONS]; centroids.len()];
     for (point, group) in points.iter().zip(assigned) {
         sums[*group].iter_mut().zip(point.as_slice()).for_each(|(sum, number)| *sum += number);
     }
-    sums.into_iter().zip(centres).map(|(sum, old)| Embedding::new(sum).unwrap_or(old)).collect()
+    sums.into_iter().zip(centroids).map(|(sum, old)| Embedding::new(sum).unwrap_or(old)).collect()
 }
 
 /// A pseudo-random generator: splitmix64.
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn points_around_three_directions_are_three_groups() {
         let points: Vec<Embedding> = (0..30).map(|i| between_axes(i % 3, 10 + i, 0.9)).collect();
-        let Clusters { assigned, centres } = k_means(&points, 3);
-        assert_eq!(centres.len(), 3);
+        let Clusters { assigned, centroids } = k_means(&points, 3);
+        assert_eq!(centroids.len(), 3);
         for (number, group) in assigned.iter().enumerate() {
             assert_eq!(*group, assigned[number % 3], "{assigned:?}");
         }
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn there_are_no_more_groups_than_different_points() {
         let points = vec![axis(0), axis(1), axis(0), axis(1)];
-        assert_eq!(k_means(&points, 4).centres.len(), 2);
-        assert_eq!(k_means(&[], 3), Clusters { assigned: Vec::new(), centres: Vec::new() });
+        assert_eq!(k_means(&points, 4).centroids.len(), 2);
+        assert_eq!(k_means(&[], 3), Clusters { assigned: Vec::new(), centroids: Vec::new() });
     }
 
     #[test]
@@ -163,10 +163,10 @@ mod tests {
         ) {
             let points: Vec<Embedding> = kinds.iter().enumerate().map(|(i, (kind, cosine))| between_axes(*kind, 20 + i, *cosine)).collect();
             let clusters = k_means(&points, count);
-            prop_assert!((1..=count).contains(&clusters.centres.len()));
+            prop_assert!((1..=count).contains(&clusters.centroids.len()));
             for (point, group) in points.iter().zip(&clusters.assigned) {
-                let own = clusters.centres[*group].cosine(point);
-                prop_assert!(clusters.centres.iter().all(|centre| centre.cosine(point) <= own));
+                let own = clusters.centroids[*group].cosine(point);
+                prop_assert!(clusters.centroids.iter().all(|centre| centre.cosine(point) <= own));
             }
             prop_assert_eq!(k_means(&points, count), clusters);
         }

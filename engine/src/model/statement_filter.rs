@@ -42,9 +42,8 @@ impl StatementFilter {
         let is = |field: &str, wanted: &str| {
             metadata.get(field).and_then(Value::as_str).is_some_and(|value| fold(value) == wanted)
         };
-        let has_category = |wanted: &String| match metadata.contains_key("category") {
-            true => is("category", wanted),
-            false => is("kind", wanted),
+        let has_category = |wanted: &String| {
+            is(if metadata.contains_key("category") { "category" } else { "kind" }, wanted)
         };
         self.category.as_ref().is_none_or(has_category)
             && self.subject.as_ref().is_none_or(|wanted| is("subject", wanted))

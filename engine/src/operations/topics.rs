@@ -125,14 +125,14 @@ impl Reader {
             .filter_map(|(_, direction)| direction)
             .collect();
         let count = count.unwrap_or_else(|| k_means::groups_of(seqs.len()));
-        let centres = k_means::k_means(&points, count).centres;
-        let mut members: Vec<Vec<(f32, i64)>> = vec![Vec::new(); centres.len()];
+        let centroids = k_means::k_means(&points, count).centroids;
+        let mut members: Vec<Vec<(f32, i64)>> = vec![Vec::new(); centroids.len()];
         let mut without_vector = 0;
         for part in seqs.chunks(COPIED_AT_ONCE) {
             for (seq, direction) in self.directions(part) {
-                match direction.filter(|_| !centres.is_empty()) {
+                match direction.filter(|_| !centroids.is_empty()) {
                     Some(direction) => {
-                        let (group, cosine) = k_means::nearest(&centres, &direction);
+                        let (group, cosine) = k_means::nearest(&centroids, &direction);
                         members[group].push((cosine, seq));
                     }
                     None => without_vector += 1,

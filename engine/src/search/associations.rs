@@ -174,9 +174,8 @@ fn scored(
 fn cosines(index: &Index, vector: Option<&QuantizedVector>, slots: &[u32]) -> Vec<f64> {
     let Some(vector) = vector else { return vec![UNKNOWN_COSINE; slots.len()] };
     let known = |slot: &u32| index.vector(*slot as usize, 0).is_some();
-    let cosine = |(slot, cosine): (&u32, f32)| match known(slot) {
-        true => f64::from(cosine).clamp(0.0, 1.0),
-        false => UNKNOWN_COSINE,
+    let cosine = |(slot, cosine): (&u32, f32)| {
+        if known(slot) { f64::from(cosine).clamp(0.0, 1.0) } else { UNKNOWN_COSINE }
     };
     slots.iter().zip(index.cosines(vector, slots)).map(cosine).collect()
 }

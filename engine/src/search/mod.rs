@@ -12,8 +12,8 @@
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
-//! `associations` finds what is linked to the results; it is no part of a search. Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
-//! while the index is loading.
+//! `associations` finds what is linked to the results; it is no part of a search. Not here: rows and
+//! replies (`operations::recall`), formulas (`ranking`). `fallback` searches while the index is loading.
 
 pub(crate) mod associations;
 pub(crate) mod branch_preference;
@@ -36,6 +36,7 @@ mod top_k;
 pub(crate) mod types;
 pub(crate) mod versions;
 
+use linked_fields::FieldBoosts;
 pub use linked_fields::FieldWeights;
 pub(crate) use linked_fields::{FieldRelation, LinkedFields, QueryStems};
 pub use types::Effort;
@@ -76,25 +77,13 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let graph_boosts = if query.follows_links {
-        graph_boost::apply(index, mask, entities, &mut scored)
-    } else {
-        HashMap::new()
-    };
-    let field_boosts =
-        query.fields.map(|fields| fields.apply(index, mask, &mut scored)).unwrap_or_default();
-    let project_boosts = query.projects.apply(index, &mut scored);
-    let branch_changes =
-        query.branch.map(|branch| branch.apply(index, &mut scored)).unwrap_or_default();
+    let boosts = Boosts::apply(index, mask, query, entities, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;
-    let boosts = [&graph_boosts, &project_boosts, &branch_changes];
     let unboosted = results.ranked.first().map(|best| {
-        let of_fields = field_boosts.get(&best.slot).map_or(0.0, |[names, links]| names + links);
-        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&best.slot)).sum();
-        let boosted = boosted + of_fields;
-        best.score - boosted - for_length(index, encoding, length_bonus, best.slot)
+        let for_length = for_length(index, encoding, length_bonus, best.slot);
+        best.score - boosts.of(best.slot) - for_length
     });
     let evidence =
         encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
@@ -125,15 +114,51 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
             &explain::ScoreStages {
                 index,
                 before_roll_up: &scores_before,
-                graph_boosts: &graph_boosts,
-                field_boosts: &field_boosts,
-                project_boosts: &project_boosts,
-                branch_changes: &branch_changes,
+                graph_boosts: &boosts.graph,
+                field_boosts: &boosts.fields,
+                project_boosts: &boosts.project,
+                branch_changes: &boosts.branch,
                 ranked: &results.ranked,
             },
         ),
     });
     results
+}
+
+/// What was added to the scores after the ranking, by slot.
+struct Boosts {
+    graph: HashMap<usize, f64>,
+    fields: FieldBoosts,
+    project: HashMap<usize, f64>,
+    branch: HashMap<usize, f64>,
+}
+
+impl Boosts {
+    /// Adds them.
+    fn apply(
+        index: &Index,
+        mask: &Mask,
+        query: &SearchQuery<'_>,
+        entities: QueryEntities<'_>,
+        scored: &mut [ScoredSlot],
+    ) -> Self {
+        let graph = if query.follows_links {
+            graph_boost::apply(index, mask, entities, scored)
+        } else {
+            HashMap::new()
+        };
+        let fields = query.fields.map(|fields| fields.apply(index, mask, scored)).unwrap_or_default();
+        let project = query.projects.apply(index, scored);
+        let branch = query.branch.map(|branch| branch.apply(index, scored)).unwrap_or_default();
+        Self { graph, fields, project, branch }
+    }
+
+    /// Returns what was added to the score of a slot.
+    fn of(&self, slot: usize) -> f64 {
+        let boosts = [&self.graph, &self.project, &self.branch];
+        let boosted: f64 = boosts.iter().filter_map(|boosts| boosts.get(&slot)).sum();
+        boosted + self.fields.get(&slot).map_or(0.0, |[names, links]| names + links)
+    }
 }
 
 /// Returns what the length of the query added to the score of a slot.

@@ -28,7 +28,7 @@ impl Reader {
         let points: Vec<Embedding> = with_vectors.iter().map(|(.., point)| point.clone()).collect();
         let clusters = k_means::k_means(&points, k_means::groups_of(points.len()));
         let mut found = Vec::new();
-        for number in 0..clusters.centres.len() {
+        for number in 0..clusters.centroids.len() {
             let members: Vec<(&Hit, usize)> = with_vectors
                 .iter()
                 .zip(&clusters.assigned)

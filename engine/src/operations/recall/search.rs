@@ -94,18 +94,13 @@ impl Reader {
         text: &SearchText,
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
-        let statuses = match request.status {
-            None => Statuses::Recall,
-            Some(SoughtStatus::Candidate) => Statuses::Candidate,
-            Some(SoughtStatus::Rejected) => Statuses::Rejected,
-        };
         let selected = self.selected(request)?;
         let scope = Scope {
             request,
             context,
             group,
             visibility: &visibility,
-            statuses,
+            statuses: sought_statuses(request.status),
             selected: selected.as_ref(),
             kind: (self.shared.settings().query_kinds)
                 .then(|| Kind::of(&text.query, context.now.day())),
@@ -135,11 +130,11 @@ impl Reader {
         }
         let valid_at = valid_at(request, context.now)?;
         hits.sort_by_key(|hit| validity::outside(&hit.memory.metadata, valid_at).is_some());
-        if statuses == Statuses::Recall {
+        if scope.statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
         }
         // What mends an error and what was rejected is known of the present.
-        if statuses == Statuses::Recall && self.past.is_none() {
+        if scope.statuses == Statuses::Recall && self.past.is_none() {
             if self.put_error_matches_first(scope, limit, &mut hits)? && found.is_weak {
                 hits.retain(|hit| hit.mends_error);
                 found.is_weak = false;
@@ -353,6 +348,14 @@ impl Reader {
             statuses: scope.statuses,
             ..all
         }
+    }
+}
+
+fn sought_statuses(status: Option<SoughtStatus>) -> Statuses {
+    match status {
+        None => Statuses::Recall,
+        Some(SoughtStatus::Candidate) => Statuses::Candidate,
+        Some(SoughtStatus::Rejected) => Statuses::Rejected,
     }
 }
 

@@ -16,6 +16,7 @@
 
 pub mod backups;
 pub mod bridge;
+mod clustering;
 mod database_files;
 mod db;
 pub mod duplicate;
@@ -53,4 +54,4 @@ pub use index::warmup::{LoadCount, WarmupProgress};
 pub use model::actor::{Actor, Viewer};
 pub use model::past::EncodedPast;
 pub use operations::reembed::ActiveSets;
-pub use search::{Effort, RecencyLambda, Stages, Weights};
+pub use search::{Effort, FieldWeights, RecencyLambda, Stages, Weights};

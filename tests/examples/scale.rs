@@ -2,13 +2,16 @@
 //!
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
 //!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
+//!     cargo run --release -p loci-tests --example scale -- associations 10000
 //!
 //! Notes are generated: clustered vectors, words by Zipf's law, consecutive notes of one topic.
 //! Both searches run in alternating rounds in one thread, and its CPU time is measured. Results are
 //! also compared with those at `Effort::ExactVectors` and at `Effort::Exhaustive`. `load` measures
-//! the index warm-up of such a store instead (`loading`). Not here: the model, the daemon, the
+//! the index warm-up of such a store instead (`loading`), `associations` what they add to a recall. Not here: the model, the daemon, the
 //! relay (`bench/` measures those).
 
+#[path = "scale/associations.rs"]
+mod associations;
 #[path = "scale/loading.rs"]
 mod loading;
 #[path = "scale/made_up.rs"]
@@ -53,9 +56,13 @@ const PROJECTS: [Project; 3] = [
 fn main() -> Result<(), Anything> {
     let mut arguments = std::env::args().skip(1).peekable();
     let measures_load = arguments.next_if_eq("load").is_some();
+    let measures_associations = arguments.next_if_eq("associations").is_some();
     let sizes: Vec<usize> = arguments.map(|size| size.parse()).collect::<Result<_, _>>()?;
     if measures_load {
         return loading::run(&sizes);
+    }
+    if measures_associations {
+        return associations::run(&sizes);
     }
     println!(
         "| notes | eligible % | ours p50 ms | ours p99 ms | vec0 + FTS5 p50 ms | times faster | recall@10, exact cosines | recall@10, all words too | index MiB |"
@@ -153,9 +160,26 @@ fn agreement(found: &[Vec<MemoryId>], expected: &[Vec<MemoryId>]) -> f64 {
 }
 
 fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryId>, Anything> {
-    let request: RecallRequest = serde_json::from_value(
-        serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}),
-    )?;
+    Ok(recalled(reader, project, asking, false)?.results)
+}
+
+/// The ids of a reply.
+#[derive(Default)]
+struct Recalled {
+    results: Vec<MemoryId>,
+    associations: Vec<MemoryId>,
+}
+
+fn recalled(
+    reader: &Reader,
+    project: &str,
+    asking: &Asking,
+    associations: bool,
+) -> Result<Recalled, Anything> {
+    let request: RecallRequest = serde_json::from_value(serde_json::json!({
+        "query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000,
+        "associations": associations,
+    }))?;
     let degraded = Degraded::default();
     let own = group(project);
     let context = RecallContext {
@@ -169,13 +193,11 @@ fn recall(reader: &Reader, project: &str, asking: &Asking) -> Result<Vec<MemoryI
         omits_defaults: false,
         files: None,
     };
-    Ok(reader
-        .recall(&prepare(request)?, context)?
-        .reply
-        .results
-        .into_iter()
-        .map(|result| result.id)
-        .collect())
+    let reply = reader.recall(&prepare(request)?, context)?.reply;
+    Ok(Recalled {
+        results: reply.results.into_iter().map(|result| result.id).collect(),
+        associations: reply.associations.into_iter().map(|linked| linked.id).collect(),
+    })
 }
 
 fn settings(effort: Effort) -> Settings {

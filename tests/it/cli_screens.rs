@@ -67,7 +67,7 @@ impl Scene {
     }
 
     /// A memory's id as tables show it.
-    fn short(&self, at: usize) -> String {
+    pub(crate) fn short(&self, at: usize) -> String {
         self.ids[at][28..].to_owned()
     }
 

@@ -21,9 +21,11 @@ const SERVES: [&str; 1] = ["view"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 87] = [
+const COMMANDS: [&str; 89] = [
     "search heron",
     "list",
+    "topics",
+    "wander A",
     "inspect A --log",
     "add Silence_is_golden --type semantic",
     "edit A --content The_server_of_the_shop_is_called_egret",

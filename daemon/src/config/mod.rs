@@ -27,7 +27,7 @@ pub use path_value::expand;
 
 use allowed::{check_all, check_one_of};
 use loci_engine::ranking::fusion::Fusion;
-use loci_engine::{BackupSettings, Settings, Stages, Weights};
+use loci_engine::{BackupSettings, FieldWeights, Settings, Stages, Weights};
 use loci_proto::error::Failure;
 use loci_proto::group::{self, GroupName};
 use loci_proto::paths::Paths;
@@ -96,6 +96,12 @@ pub struct Retrieval {
     pub vector_weight: f64,
     /// The constant of `rrf`, at least 1.
     pub rrf_k: f64,
+    /// Weight of the names of the entities that a memory mentions, 0 to 1.
+    pub entity_weight: f64,
+    /// Weight of the relations of these entities, 0 to 1.
+    pub relation_weight: f64,
+    /// Whether the kind of a query decides how much is returned, where the call says nothing.
+    pub query_kinds: bool,
     /// Cosine above which two texts may state the same fact, 0 to 1.
     pub dedup_threshold: f64,
     /// Number of memories that the first stage of a search in a large store keeps, 500 to 100,000.
@@ -148,6 +154,9 @@ impl Default for Retrieval {
             fusion: "soft".to_owned(),
             vector_weight: 0.5,
             rrf_k: 60.0,
+            entity_weight: settings.fields.entity,
+            relation_weight: settings.fields.relation,
+            query_kinds: settings.query_kinds,
             dedup_threshold: settings.dedup_threshold,
             stage1_k: i64::try_from(settings.stages.stage1_k).unwrap_or(4000),
             stage2_k: i64::try_from(settings.stages.stage2_k).unwrap_or(400),
@@ -243,6 +252,8 @@ impl Config {
             ("retrieval.recall_token_budget", r.recall_token_budget as f64, 1.0..=1e6),
             ("retrieval.vector_weight", r.vector_weight, zero_to_one.clone()),
             ("retrieval.rrf_k", r.rrf_k, 1.0..=1000.0),
+            ("retrieval.entity_weight", r.entity_weight, zero_to_one.clone()),
+            ("retrieval.relation_weight", r.relation_weight, zero_to_one.clone()),
             ("retrieval.dedup_threshold", r.dedup_threshold, zero_to_one.clone()),
             ("retrieval.stage1_k", r.stage1_k as f64, 500.0..=100_000.0),
             ("retrieval.stage2_k", r.stage2_k as f64, 100.0..=10_000.0),
@@ -303,6 +314,8 @@ impl Config {
             fusion,
             dedup_threshold: r.dedup_threshold,
             stages: Stages { stage1_k: count(r.stage1_k), stage2_k: count(r.stage2_k) },
+            query_kinds: r.query_kinds,
+            fields: FieldWeights { entity: r.entity_weight, relation: r.relation_weight },
             default_max_results: count(r.default_max_results),
             preload_token_budget: count(r.preload_token_budget),
             recall_token_budget: count(r.recall_token_budget),

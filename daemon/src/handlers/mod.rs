@@ -41,7 +41,9 @@ mod stats;
 mod store;
 mod supersede;
 mod switches;
+mod topics;
 mod undo;
+mod wander;
 
 use crate::interface::agents::session::Session;
 use crate::service::switches::off_by_itself;
@@ -159,6 +161,8 @@ async fn call_verb(
         Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
         Request::Confirm(request) => json(&confirm::handle(service, caller, request).await?),
         Request::Diff(request) => json(&diff::handle(service, caller, request).await?),
+        Request::Topics(request) => json(&topics::handle(service, caller, request).await?),
+        Request::Wander(request) => json(&wander::handle(service, caller, request).await?),
         Request::Config(_) => json(&service.config.reply()),
         Request::List(request) => json(&list::handle(service, caller, request).await?),
         Request::Facets(request) => json(&facets::handle(service, caller, request).await?),

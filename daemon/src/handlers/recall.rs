@@ -12,6 +12,7 @@ use loci_engine::{EncodedPast, Reader};
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// How often a query is encoded if the model is changed meanwhile.
 const MAX_ATTEMPTS: usize = 3;
@@ -21,12 +22,14 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: RecallRequest,
 ) -> std::result::Result<RecallReply, Failure> {
+    let started = Instant::now();
     let prepared = Arc::new(with_encoded_past(service, caller.session, prepare(request)?).await?);
     let previewed_query = prepared.preview_query().map(str::to_owned);
     let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
         reader.recall(prepared, context)
     };
-    let answer = run(service, caller.session, &prepared, recall).await?;
+    let mut answer = run(service, caller.session, &prepared, recall).await?;
+    answer.set_latency(started.elapsed());
     service.record_usage(caller.session, previewed_query, &answer);
     Ok(answer.reply)
 }

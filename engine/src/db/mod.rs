@@ -35,6 +35,7 @@ pub(crate) mod log;
 pub(crate) mod memories;
 pub(crate) mod memory_row;
 pub(crate) mod mentions;
+pub(crate) mod metadata;
 pub(crate) mod migrate;
 pub(crate) mod notices;
 pub(crate) mod past;

@@ -32,6 +32,26 @@ pub(crate) fn find(
         .optional()?)
 }
 
+/// Returns the sequence numbers of subject and object of every relation, with its predicate.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<(i64, i64, String)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT s.seq, o.seq, r.predicate FROM entity_relations r
+         JOIN memories s ON s.id = r.subject_id JOIN memories o ON o.id = r.object_id ORDER BY r.created_at, r.id",
+    )?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let mut found = Vec::new();
+    damage::reading(conn, Source::named("relation")).each(
+        &mut statement,
+        [],
+        read,
+        |relation| {
+            found.push(relation);
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
 /// The values of a new row.
 pub(crate) struct NewRelation<'a> {
     pub id: &'a str,

@@ -6,7 +6,7 @@ use crate::index::snapshot::SNAPSHOT_FROM;
 use crate::maintain::Rules;
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
-use crate::search::{Effort, Stages, Weights};
+use crate::search::{Effort, FieldWeights, Stages, Weights};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::path::PathBuf;
 
@@ -17,10 +17,15 @@ pub struct Settings {
     pub model: String,
     /// How the lexical and the vector score are combined.
     pub fusion: Fusion,
+    /// Weights of the lexical fields of linked entities.
+    pub fields: FieldWeights,
     /// Above this cosine two texts are checked for being duplicates; 0 to 1.
     pub dedup_threshold: f64,
     /// Maximum results of a recall that gives no `max_results`.
     pub default_max_results: usize,
+    /// Whether the kind of a query decides how many results are returned and what is searched, where
+    /// the call says nothing.
+    pub query_kinds: bool,
     /// Token budget of a reply with previews, if the call gives none.
     pub preload_token_budget: usize,
     /// Token budget of a reply with full texts, if the call gives none.
@@ -134,8 +139,10 @@ impl Settings {
         Self {
             model: model.to_owned(),
             fusion: Fusion::default(),
+            fields: FieldWeights::default(),
             dedup_threshold: 0.92,
             default_max_results: 5,
+            query_kinds: false,
             preload_token_budget: 2000,
             recall_token_budget: 4000,
             decay: Decay::default(),

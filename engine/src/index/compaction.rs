@@ -273,6 +273,8 @@ pub(crate) mod tests {
             {
                 let parsed = ParsedQuery::new("Where is the kettle of Anna");
                 let query = SearchQuery {
+                    follows_links: true,
+                    fields: None,
                     parsed: &parsed,
                     projects: &ProjectPreference::default(),
                     branch: None,

@@ -11,6 +11,11 @@ impl Index {
         self.entities_by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns all names with the sequence numbers of their entities.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &[i64])> {
+        self.entities_by_name.iter().map(|(name, entities)| (name.as_str(), entities.as_slice()))
+    }
+
     /// Returns whether no entity has a name.
     pub(crate) fn has_no_names(&self) -> bool {
         self.entities_by_name.is_empty()

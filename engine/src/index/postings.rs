@@ -100,6 +100,16 @@ impl Postings {
         })
     }
 
+    /// Returns the distinct term numbers of a slot.
+    pub(crate) fn term_numbers(&self, slot: usize) -> &[u32] {
+        &self.text_terms[self.texts.get(slot).copied().unwrap_or_default().range()]
+    }
+
+    /// Returns how many admitted slots contain a term, by its number.
+    pub(crate) fn count_of(&self, term: u32, mask: &Mask) -> usize {
+        self.lists[term as usize].count_in(mask)
+    }
+
     /// Returns all terms, by number; some may be in no text any more.
     pub(crate) fn terms(&self) -> Vec<&str> {
         let mut terms = vec![""; self.lists.len()];

@@ -19,6 +19,7 @@ pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod provenance;
 pub mod sign_code;
+pub(crate) mod statement_filter;
 pub(crate) mod status;
 pub(crate) mod switch_set;
 pub mod time;

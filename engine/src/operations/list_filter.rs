@@ -7,6 +7,7 @@ use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
 use crate::model::event_date;
 use crate::model::memory::Memory;
+use crate::model::statement_filter::StatementFilter;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Isolation, Visibility};
@@ -59,13 +60,14 @@ pub(crate) struct ListFilter<'r, 'v> {
     status: StatusFilter,
     text: Option<String>,
     client: Option<String>,
+    statement: Option<StatementFilter>,
     days: DateFilter,
     now: Timestamp,
 }
 
 impl<'r, 'v> ListFilter<'r, 'v> {
     /// # Errors
-    /// `invalid` for `status`, `group` and the dates; `Database`.
+    /// `invalid` for `status`, `group`, `category`, `subject` and the dates; `Database`.
     pub(crate) fn new(
         reader: &'r Reader,
         request: &'r ListRequest,
@@ -85,6 +87,10 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             status,
             text: request.text.as_deref().map(str::to_lowercase),
             client: request.client.as_deref().map(str::to_lowercase),
+            statement: StatementFilter::new(
+                request.category.as_deref(),
+                request.subject.as_deref(),
+            )?,
             days: DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?,
             now,
         })
@@ -127,6 +133,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             && request.confidence_below.is_none_or(|limit| self.confidence(memory) < limit)
             && request.scope.is_none_or(|scope| scope == memory.scope)
             && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
+            && self.statement.as_ref().is_none_or(|filter| filter.admits(&memory.metadata))
             && self.text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
     }
 

@@ -55,6 +55,8 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
         | Request::List(_)
         | Request::Facets(_)
         | Request::Diff(_)
+        | Request::Topics(_)
+        | Request::Wander(_)
         | Request::Find(_)
         | Request::Pin(_)
         | Request::Supersede(_)

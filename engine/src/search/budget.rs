@@ -4,8 +4,11 @@
 //! are in the reply (`operations::recall`).
 
 use loci_proto::limits;
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
+use loci_proto::requests::topics::ResultCluster;
 use serde::Serialize;
 use std::io::Write;
 use unicode_segmentation::UnicodeSegmentation;
@@ -53,6 +56,50 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget:
     reply.results = included;
 }
 
+/// Adds associations in order while the reply fits the budget (in tokens) and the maximum reply size.
+/// Returns the sequence numbers of those that fit.
+pub(crate) fn add_associations(
+    reply: &mut RecallReply,
+    associations: Vec<(i64, Association)>,
+    budget: usize,
+) -> Vec<i64> {
+    if associations.is_empty() {
+        return Vec::new();
+    }
+    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
+    let mut seqs = Vec::new();
+    for (seq, association) in associations {
+        reply.associations.push(association);
+        set_estimate(reply, 0);
+        if !size(reply).fits(limit) {
+            reply.associations.pop();
+            break;
+        }
+        seqs.push(seq);
+    }
+    set_estimate(reply, 0);
+    seqs
+}
+
+/// Adds which of the results are about the same, if that fits the budget (in tokens) and the maximum
+/// reply size.
+pub(crate) fn add_clusters(reply: &mut RecallReply, clusters: Vec<ResultCluster>, budget: usize) {
+    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
+    let is_in_reply = |id: &MemoryId| reply.results.iter().any(|result| result.id == *id);
+    let mut clusters = clusters;
+    clusters.iter_mut().for_each(|cluster| cluster.ids.retain(is_in_reply));
+    clusters.retain(|cluster| !cluster.ids.is_empty());
+    if clusters.is_empty() {
+        return;
+    }
+    reply.clusters = clusters;
+    set_estimate(reply, 0);
+    if !size(reply).fits(limit) {
+        reply.clusters.clear();
+        set_estimate(reply, 0);
+    }
+}
+
 /// Adds the explanation of each score. It is not counted against the budget, so an explained reply
 /// has the same results as a plain one.
 pub(crate) fn explain(
@@ -72,6 +119,11 @@ pub(crate) fn explain(
         );
         set_estimate(reply, 0);
     }
+}
+
+/// Counts the tokens of a reply that was changed.
+pub(crate) fn count_again(reply: &mut RecallReply) {
+    set_estimate(reply, 0);
 }
 
 /// Sets the token estimate of the reply; `pending` is the number of characters that are added
@@ -143,7 +195,7 @@ pub(crate) fn preview(content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::memory::{MemoryId, MemoryType};
+    use loci_proto::memory::MemoryType;
     use proptest::prelude::*;
 
     fn result(number: u128, content: &str) -> RecalledMemory {

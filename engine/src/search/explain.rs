@@ -17,6 +17,10 @@ use std::collections::HashMap;
 
 /// Name of the step that raises memories linked to named entities or to the best results.
 const GRAPH: &str = "graph";
+/// Name of the step that raises memories by the names of linked entities.
+const ENTITIES: &str = "entities";
+/// Name of the step that raises memories by the relations of linked entities.
+const RELATIONS: &str = "relations";
 /// Name of the step that raises memories of the asking project, or of the project that is named.
 const PROJECT: &str = "project";
 /// Name of the step that lowers memories of another branch of the asking project.
@@ -87,10 +91,13 @@ pub(crate) fn score_breakdowns(
         let at = position.get(&entry.slot).copied();
         let weight = summary_rollup::weight(stages.index, entry.slot);
         let score_before = before_roll_up.get(&entry.slot).copied().unwrap_or(0.0);
-        let ScoreChanges { graph, project, branch, weights } = stages.changes;
+        let ScoreChanges { graph, fields, project, branch, weights } = stages.changes;
         let boost = |boosts: &HashMap<usize, f64>| boosts.get(&entry.slot).copied().unwrap_or(0.0);
         let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
         parts.push(StepAmount { name: GRAPH, amount: boost(graph) });
+        let [names, relations] = fields.get(&entry.slot).copied().unwrap_or_default();
+        parts.push(StepAmount { name: ENTITIES, amount: names });
+        parts.push(StepAmount { name: RELATIONS, amount: relations });
         parts.push(StepAmount { name: PROJECT, amount: boost(project) });
         parts.push(StepAmount { name: BRANCH, amount: boost(branch) });
         let WeightChanges { importance, recency } = weights;
@@ -105,6 +112,7 @@ pub(crate) fn score_breakdowns(
             importance: stages.index.importance(entry.slot).map(Importance::get),
             version: None,
             parts: parts.into_iter().filter_map(part).collect(),
+            ..ScoreBreakdown::default()
         }
     };
     stages.ranked.iter().map(breakdown).collect()

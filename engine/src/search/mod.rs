@@ -13,9 +13,10 @@
 //! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
 //!    `versions` puts newer values before older ones; `explain` reports how scores came about.
 //!
-//! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
-//! while the index is loading.
+//! `associations` finds what is linked to the results; it is no part of a search. Not here: rows and
+//! replies (`operations::recall`), formulas (`ranking`). `fallback` searches while the index is loading.
 
+pub(crate) mod associations;
 pub(crate) mod branch_preference;
 pub(crate) mod budget;
 pub(crate) mod coarse_to_fine;
@@ -25,6 +26,7 @@ pub(crate) mod exhaustive;
 pub(crate) mod explain;
 pub(crate) mod fallback;
 pub(crate) mod graph_boost;
+mod linked_fields;
 pub(crate) mod nearest;
 pub(crate) mod project_preference;
 pub mod query;
@@ -37,6 +39,8 @@ pub(crate) mod types;
 pub(crate) mod versions;
 pub(crate) mod weights;
 
+pub use linked_fields::FieldWeights;
+pub(crate) use linked_fields::{FieldRelation, LinkedFields, QueryStems};
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
 pub use types::{Effort, Stages};
 pub use weights::{RecencyLambda, Weights};
@@ -76,8 +80,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let graph = graph_boost::apply(index, mask, entities, &mut scored);
-    let boosts = ScoreChanges { graph, ..ScoreChanges::apply(index, query, &mut scored) };
+    let boosts = ScoreChanges::apply(index, mask, query, entities, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let mut results = roll_up(index, &summaries, scored, query.limit);
     results.matched += matched;

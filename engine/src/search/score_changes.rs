@@ -1,9 +1,11 @@
 //! What the steps after the strategy added to scores.
 //!
-//! Not here: the steps (`graph_boost`, `project_preference`, `branch_preference`, `weights`).
+//! Not here: the steps (`graph_boost`, `linked_fields`, `project_preference`, `branch_preference`, `weights`).
 
-use crate::index::Index;
+use crate::index::{Index, Mask};
 use crate::ranking::fusion::ScoredSlot;
+use crate::search::graph_boost::{self, QueryEntities};
+use crate::search::linked_fields::FieldBoosts;
 use crate::search::types::SearchQuery;
 use crate::search::weights::WeightChanges;
 use std::collections::HashMap;
@@ -12,6 +14,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(crate) struct ScoreChanges {
     pub graph: HashMap<usize, f64>,
+    pub fields: FieldBoosts,
     pub project: HashMap<usize, f64>,
     /// Negative: memories of another branch are lowered.
     pub branch: HashMap<usize, f64>,
@@ -19,10 +22,22 @@ pub(crate) struct ScoreChanges {
 }
 
 impl ScoreChanges {
-    /// Applies all steps but that of the graph.
-    pub(crate) fn apply(index: &Index, query: &SearchQuery<'_>, scored: &mut [ScoredSlot]) -> Self {
+    /// Applies all steps.
+    pub(crate) fn apply(
+        index: &Index,
+        mask: &Mask,
+        query: &SearchQuery<'_>,
+        entities: QueryEntities<'_>,
+        scored: &mut [ScoredSlot],
+    ) -> Self {
+        let graph = match query.follows_links {
+            true => graph_boost::apply(index, mask, entities, scored),
+            false => HashMap::new(),
+        };
+        let fields = query.fields.map(|fields| fields.apply(index, mask, scored));
         Self {
-            graph: HashMap::new(),
+            graph,
+            fields: fields.unwrap_or_default(),
             project: query.projects.apply(index, scored),
             branch: query.branch.map(|branch| branch.apply(index, scored)).unwrap_or_default(),
             weights: query.weights.apply(index, scored, query.today),
@@ -33,6 +48,7 @@ impl ScoreChanges {
     pub(crate) fn of(&self, slot: usize) -> f64 {
         let WeightChanges { importance, recency } = &self.weights;
         let all = [&self.graph, &self.project, &self.branch, importance, recency];
-        all.iter().filter_map(|changes| changes.get(&slot)).sum()
+        let changed: f64 = all.iter().filter_map(|changes| changes.get(&slot)).sum();
+        changed + self.fields.get(&slot).map_or(0.0, |[names, relations]| names + relations)
     }
 }

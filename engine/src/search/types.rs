@@ -7,6 +7,7 @@ use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
 use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
+use crate::search::linked_fields::LinkedFields;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::prepared::PreparedQuery;
@@ -71,6 +72,8 @@ pub(crate) struct SearchQuery<'a> {
     pub fusion: Fusion,
     /// The projects whose memories are preferred.
     pub projects: &'a ProjectPreference,
+    /// The further lexical fields; `None` if their weights are 0.
+    pub fields: Option<&'a LinkedFields>,
     /// The branch on which it is asked.
     pub branch: Option<&'a BranchPreference>,
     /// How much importance and age change a score.
@@ -81,6 +84,8 @@ pub(crate) struct SearchQuery<'a> {
     pub today: i32,
     /// Number of results wanted.
     pub limit: usize,
+    /// Whether links to entities raise a memory.
+    pub follows_links: bool,
     /// How much of a large store is scored in full.
     pub effort: Effort,
     /// How many memories its stages keep.

@@ -136,6 +136,8 @@ fn ten_best(
         index,
         &mask,
         &SearchQuery {
+            follows_links: true,
+            fields: None,
             parsed: &ParsedQuery::new(text),
             projects: &ProjectPreference::default(),
             branch: None,
@@ -318,6 +320,8 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         let parsed = ParsedQuery::new(&text);
         let run = |detail| {
             let query = SearchQuery {
+                follows_links: true,
+                fields: None,
                 parsed: &parsed,
                 projects: &ProjectPreference::default(),
                 branch: None,

@@ -1,6 +1,7 @@
 //! Tests of the engine's operations, one file for each behaviour, and the store that they share.
 
 mod as_of;
+mod associations;
 mod candidates;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
@@ -24,6 +25,7 @@ mod importance;
 mod isolation;
 pub(crate) mod languages;
 mod left_log;
+mod linked_fields;
 mod list;
 mod padded_vectors;
 mod questions;
@@ -38,6 +40,7 @@ pub(crate) mod snapshot;
 mod state_machine;
 pub(crate) mod store;
 mod supersede;
+mod topics;
 mod trust;
 mod trust_of_changes;
 pub(crate) mod undo;

@@ -23,6 +23,18 @@ pub struct ScoreBreakdown {
     pub version: Option<VersionOf>,
     /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
+    /// What the memory is: `stored`, `summary` of other memories, `promoted` from episodes, or `candidate`.
+    #[serde(default)]
+    pub level: String,
+    /// Which search found it: `vector`, `keywords`, `both`, or `links` (neighbours, an error, a summary's members).
+    #[serde(default)]
+    pub source: String,
+    /// True if nothing replaces it and no result states a newer value.
+    #[serde(default)]
+    pub is_latest: bool,
+    /// How often it was returned in full or stored again.
+    #[serde(default)]
+    pub access_count: i64,
 }
 
 /// Which version of a fact a memory is: each was superseded by the next.
@@ -62,6 +74,9 @@ pub struct ScorePart {
 pub struct RecallExplanation {
     /// The ranking: `soft`, `weighted`, `rrf`, or `keywords` if only the keyword search ran.
     pub ranking: String,
+    /// The kind of the query: `profile`, `aggregation`, `temporal`, `complex` or `simple`; only with `retrieval.query_kinds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_kind: Option<String>,
     /// How likely the best results answer the query, 0 to 1; below a limit the reply says `weak`. Absent for `weighted`, `rrf` and
     /// `keywords`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,4 +100,7 @@ pub struct RecallExplanation {
     pub over_limit: usize,
     /// Of the remaining memories, those omitted because of the token budget.
     pub cut_by_budget: usize,
+    /// Time in the daemon in microseconds, with the encoding of the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<u64>,
 }

@@ -48,6 +48,12 @@ pub struct ListRequest {
     /// Only memories about this tool: it is `tool` of their metadata.
     #[serde(default)]
     pub tool: Option<String>,
+    /// Only memories with this `category` in their metadata, ignoring case; of statements from transcripts it is `kind`.
+    #[serde(default)]
+    pub category: Option<String>,
+    /// Only memories with this `subject` in their metadata, ignoring case.
+    #[serde(default)]
+    pub subject: Option<String>,
     /// Only memories stored at least this many seconds ago.
     #[serde(default)]
     pub older_than_seconds: Option<i64>,

@@ -3,6 +3,7 @@
 //! `export`, `import` and `reload` are not variants of [`Request`]: they are separate routes of the admin socket, because their bodies
 //! are streams or empty.
 
+pub mod association;
 pub mod backup;
 pub mod bridge;
 pub mod cleanup;
@@ -44,7 +45,9 @@ pub mod store;
 pub mod supersede;
 #[cfg(test)]
 mod tests;
+pub mod topics;
 pub mod undo;
+pub mod wander;
 
 use crate::error::{Code, Failure};
 use crate::mcp::arguments;
@@ -140,6 +143,10 @@ requests! {
     "review" => Review(review::ReviewRequest), people;
     /// Lists how what is known has changed between two times.
     "diff" => Diff(diff::DiffRequest), people;
+    /// Groups memories by what they are about.
+    "topics" => Topics(topics::TopicsRequest), people;
+    /// Walks from memory to memory along associations.
+    "wander" => Wander(wander::WanderRequest), people;
     /// Marks memories as confirmed by a person.
     "confirm" => Confirm(confirm::ConfirmRequest), people;
     /// Hides several memories in one transaction.

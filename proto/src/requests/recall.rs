@@ -15,8 +15,10 @@ use crate::bounded_numbers::{MaxResults, TokenBudget};
 use crate::degraded::Degraded;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, QueryKind, Scope, SoughtStatus};
+use crate::requests::association::Association;
 use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
+use crate::requests::topics::ResultCluster;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -60,6 +62,15 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub min_confidence: Option<Confidence>,
+    /// Only with this `category` in the metadata: `preference`, `decision`, `project_state`, `fact` or any other. Not in the
+    /// tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub category: Option<String>,
+    /// Only with this `subject` in the metadata. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub subject: Option<String>,
     /// First date or time (RFC 3339), inclusive.
     #[serde(default)]
     #[schemars(description = "")]
@@ -83,6 +94,14 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(extend("x-people" = true))]
     pub include_dormant: bool,
+    /// Also return up to three memories linked to the results. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub associations: bool,
+    /// Also say which results are about the same. Not in the tool schema of agents.
+    #[serde(default)]
+    #[schemars(extend("x-people" = true))]
+    pub cluster: bool,
     /// Don't count as usage.
     #[serde(default)]
     pub dry_run: bool,
@@ -105,6 +124,12 @@ pub struct RecallReply {
     pub total_matched: usize,
     /// Size of this reply in tokens: characters of its compact JSON, divided by four.
     pub token_estimate: usize,
+    /// At most three memories that the search does not find, but that are linked to its results; only with `associations`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub associations: Vec<Association>,
+    /// The results by what they are about, the group of the best result first; only with `cluster`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ResultCluster>,
     /// Requested ids that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,

@@ -5,7 +5,7 @@ use crate::requests::{
     Request, bridge, cleanup, compact, config, confirm, diff, doctor, edit, eval, export, find,
     forget, forget_many, groups, history, hook, import, incognito, injected, inspect, list,
     maintenance, move_to, pin, purge_backups, recall, redo, reembed, relate, reset, restore,
-    review, stats, store, supersede, undo,
+    review, stats, store, supersede, topics, undo, wander,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -169,7 +169,9 @@ mod the_example_is_parsed_and_serialised_for {
         stats: StatsRequest, stats::StatsReply;
         store: StoreRequest, store::StoreReply;
         supersede: SupersedeRequest, supersede::SupersedeReply;
+        topics: TopicsRequest, topics::TopicsReply;
         undo: UndoRequest, undo::UndoReply;
+        wander: WanderRequest, wander::WanderReply;
     }
 
     #[test]

@@ -58,6 +58,12 @@ pub struct Search {
     /// Maximum number of results, 1 to 20.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub limit: Option<u8>,
+    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
+    /// Only memories about this subject: `subject` of their metadata.
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
     /// Minimum confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub min_confidence: Option<Confidence>,
@@ -85,6 +91,12 @@ pub struct Search {
     /// Print a score breakdown; implies `--dry-run`.
     #[arg(long)]
     pub explain: bool,
+    /// Also print which results are about the same.
+    #[arg(long, conflicts_with = "as_of")]
+    pub cluster: bool,
+    /// Also print up to three memories that are linked to the results.
+    #[arg(long, conflicts_with = "as_of")]
+    pub associations: bool,
     /// Do not record usage; by default `--full` counts the printed memories as used.
     #[arg(long)]
     pub dry_run: bool,
@@ -114,6 +126,12 @@ pub struct List {
     /// Only memories whose text contains this; case-insensitive.
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
+    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
+    /// Only memories about this subject: `subject` of their metadata.
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
     /// Only memories at least this old, for example 90d.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub older: Option<i64>,

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod bridge;
 pub mod daemon;
+pub mod discovery;
 pub mod foreign_commands;
 pub mod hooks;
 pub mod import;
@@ -20,6 +21,7 @@ use backup::Backup;
 use bridge::Bridge;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed, Top};
+use discovery::{Topics, Wander};
 use hooks::{Brief, Hook, Injected, Recall};
 use import::Import;
 use installation::{Uninstall, Update};
@@ -70,6 +72,16 @@ pub enum Command {
         after_help = "Example\n  loci view\n\nExample: on a machine without a browser\n  loci view --no-open --port 7434"
     )]
     View(View),
+    /// List what the memories are about: groups by meaning, each with its words, its size and an example.
+    #[command(
+        after_help = "Example\n  loci topics\n\nExample: five topics of the workflows\n  loci topics --type procedural --count 5"
+    )]
+    Topics(Topics),
+    /// Walk from memory to memory along what links them: people and projects, the day, the place in the store.
+    #[command(
+        after_help = "Example: the walk of today\n  loci wander\n\nExample: from the best match of a query\n  loci wander how do we deploy"
+    )]
+    Wander(Wander),
     /// Print everything about one memory: text, relations, versions and log.
     #[command(
         visible_alias = "show",

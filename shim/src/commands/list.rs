@@ -27,6 +27,8 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         group: args.group,
         all_groups: args.all_groups,
         text: args.text,
+        category: args.category,
+        subject: args.subject,
         older_than_seconds: args.older,
         date_from: args.from,
         date_to: args.to,

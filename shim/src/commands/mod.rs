@@ -56,11 +56,13 @@ mod stats;
 mod stats_chart;
 mod supersede;
 mod top;
+mod topics;
 mod transfer;
 mod undo;
 mod uninstall;
 mod update;
 mod view;
+mod wander;
 
 use crate::cli::Command;
 use crate::client::call::VerbClient;
@@ -103,6 +105,8 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::View(args) => return view::run(project_client()?, args).await,
         Command::Browse(args) => return browse::run(project_client()?, args).await,
         Command::Search(args) => search::run(&project_client()?, args).await?,
+        Command::Topics(args) => topics::run(&project_client()?, args).await?,
+        Command::Wander(args) => wander::run(&project_client()?, args).await?,
         Command::List(args) => list::run(&project_client()?, args).await?,
         Command::Inspect(args) => inspect::run(&project_client()?, args).await?,
         Command::Add(args) => add::run(&project_client()?, args).await?,

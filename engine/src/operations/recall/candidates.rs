@@ -25,7 +25,7 @@ impl Reader {
         found: &mut Found,
         hits: &mut Vec<Hit>,
     ) -> Result<()> {
-        let limit = self.limit(scope.request);
+        let limit = self.limit(scope);
         let is_weak = found.is_weak || hits.is_empty();
         let room = limit.saturating_sub(hits.len());
         let room = if is_weak { room.max(SHARE_OF_WEAK_PAGE.min(limit)) } else { room };

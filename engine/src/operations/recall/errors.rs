@@ -68,7 +68,9 @@ impl Reader {
             return Vec::new();
         }
         let mask = index.mask(&self.filter(Scope { statuses, ..scope }));
-        let is_admitted = |seq: &&i64| index.slot(**seq).is_some_and(|slot| mask.admits(slot));
+        let is_admitted = |seq: &&i64| {
+            scope.selects(**seq) && index.slot(**seq).is_some_and(|slot| mask.admits(slot))
+        };
         memories.iter().rev().filter(is_admitted).copied().collect()
     }
 

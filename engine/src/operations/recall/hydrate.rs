@@ -5,6 +5,7 @@
 
 use crate::Reader;
 use crate::db::memories::MemoryReader;
+use crate::db::memory_row::is_true;
 use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::candidate::given_reason;
@@ -22,12 +23,15 @@ use crate::operations::inspect::{DORMANT, group_name};
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
+use crate::search::types::MATCH_COSINE;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
+use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::{ScoreBreakdown, VersionOf};
 use loci_proto::requests::inspect::VersionChain;
 use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source, Tried};
+use loci_proto::requests::topics::ResultCluster;
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;
@@ -88,6 +92,10 @@ pub(crate) struct ReplyDraft<'a> {
     /// The reply without results.
     pub reply: RecallReply,
     pub hits: Vec<Hit>,
+    /// Memories linked to the results, with their sequence numbers.
+    pub associations: Vec<(i64, Association)>,
+    /// Which results are about the same.
+    pub clusters: Vec<ResultCluster>,
 }
 
 impl Reader {
@@ -97,7 +105,7 @@ impl Reader {
         draft: ReplyDraft<'_>,
         context: RecallContext<'_>,
     ) -> Result<Answer> {
-        let ReplyDraft { request, group, mut reply, hits } = draft;
+        let ReplyDraft { request, group, mut reply, hits, associations, clusters } = draft;
         let settings = &self.shared.settings();
         let previews = request.summary_only;
         let default_budget =
@@ -122,7 +130,7 @@ impl Reader {
             let files = context.files.filter(|_| is_own);
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             let why = why.map(|why| self.with_version(why, &memory, &visibility)).transpose()?;
-            breakdowns.push(why);
+            breakdowns.push(why.map(|why| traced(why, &memory, older_version_of.is_none())));
             let faded = self.is_faded(&memory, context.now);
             let dormant = self.is_dormant(&memory, context.now).then(|| DORMANT.to_owned());
             let outdated = validity::outside(&memory.metadata, valid_at);
@@ -152,10 +160,13 @@ impl Reader {
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
+        budget::add_clusters(&mut reply, clusters, token_budget);
+        let linked = budget::add_associations(&mut reply, associations, token_budget);
         budget::explain(&mut reply, explained, breakdowns);
-        let shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
+        let mut shown: Vec<i64> = hit_seqs.into_iter().take(reply.results.len()).collect();
         let mut accessed = if previews || request.dry_run { Vec::new() } else { shown.clone() };
         accessed.retain(|seq| !of_candidates.contains(seq));
+        shown.extend(linked);
         Ok(Answer { reply, accessed, shown })
     }
 }
@@ -190,11 +201,36 @@ impl Reader {
 
 /// Returns who stored a memory, if it was not the client of the session: most memories were, and
 /// the field costs tokens.
-fn by(provenance: &Provenance, client: Option<&str>) -> Option<String> {
+pub(crate) fn by(provenance: &Provenance, client: Option<&str>) -> Option<String> {
     let is_of_agent = matches!(provenance.origin, None | Some(Origin::Agent | Origin::Hook));
     let is_own =
         is_of_agent && provenance.client.as_deref().map(client_name) == client.map(client_name);
     if is_own { None } else { provenance.source() }
+}
+
+/// Adds to the breakdown of a score what the memory is, and which search found it.
+fn traced(why: ScoreBreakdown, memory: &Memory, is_newest_result: bool) -> ScoreBreakdown {
+    let level = match memory.status {
+        Status::Candidate => "candidate",
+        _ if is_true(&memory.metadata, "summary") => "summary",
+        _ if is_true(&memory.metadata, "promoted") => "promoted",
+        _ => "stored",
+    };
+    let by_vector = why.vector.is_some_and(|vector| vector.score >= f64::from(MATCH_COSINE));
+    let by_keywords = why.keywords.is_some_and(|keywords| keywords.score > 0.0);
+    let source = match (by_vector, by_keywords) {
+        (true, true) => "both",
+        (true, false) => "vector",
+        (false, true) => "keywords",
+        (false, false) => "links",
+    };
+    ScoreBreakdown {
+        level: level.to_owned(),
+        source: source.to_owned(),
+        is_latest: is_newest_result && memory.superseded_by.is_none(),
+        access_count: memory.access_count,
+        ..why
+    }
 }
 
 /// Returns previews of the memories whose score a summary took over.

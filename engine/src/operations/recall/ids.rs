@@ -5,11 +5,13 @@
 use crate::Reader;
 use crate::db::memories;
 use crate::error::Result;
+use crate::index::Statuses;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Hit, ReplyDraft};
+use crate::operations::recall::search::Scope;
 use crate::operations::recall::{Answer, RecallContext};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
@@ -49,7 +51,18 @@ impl Reader {
             }
             _ => None,
         };
-        self.hydrate(ReplyDraft { request, group, reply, hits }, context)
+        let scope = Scope {
+            request,
+            context,
+            group,
+            visibility: &visibility,
+            statuses: Statuses::Active,
+            selected: None,
+            kind: None,
+        };
+        let associations = self.associations(scope, None, &hits)?;
+        let clusters = self.clusters(scope, &hits);
+        self.hydrate(ReplyDraft { request, group, reply, hits, associations, clusters }, context)
     }
 }
 

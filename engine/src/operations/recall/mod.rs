@@ -3,7 +3,9 @@
 //! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the
 //! reply. Not here: ranking (`crate::search`), counting accesses (`transaction::access`).
 
+pub(crate) mod associations;
 mod candidates;
+mod clusters;
 mod errors;
 mod hydrate;
 mod ids;
@@ -26,6 +28,7 @@ use crate::model::files::ProjectFiles;
 use crate::model::time::Timestamp;
 use crate::operations::visible_memory::existing_group;
 use crate::ranking::fusion::Fusion;
+use crate::search::budget;
 use loci_proto::degraded::Degraded;
 use loci_proto::requests::recall::RecallReply;
 use prepare::Target;
@@ -39,6 +42,16 @@ pub struct Answer {
     pub accessed: Vec<i64>,
     /// Sequence numbers of all memories in the reply, also of previews.
     pub shown: Vec<i64>,
+}
+
+impl Answer {
+    /// Adds how long the recall took, if it is explained.
+    pub fn set_latency(&mut self, latency: std::time::Duration) {
+        if let Some(explained) = &mut self.reply.explain {
+            explained.latency_us = Some(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX));
+            budget::count_again(&mut self.reply);
+        }
+    }
 }
 
 /// The input of a recall besides its request.

@@ -110,7 +110,11 @@ impl Reader {
         let changed = self.entries(searched.iter().map(|memory| memory.seq))?;
         let mut changed: Vec<Entry> = changed
             .into_iter()
-            .filter(|entry| filter.admits(entry) && text.dates.admits(fallback::day(entry)))
+            .filter(|entry| {
+                filter.admits(entry)
+                    && text.dates.admits(fallback::day(entry))
+                    && scope.selects(entry.seq)
+            })
             .collect();
         let mut limits =
             PastLimits { not_searched: past.changed.len() - searched.len(), without_vectors: 0 };
@@ -166,6 +170,8 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit: index.len(),
+            follows_links: true,
+            fields: None,
             effort: self.shared.settings().effort,
             stages: self.shared.settings().stages,
             detail: Detail::Scores,

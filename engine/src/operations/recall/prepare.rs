@@ -41,6 +41,14 @@ pub(crate) struct SearchText {
 /// # Errors
 /// `invalid` if it has neither query nor ids, or an invalid date; `too_many` for too many ids.
 pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
+    if request.as_of.is_some() {
+        let asked = [("associations", request.associations), ("cluster", request.cluster)];
+        if let Some((field, _)) = asked.iter().find(|(_, asked)| *asked) {
+            return Err(Failure::invalid(*field, "works on the present alone")
+                .hint("Leave out as_of")
+                .into());
+        }
+    }
     if let Some(ids) = request.ids.take() {
         if ids.len() > limits::RECALL_IDS {
             let message =

@@ -8,12 +8,15 @@ use crate::db::connection;
 use crate::db::groups;
 use crate::db::memories;
 use crate::db::memories::MemoryReader;
+use crate::db::metadata;
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
 use crate::error::{Error, Result};
 use crate::index::{Filter, Index, Mask, Statuses};
 use crate::model::encoding::QueryEncoding;
 use crate::model::past::Past;
+use crate::model::statement_filter;
+use crate::model::statement_filter::StatementFilter;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::ReplyDraft;
@@ -25,10 +28,12 @@ use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
 use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
+use crate::search::query::kind::Kind;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::terms::named_entities;
 use crate::search::similar_results::similar_results;
 use crate::search::{Detail, SearchQuery, SearchResults, search};
+use crate::search::{FieldRelation, LinkedFields, QueryStems};
 use crate::search::{fallback, repeats};
 use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::degraded::Degraded;
@@ -36,6 +41,8 @@ use loci_proto::group::Group;
 use loci_proto::memory::SoughtStatus;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The results of the index, before rows are read.
 #[derive(Default)]
@@ -64,6 +71,17 @@ pub(super) struct Scope<'a> {
     pub group: &'a Group,
     pub visibility: &'a Visibility,
     pub statuses: Statuses,
+    /// The memories that the call selects by their metadata; `None` if it does not.
+    pub selected: Option<&'a HashSet<i64>>,
+    /// The kind of the query, if kinds count.
+    pub kind: Option<Kind>,
+}
+
+impl Scope<'_> {
+    /// Returns whether the call's filter of metadata selects a memory.
+    pub(super) fn selects(&self, seq: i64) -> bool {
+        self.selected.is_none_or(|selected| selected.contains(&seq))
+    }
 }
 
 impl Reader {
@@ -76,13 +94,18 @@ impl Reader {
         text: &SearchText,
     ) -> Result<Answer> {
         let visibility = Visibility::of_group(&group.id, self.shared.isolation());
-        let statuses = match request.status {
-            None => Statuses::Recall,
-            Some(SoughtStatus::Candidate) => Statuses::Candidate,
-            Some(SoughtStatus::Rejected) => Statuses::Rejected,
+        let selected = self.selected(request)?;
+        let scope = Scope {
+            request,
+            context,
+            group,
+            visibility: &visibility,
+            statuses: sought_statuses(request.status),
+            selected: selected.as_ref(),
+            kind: (self.shared.settings().query_kinds)
+                .then(|| Kind::of(&text.query, context.now.day())),
         };
-        let scope = Scope { request, context, group, visibility: &visibility, statuses };
-        let limit = self.limit(request);
+        let limit = self.limit(scope);
         let depth = context.rerank.map_or(limit, |rerank| rerank.depth.max(limit));
         let mut found = self.find_at_time(scope, text, depth)?;
         let degraded = match found.unencoded {
@@ -111,11 +134,11 @@ impl Reader {
         }
         let valid_at = valid_at(request, context.now)?;
         hits.sort_by_key(|hit| validity::outside(&hit.memory.metadata, valid_at).is_some());
-        if statuses == Statuses::Recall {
+        if scope.statuses == Statuses::Recall {
             self.append_candidates(scope, text, &mut found, &mut hits)?;
         }
         // What mends an error and what was rejected is known of the present.
-        if statuses == Statuses::Recall && self.past.is_none() {
+        if scope.statuses == Statuses::Recall && self.past.is_none() {
             if self.put_error_matches_first(scope, limit, &mut hits)? && found.is_weak {
                 hits.retain(|hit| hit.mends_error);
                 found.is_weak = false;
@@ -135,7 +158,10 @@ impl Reader {
             }),
             ..RecallReply::default()
         };
-        let answer = self.hydrate(ReplyDraft { request, group, reply, hits }, context);
+        let associations = self.associations(scope, Some(text), &hits)?;
+        let clusters = self.clusters(scope, &hits);
+        let draft = ReplyDraft { request, group, reply, hits, associations, clusters };
+        let answer = self.hydrate(draft, context);
         if let Some(read_transaction) = read_transaction {
             read_transaction.finish()?;
         }
@@ -156,8 +182,11 @@ impl Reader {
         context.fusion.unwrap_or(self.shared.settings().fusion)
     }
 
-    pub(super) fn limit(&self, request: &RecallRequest) -> usize {
-        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    /// Returns how many results are returned: as the call says, else by the kind of the query.
+    pub(super) fn limit(&self, scope: Scope<'_>) -> usize {
+        let configured = self.shared.settings().default_max_results;
+        let by_kind = || scope.kind.map_or(configured, |kind| kind.max_results(configured));
+        scope.request.max_results.map_or_else(by_kind, MaxResults::get)
     }
 
     /// Searches the index, or the keywords of the database while the index is being loaded.
@@ -180,15 +209,17 @@ impl Reader {
         };
         let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
         let past = self.past.as_ref().filter(|_| !by_fallback);
-        let mask = mask(index, &filter, text, past);
+        let mask = mask(index, &filter, text, past, scope);
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
             .or_project_of(project_of_named_entities(index, &mask, &text.query));
         let answering = self.entities_with_relation(index, &mask, &text.query)?;
+        let fields = self.linked_fields(&text.query)?;
         let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);
         let query = SearchQuery {
             parsed: &text.query,
             projects: &projects,
+            fields: fields.as_ref(),
             branch: branch.as_ref(),
             weights: self.shared.settings().weights,
             answering: &answering,
@@ -196,6 +227,8 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit,
+            // A call that names its ranking gets all of it.
+            follows_links: context.fusion.is_some() || scope.kind.is_none_or(Kind::uses_graph),
             effort: self.shared.settings().effort,
             stages: self.shared.settings().stages,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
@@ -213,6 +246,7 @@ impl Reader {
             breakdowns = Some(explanation.score_breakdowns);
             RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
+                query_kind: scope.kind.map(|kind| kind.name().to_owned()),
                 fit: explanation.evidence.map(|evidence| evidence.fit()),
                 evidence: explanation.evidence.map(Evidence::named).unwrap_or_default(),
                 in_store,
@@ -234,6 +268,15 @@ impl Reader {
         })
     }
 
+    /// Returns the memories with the category and the subject of the request; `None` if it names
+    /// neither.
+    fn selected(&self, request: &RecallRequest) -> Result<Option<HashSet<i64>>> {
+        let (category, subject) = (request.category.as_deref(), request.subject.as_deref());
+        let Some(filter) = StatementFilter::new(category, subject)? else { return Ok(None) };
+        let accepts = |fields: &Map<String, Value>| filter.admits(fields);
+        Ok(Some(metadata::seqs_with(&self.conn, &statement_filter::FIELDS, accepts)?))
+    }
+
     /// Returns the projects that a query may name.
     pub(super) fn projects(&self, context: RecallContext<'_>) -> Result<Vec<Group>> {
         let isolation = self.shared.isolation();
@@ -244,6 +287,23 @@ impl Reader {
                 && isolation.may_be_named(context.viewer, Some(&project.id))
         });
         Ok(projects)
+    }
+
+    /// Returns the fields of linked entities; `None` if their weights are 0.
+    fn linked_fields(&self, query: &ParsedQuery) -> Result<Option<LinkedFields>> {
+        let weights = self.shared.settings().fields;
+        if !weights.any() {
+            return Ok(None);
+        }
+        let stems = QueryStems::new(query);
+        let mut found = Vec::new();
+        if weights.relation > 0.0 {
+            for (subject, object, predicate) in relations::all(&self.conn)? {
+                let predicate = stems.within(&predicate.replace('_', " "));
+                found.push(FieldRelation { subject, object, predicate });
+            }
+        }
+        Ok(Some(LinkedFields { weights, stems, relations: found }))
     }
 
     /// Returns the slots of the entities that the query names and that have a relation whose words
@@ -302,9 +362,26 @@ impl Reader {
     }
 }
 
+fn sought_statuses(status: Option<SoughtStatus>) -> Statuses {
+    match status {
+        None => Statuses::Recall,
+        Some(SoughtStatus::Candidate) => Statuses::Candidate,
+        Some(SoughtStatus::Rejected) => Statuses::Rejected,
+    }
+}
+
 /// Returns the mask of a search: of an earlier time only memories that have not changed since.
-fn mask(index: &Index, filter: &Filter<'_>, text: &SearchText, past: Option<&Past>) -> Mask {
+pub(super) fn mask(
+    index: &Index,
+    filter: &Filter<'_>,
+    text: &SearchText,
+    past: Option<&Past>,
+    scope: Scope<'_>,
+) -> Mask {
     let mut mask = index.mask(filter);
+    if scope.selected.is_some() {
+        mask.retain(|slot| scope.selects(index.seq(slot)));
+    }
     if !text.dates.is_open() {
         mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
     }

@@ -13,6 +13,7 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
     let tables: Vec<String> = results.chunks(MEMORIES_PER_TABLE).map(breakdown_table).collect();
     let RecallExplanation {
         ranking,
+        query_kind,
         fit,
         evidence,
         in_store,
@@ -23,17 +24,22 @@ pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory])
         collapsed,
         over_limit,
         cut_by_budget,
+        latency_us,
     } = explained;
     let fit = fit.map_or_else(String::new, |fit| {
         let values: Vec<String> =
             evidence.iter().map(|(name, value)| format!("{name} {value:.2}")).collect();
         format!("\nLikelihood that an answer is among them: {fit:.2} ({})", values.join(", "))
     });
+    let kind =
+        query_kind.as_ref().map_or_else(String::new, |kind| format!("; kind of query: {kind}"));
+    let latency =
+        latency_us.map_or_else(String::new, |latency| format!("; {latency} µs in the daemon"));
     format!(
-        "\n\nScore breakdown (ranking: {ranking})\n{}\n\
+        "\n\nScore breakdown (ranking: {ranking}{kind})\n{}\n\
          {in_store} memories in the store, {visible} visible here, {admitted} passed the filters, {matched} matched, {ranked} ranked\n\
          (including neighbours of good matches); {collapsed} dropped as duplicates of a better one, {over_limit} over the limit,\n\
-         {cut_by_budget} over the token budget{fit}",
+         {cut_by_budget} over the token budget{latency}{fit}",
         tables.join("\n"),
     )
 }
@@ -43,6 +49,7 @@ fn breakdown_table(results: &[RecalledMemory]) -> String {
     let breakdowns: Vec<&ScoreBreakdown> =
         results.iter().map(|result| result.why.as_ref().unwrap_or(&no_breakdown)).collect();
     let mut rows = vec![row("", results.iter().map(|result| memory_id::short(result.id.as_str())))];
+    let text = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let score = |signal: Option<RankedScore>| {
         signal.map_or("-".to_owned(), |signal| format!("{:.3}", signal.score))
     };
@@ -53,6 +60,11 @@ fn breakdown_table(results: &[RecalledMemory]) -> String {
     rows.push(row("  rank", breakdowns.iter().map(|breakdown| rank(breakdown.vector))));
     rows.push(row("keyword score", breakdowns.iter().map(|breakdown| score(breakdown.keywords))));
     rows.push(row("  rank", breakdowns.iter().map(|breakdown| rank(breakdown.keywords))));
+    rows.push(row("found by", breakdowns.iter().map(|breakdown| text(&breakdown.source))));
+    rows.push(row("level", breakdowns.iter().map(|breakdown| text(&breakdown.level))));
+    let latest = |breakdown: &&ScoreBreakdown| if breakdown.is_latest { "yes" } else { "no" };
+    rows.push(row("newest value", breakdowns.iter().map(latest).map(str::to_owned)));
+    rows.push(row("used", breakdowns.iter().map(|breakdown| breakdown.access_count.to_string())));
     for step in step_names(&breakdowns) {
         let addition = |breakdown: &&ScoreBreakdown| {
             breakdown

@@ -7,11 +7,13 @@ use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{print_as_of, print_json};
 use crate::commands::row_details::RowDetails;
+use crate::commands::wander::association_rows;
 use crate::output::{
     DERIVED_DAY, Extent, MemoryRow, Problem, Rows, Screen, Terms, escape_line, print_line,
     print_note,
 };
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
+use loci_proto::requests::topics::ResultCluster;
 use serde_json::json;
 
 /// Token budget of the reply: effectively unlimited for a terminal.
@@ -28,9 +30,10 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let query = text::read_argument(args.query.join(" "))?;
     let request = json!({
         "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
-        "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
+        "min_confidence": args.min_confidence, "category": args.category, "subject": args.subject, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
         "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
         "include_dormant": args.include_dormant.then_some(true),
+        "cluster": args.cluster.then_some(true), "associations": args.associations.then_some(true),
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -39,7 +42,8 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     }
     let reply: RecallReply = raw_reply.parse()?;
     print_as_of(reply.as_of.as_ref());
-    let ids = reply.results.iter().map(|result| &result.id);
+    let linked = reply.associations.iter().map(|association| &association.id);
+    let ids = reply.results.iter().map(|result| &result.id).chain(linked);
     let found = RowDetails::fetch_as_of(client, ids, args.as_of.as_deref()).await?;
     let rows = Rows {
         terms: Terms::of_query(&query),
@@ -57,6 +61,13 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .unwrap_or_default();
     let warning = if reply.weak { "Nothing fits well. The nearest:\n" } else { "" };
     print_line(format!("{warning}{results}{}{breakdown}", footer(&reply, args.limit)))?;
+    if !reply.clusters.is_empty() {
+        print_line(format!("\n{}", cluster_lines(&reply.clusters)))?;
+    }
+    if !reply.associations.is_empty() {
+        let linked = association_rows(&found, &reply.associations);
+        print_line(format!("\nLinked to them\n{}", rows.text(&linked).trim_end()))?;
+    }
     if shown.iter().any(MemoryRow::has_derived_day) {
         print_line(DERIVED_DAY)?;
     }
@@ -98,6 +109,16 @@ fn shown_rows(rows: &Rows, results: &[RecalledMemory], found: &RowDetails) -> Ve
         row
     };
     results.iter().map(row).collect()
+}
+
+/// Returns a line for each group of results: its words, and the ids.
+fn cluster_lines(clusters: &[ResultCluster]) -> String {
+    let line = |cluster: &ResultCluster| {
+        let ids: Vec<String> = cluster.ids.iter().map(|id| memory_id::short(id.as_str())).collect();
+        let name = if cluster.name.is_empty() { "other" } else { &cluster.name };
+        format!("{}: {}", escape_line(name), ids.join(" "))
+    };
+    clusters.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns whole results, as `loci fix` and `loci how` print them. The words of the query are marked.

@@ -2,6 +2,7 @@
 //!
 //! Some keys take effect at once, others at the next start; a faulty file changes nothing. Not here: what the keys mean.
 
+use crate::config::current_policy::CurrentPolicy;
 use crate::config::options;
 use crate::config::options::Override;
 use crate::config::server::Server;
@@ -23,6 +24,7 @@ const READ_AT_START: [&str; 4] = ["server.transport", "server.http_", "storage."
 #[derive(Debug)]
 pub struct EffectiveConfig {
     paths: Paths,
+    policy: CurrentPolicy,
     loaded: Mutex<Loaded>,
 }
 
@@ -30,7 +32,6 @@ pub struct EffectiveConfig {
 #[derive(Debug)]
 struct Loaded {
     config: Config,
-    policy: Arc<Policy>,
     file_exists: bool,
     keys: BTreeMap<String, ConfigKey>,
 }
@@ -41,7 +42,9 @@ impl EffectiveConfig {
     /// # Errors
     /// `invalid` with the position of the fault.
     pub fn read(paths: &Paths) -> Result<Self, Failure> {
-        Ok(Self { paths: paths.clone(), loaded: Mutex::new(load(paths)?) })
+        let loaded = load(paths)?;
+        let policy = CurrentPolicy::new(loaded.config.privacy.policy()?);
+        Ok(Self { paths: paths.clone(), policy, loaded: Mutex::new(loaded) })
     }
 
     /// Returns the paths that the daemon was started with.
@@ -65,7 +68,13 @@ impl EffectiveConfig {
     /// Returns what may be stored, as the configuration says now.
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.loaded().policy)
+        self.policy.get()
+    }
+
+    /// Returns what may be stored, which follows each reload.
+    #[must_use]
+    pub fn current_policy(&self) -> CurrentPolicy {
+        self.policy.clone()
     }
 
     /// Returns every key with its value and its source (`loci config show`).
@@ -108,6 +117,7 @@ impl EffectiveConfig {
         reread.config.embedding = loaded.config.embedding.clone();
         telemetry::set_level(&options::log_level(&reread.config)?);
         let settings = reread.config.settings_at(&self.paths);
+        self.policy.set(reread.config.privacy.policy()?);
         *loaded = reread;
         Ok((settings, ReloadReply { file: self.paths.config.display().to_string(), changed }))
     }
@@ -130,8 +140,8 @@ fn load(paths: &Paths) -> Result<Loaded, Failure> {
         )
     })?;
     let keys = effective_keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
-    let policy = Arc::new(config.privacy.policy()?);
-    Ok(Loaded { config, policy, file_exists: text.is_some(), keys })
+    config.privacy.policy()?;
+    Ok(Loaded { config, file_exists: text.is_some(), keys })
 }
 
 /// Returns every key with its value in force and the source of that value.

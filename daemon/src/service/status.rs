@@ -88,6 +88,7 @@ impl Service {
             viewers: self.viewers.addresses().iter().map(|at| format!("http://{at}/")).collect(),
         };
         status.warnings.extend(self.http.warning());
+        status.warnings.extend(self.api_waits());
         status.warnings.extend(self.api_alerts());
         self.check_disk();
         status.storage = self.health.warnings();

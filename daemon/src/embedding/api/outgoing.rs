@@ -31,7 +31,13 @@ pub fn chunks(policy: &Policy, text: &str, kind: TextKind) -> Vec<String> {
 /// Returns about how many tokens a text has: rather too many than too few, as the daily limit is checked with it.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> u64 {
-    text.len() as u64 / 3 + 1
+    tokens_of_bytes(text.len() as u64)
+}
+
+/// The same by the size of texts.
+#[must_use]
+pub fn tokens_of_bytes(bytes: u64) -> u64 {
+    bytes / 3 + 1
 }
 
 fn split(text: &str) -> Vec<String> {

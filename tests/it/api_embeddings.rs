@@ -131,7 +131,7 @@ fn secrets_private_parts_and_incognito_sessions_reach_no_request_and_the_key_no_
     wait_for_vectors(&mut agent);
     recall(&mut agent, &format!("what is {token} for"));
     let mut command = home.command("loci");
-    command.args(["mcp", "--incognito"]);
+    command.env("LOCI_INCOGNITO", "1");
     let mut incognito = Agent::start(command);
     let refused = incognito.call("recall_memory", json!({"query": "the hidden question"}));
     assert!(refused.is_err());

@@ -33,6 +33,7 @@ mod degraded;
 mod disk_faults;
 mod doctor;
 mod documents;
+mod embedding_api;
 mod eval;
 mod fault_matrix;
 mod first_use;

@@ -71,7 +71,10 @@ fn both_providers_encode_what_is_stored_and_asked() {
         assert!(found[0].1 > 0.1 && reply.get("degraded").is_none(), "{reply}");
         // Without sign codes the plain fusion ranks, and not late interaction with nothing to match.
         assert_eq!(reply["explain"]["ranking"], "weighted", "{reply}");
-        assert_eq!(results(&recall(&mut agent, "defective projector"))[0].0, "The projector of room 12 is broken");
+        assert_eq!(
+            results(&recall(&mut agent, "defective projector"))[0].0,
+            "The projector of room 12 is broken"
+        );
 
         let received = api.received();
         let of = |text: &str| {
@@ -85,7 +88,10 @@ fn both_providers_encode_what_is_stored_and_asked() {
         if provider == "openai" {
             assert_eq!(stored.body["dimensions"], 384);
         } else {
-            assert_eq!((&stored.body["output_dimension"], &stored.body["input_type"]), (&json!(256), &json!("document")));
+            assert_eq!(
+                (&stored.body["output_dimension"], &stored.body["input_type"]),
+                (&json!(256), &json!("document"))
+            );
             assert_eq!(asked.body["input_type"], "query");
         }
         // The same question is not sent twice.
@@ -98,16 +104,23 @@ fn both_providers_encode_what_is_stored_and_asked() {
 fn without_consent_the_daemon_does_not_start_and_nothing_is_connected() {
     let (home, api) = (TestHome::without_model(), EmbeddingApi::start());
     let keys = api.keys(&home, "openai", "text-embedding-3-small");
-    let without: String =
-        keys.lines().filter(|line| !line.starts_with("consent")).map(|line| format!("{line}\n")).collect();
-    let other = format!("{without}consent = \"send my memories and questions to api.openai.com\"\n");
+    let without: String = keys
+        .lines()
+        .filter(|line| !line.starts_with("consent"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let other =
+        format!("{without}consent = \"send my memories and questions to api.openai.com\"\n");
     for config in [without, other] {
         home.configure_whole(&config);
         let refused = home.loci(&["ctl", "start"]);
         let text = stderr(&refused);
         assert!(!refused.status.success());
         assert!(text.contains("embedding.consent"), "{text}");
-        assert!(text.contains(&format!("send my memories and questions to {}", api.address())), "{text}");
+        assert!(
+            text.contains(&format!("send my memories and questions to {}", api.address())),
+            "{text}"
+        );
         assert!(!home.loci(&["add", KEYS_TEXT, "--type", "semantic"]).status.success());
     }
     assert_eq!(api.connections(), 0);
@@ -121,11 +134,16 @@ fn secrets_private_parts_and_incognito_sessions_reach_no_request_and_the_key_no_
     let (home, api) = (TestHome::without_model(), EmbeddingApi::start());
     let keys = api.keys(&home, "openai", "text-embedding-3-small");
     // Stored as it is, but not sent.
-    home.configure_whole(&format!("{keys}[privacy]\nsecrets = \"allow\"\nredact = [\"email\"]\nwords = [\"Bluebird\"]\n"));
+    home.configure_whole(&format!(
+        "{keys}[privacy]\nsecrets = \"allow\"\nredact = [\"email\"]\nwords = [\"Bluebird\"]\n"
+    ));
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let mut agent = home.session();
     agent.store("semantic", &format!("The deploy token is {token}"));
-    agent.store("semantic", "Ask anna@example.org about Bluebird <private>her raise of May</private>");
+    agent.store(
+        "semantic",
+        "Ask anna@example.org about Bluebird <private>her raise of May</private>",
+    );
     agent.store_with(json!({"content": "The kiln is in the yard", "type": "semantic",
         "questions": [format!("Does {token} open the kiln?")]}));
     wait_for_vectors(&mut agent);
@@ -148,7 +166,10 @@ fn secrets_private_parts_and_incognito_sessions_reach_no_request_and_the_key_no_
     };
     let mut all = home.log();
     for arguments in [
-        &["ctl", "status", "--json"][..], &["config", "show", "--json"], &["doctor", "--json"], &["ctl", "cost", "--json"],
+        &["ctl", "status", "--json"][..],
+        &["config", "show", "--json"],
+        &["doctor", "--json"],
+        &["ctl", "cost", "--json"],
         &["model", "status", "--json"],
     ] {
         all += &printed(arguments);
@@ -157,7 +178,7 @@ fn secrets_private_parts_and_incognito_sessions_reach_no_request_and_the_key_no_
     for process in descendants(pid) {
         all += &fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
     }
-    assert!(all.contains("embed"), "the process that sends was looked at");
+    assert!(all.contains("locid\0embed"), "the process that sends was looked at");
     assert!(!all.contains(KEY), "{all}");
     assert!(printed(&["doctor"]).contains(&format!("texts are sent to {}", api.address())));
     assert!(!printed(&["doctor"]).contains("sockets that are not local"));
@@ -167,7 +188,8 @@ fn secrets_private_parts_and_incognito_sessions_reach_no_request_and_the_key_no_
 fn descendants(pid: u64) -> Vec<u64> {
     let children = format!("/proc/{pid}/task");
     let tasks = fs::read_dir(children).expect("the process runs").flatten();
-    let of_task = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let of_task =
+        |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
     let children: String = tasks.map(of_task).collect();
     children.split_whitespace().flat_map(str::parse).chain([pid]).collect()
 }
@@ -180,7 +202,8 @@ fn the_key_comes_from_the_environment_of_locid_but_not_from_that_of_an_agent() {
     command.args(["ctl", "start"]).env("OPENAI_API_KEY", KEY);
     assert!(command.output().expect("loci runs").status.success());
     wait_until("the key is missing", || {
-        String::from_utf8_lossy(&home.loci(&["doctor"]).stdout).contains("set embedding.key_file, or OPENAI_API_KEY")
+        String::from_utf8_lossy(&home.loci(&["doctor"]).stdout)
+            .contains("set embedding.key_file, or OPENAI_API_KEY")
     });
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(api.connections(), 0);
@@ -199,7 +222,8 @@ fn a_store_is_sent_only_after_a_question_and_comes_back_without_the_api() {
     let mut agent = home.session();
     agent.store("semantic", KEYS_TEXT);
     for number in 1..COUNT {
-        agent.store("semantic", &format!("Room {number} has {} chairs and a projector", number * 3));
+        agent
+            .store("semantic", &format!("Room {number} has {} chairs and a projector", number * 3));
     }
     let before = results(&recall(&mut agent, "Where are the spare keys?"));
     home.configure_whole(&api.keys(&home, "openai", "text-embedding-3-small"));
@@ -211,7 +235,11 @@ fn a_store_is_sent_only_after_a_question_and_comes_back_without_the_api() {
 
     let preview = home.loci(&["re-embed", "--dry-run"]);
     let preview = String::from_utf8_lossy(&preview.stdout).into_owned();
-    assert!(preview.contains("20 memories would be encoded") && preview.contains("tokens of text are sent to"), "{preview}");
+    assert!(
+        preview.contains("20 memories would be encoded")
+            && preview.contains("tokens of text are sent to"),
+        "{preview}"
+    );
     let refused = home.loci(&["re-embed"]);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("Add --yes"), "{}", stderr(&refused));

@@ -1,5 +1,5 @@
-//! An embedding API that refuses, fails, is silent, or answers nonsense: no store and no recall fails or waits for it, and its vectors are used
-//! again when it works.
+//! An embedding API that refuses, fails, is silent, or answers nonsense: no store and no recall fails or waits for it, and its vectors
+//! are used again when it works.
 
 use crate::embedding_api::{Answer, EmbeddingApi};
 use crate::home::{Agent, TestHome};
@@ -99,7 +99,11 @@ fn a_body_that_is_no_json_is_refused() {
 
 #[test]
 fn numbers_that_are_not_finite_are_refused() {
-    survives(Answer::Body("{\"data\": [{\"embedding\": [NaN]}]}"), "not the JSON of embeddings", false);
+    survives(
+        Answer::Body("{\"data\": [{\"embedding\": [NaN]}]}"),
+        "not the JSON of embeddings",
+        false,
+    );
 }
 
 #[test]

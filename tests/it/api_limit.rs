@@ -31,7 +31,9 @@ fn at_the_limit_nothing_is_sent_and_the_store_works_by_keywords_also_after_a_cra
     let api = EmbeddingApi::start();
     let home = home_with_limit(&api, 1000);
     let mut agent = home.session();
-    let text = |number: usize| format!("Note {number}: {}", "the kiln needs a new thermocouple ".repeat(8));
+    let text = |number: usize| {
+        format!("Note {number}: {}", "the kiln needs a new thermocouple ".repeat(8))
+    };
     let mut stored = 0;
     wait_until("the limit is reached", || {
         agent.store("semantic", &text(stored));
@@ -40,7 +42,10 @@ fn at_the_limit_nothing_is_sent_and_the_store_works_by_keywords_also_after_a_cra
     });
     let sent = api.received().len();
     let counted = cost(&home)["days"][0].clone();
-    assert!(counted["tokens"].as_u64().is_some_and(|tokens| tokens > 500 && tokens <= 1000), "{counted}");
+    assert!(
+        counted["tokens"].as_u64().is_some_and(|tokens| tokens > 500 && tokens <= 1000),
+        "{counted}"
+    );
     assert_eq!(counted["calls"], sent);
     let price = counted["cost"].as_f64().expect("a price is configured");
     assert!((price - counted["tokens"].as_f64().expect("a number") * 20e-6).abs() < 1e-9);
@@ -97,7 +102,9 @@ fn counters_that_cannot_be_read_stop_every_call() {
     let reply = recall(&mut agent, "kiln");
     assert_eq!(reply["results"].as_array().map(Vec::len), Some(1), "{reply}");
     let refused = home.loci(&["ctl", "cost"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("memory.db-api-usage cannot be read"));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("memory.db-api-usage cannot be read")
+    );
     assert_eq!(api.connections(), 0);
 }
 

@@ -294,6 +294,7 @@ fn daemon_and_configuration_commands_print_these_screens() {
     let mut screens = vec![
         scene.screen(&["ctl", "status"]),
         scene.screen(&["ctl", "ps"]),
+        scene.screen(&["ctl", "cost"]),
         scene.screen(&["config", "show"]),
     ];
     scene.home.configure("[retrieval]\nrrf_k = 30\n[storage]\ndefault_group = \"attic\"\n");

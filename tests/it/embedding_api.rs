@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 /// The key that clients must send.
 pub const KEY: &str = "sk-loopback-0123456789";
 /// Words that mean the same to the API.
-const SYNONYMS: [(&str, &str); 3] = [("car", "automobile"), ("keys", "latchkeys"), ("broken", "defective")];
+const SYNONYMS: [(&str, &str); 3] =
+    [("car", "automobile"), ("keys", "latchkeys"), ("broken", "defective")];
 
 /// How the API answers.
 #[derive(Debug, Clone)]
@@ -82,7 +83,8 @@ impl EmbeddingApi {
     pub fn keys(&self, home: &TestHome, provider: &str, model: &str) -> String {
         let file = home.path("key");
         std::fs::write(&file, format!("{KEY}\n")).expect("the file is written");
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("is private");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))
+            .expect("is private");
         format!("{}key_file = \"{}\"\n", self.keys_without_file(provider, model), file.display())
     }
 
@@ -196,7 +198,8 @@ fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let text = text.to_lowercase();
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2) {
         let same = SYNONYMS.iter().find(|(_, other)| *other == word).map_or(word, |(one, _)| one);
-        let hash = same.bytes().fold(7_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(byte));
+        let hash =
+            same.bytes().fold(7_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(byte));
         vector[hash % dimensions] += 1.0;
     }
     vector

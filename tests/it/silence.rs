@@ -87,6 +87,7 @@ const COMMANDS: [&str; 87] = [
     "ctl maintenance run",
     "ctl status",
     "ctl ps",
+    "ctl cost",
     "ctl reload",
     "ctl logs",
     "serve token add phone --project shop",

@@ -83,7 +83,7 @@ impl Embedding {
         }
         let (provider, host) = (target.provider.as_str(), &target.host);
         let message = format!(
-            "is missing or names another host: with provider = \"{provider}\" the texts of memories and questions leave this machine for {host}"
+            "is missing or names another host: with provider = \"{provider}\" texts of memories and questions go to {host}"
         );
         Err(Failure::new(Code::Invalid, message).at("embedding.consent").hint(format!(
             "If you want that, set consent = \"{expected}\"; otherwise provider = \"{LOCAL}\". Nothing was sent"
@@ -136,7 +136,9 @@ fn host_of(url: &str) -> Result<String, Failure> {
     match scheme {
         "https" => {}
         "http" if is_local => {}
-        "http" => return Err(refused("must begin with https://; http:// is for this machine only")),
+        "http" => {
+            return Err(refused("must begin with https://; http:// is for this machine only"));
+        }
         _ => return Err(refused("must begin with https://")),
     }
     Ok(authority.as_str().to_ascii_lowercase())

@@ -1,4 +1,4 @@
-//! What a person may want to know about an embedding API: what was sent and what it costs, warnings, and what a change of the model would send.
+//! What a person may want to know about an embedding API: what was sent and what it costs, warnings, and whether a question waits.
 //!
 //! Not here: the counters (`embedding::api::usage`).
 

@@ -40,3 +40,4 @@ mod trust;
 mod trust_of_changes;
 pub(crate) mod undo;
 mod undo_session;
+mod without_codes;

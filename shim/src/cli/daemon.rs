@@ -72,7 +72,9 @@ pub enum Ctl {
     )]
     Maintenance(Maintenance),
     /// Print what was sent to an embedding API, by day, and what it costs.
-    #[command(after_help = "Example\n  loci ctl cost\n\nExample: for a script\n  loci ctl cost --json")]
+    #[command(
+        after_help = "Example\n  loci ctl cost\n\nExample: for a script\n  loci ctl cost --json"
+    )]
     Cost {
         /// Print JSON.
         #[arg(long)]

@@ -61,7 +61,10 @@ fn ask_to_send(state: &ReembedReply, yes: bool) -> Result<(), Problem> {
 fn sends_text(sends: &SentTexts) -> String {
     let SentTexts { host, tokens, daily_tokens } = sends;
     let days = counted(tokens.div_ceil((*daily_tokens).max(1)), "day", "days");
-    format!("About {tokens} tokens of text are sent to {}: {days}, with at most {daily_tokens} a day", escape_line(host))
+    format!(
+        "About {tokens} tokens of text are sent to {}: {days}, with at most {daily_tokens} a day",
+        escape_line(host)
+    )
 }
 
 async fn call(

@@ -59,7 +59,8 @@ mod tests {
     fn pauses_grow_to_a_minute_unless_the_provider_says_how_long() {
         let (backoff, now) = (Backoff::default(), Instant::now());
         let failure = |kind| ApiFailure::new(kind, "");
-        let pause = |failure: &ApiFailure| backoff.count(failure, now).duration_since(now).as_secs();
+        let pause =
+            |failure: &ApiFailure| backoff.count(failure, now).duration_since(now).as_secs();
         let server = failure(FailureKind::Unavailable);
         let pauses: Vec<u64> = (0..8).map(|_| pause(&server)).collect();
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);

@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum time of a whole call for queries, which nobody waits for any longer.
 pub const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time of a whole call for texts to store.
-pub const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(30);
+pub const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum size of a reply: 128 vectors of 384 numbers take about 1 MiB.
 const MAX_REPLY: u64 = 16 << 20;
 /// Longest pause that a provider may ask for, in seconds.
@@ -94,7 +94,9 @@ impl Client {
         };
         let url = &self.settings.url;
         if reason.contains("Address family not supported") {
-            return format!("{url} cannot be reached: the service of locid has no network; see docs/models.md");
+            return format!(
+                "{url} cannot be reached: the service of locid has no network; see docs/models.md"
+            );
         }
         format!("{url} cannot be reached: {reason}")
     }

@@ -23,8 +23,9 @@ impl Key {
     pub fn read(settings: &Settings) -> Result<Self, ApiFailure> {
         let refused = |reason: String| ApiFailure::new(FailureKind::Key, reason);
         let text = match &settings.key_file {
-            Some(path) => read_file(path)
-                .map_err(|reason| refused(format!("embedding.key_file: {}: {reason}", path.display())))?,
+            Some(path) => read_file(path).map_err(|reason| {
+                refused(format!("embedding.key_file: {}: {reason}", path.display()))
+            })?,
             None => {
                 let variable = settings.provider.variable();
                 std::env::var(variable).map_err(|_| {

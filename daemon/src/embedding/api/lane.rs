@@ -3,6 +3,7 @@
 //! Each has a `locid embed` of its own, started when there is something to send. After a failure no text is accepted for a while, so that
 //! no caller waits for a provider that does not answer. Not here: callers and their deadlines (`embedder`).
 
+use crate::embedding::api::ApiConfig;
 use crate::embedding::api::backoff::Backoff;
 use crate::embedding::api::http::{DOCUMENT_TIMEOUT, QUERY_TIMEOUT};
 use crate::embedding::api::messages::{ApiFailure, FailureKind, Reply, Request};
@@ -10,7 +11,6 @@ use crate::embedding::api::outgoing::{self, estimate_tokens};
 use crate::embedding::api::process::{ApiProcess, Patience};
 use crate::embedding::api::provider::to_embedding;
 use crate::embedding::api::usage::{Outcome, Usage, today};
-use crate::embedding::api::ApiConfig;
 use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::queue::lanes::{Gather, Woken};
 use crate::embedding::queue::{EmbeddingQueue, EncodedText, Job, Priority};
@@ -106,8 +106,7 @@ pub(crate) fn run(queue: &EmbeddingQueue, api: &Api) {
     std::thread::scope(|scope| {
         let mut queries = lane(true, Duration::ZERO, &[Priority::Query]);
         scope.spawn(move || queries.run());
-        let mut documents =
-            lane(false, api.config.flush, &[Priority::Interactive, Priority::Bulk]);
+        let mut documents = lane(false, api.config.flush, &[Priority::Interactive, Priority::Bulk]);
         if documents.load() {
             documents.run();
         }
@@ -164,7 +163,10 @@ impl Lane<'_> {
     /// Accepts no text until the pause is over; returns false if the thread must end.
     fn pause(&mut self, Interrupted { failure, texts }: Interrupted) -> bool {
         let mut until = self.api.backoff.count(&failure, Instant::now());
-        tracing::warn!(reason = failure.message, "no embeddings by the API; searching by keywords only");
+        tracing::warn!(
+            reason = failure.message,
+            "no embeddings by the API; searching by keywords only"
+        );
         let hint = failure.hint().to_owned();
         self.queue.close(ModelState::Failed { reason: failure.message, hint });
         let unavailable = self.queue.unavailable();
@@ -261,7 +263,8 @@ impl Lane<'_> {
         let counted = usage.count(today(), batch.sent.len(), batch.tokens)?;
         let timeout = if self.is_query { QUERY_TIMEOUT } else { DOCUMENT_TIMEOUT };
         let is_stopping = || self.queue.is_stopping();
-        let patience = Patience { until: Instant::now() + timeout + GRACE, is_stopping: &is_stopping };
+        let patience =
+            Patience { until: Instant::now() + timeout + GRACE, is_stopping: &is_stopping };
         let request = Request { is_query: self.is_query, texts: batch.sent.clone() };
         let Some(process) = &mut self.process else { return Err(broken("is not running")) };
         let answer = match process.call(&request, patience) {
@@ -282,7 +285,8 @@ impl Lane<'_> {
         if vectors.len() != batch.sent.len() {
             return Err(broken("returned another number of vectors"));
         }
-        let vectors: Result<Vec<Embedding>, String> = vectors.into_iter().map(to_embedding).collect();
+        let vectors: Result<Vec<Embedding>, String> =
+            vectors.into_iter().map(to_embedding).collect();
         vectors.map_err(|reason| {
             let host = &self.api.config.target.host;
             let message = format!("the reply of {host} cannot be used: {reason}");
@@ -291,7 +295,9 @@ impl Lane<'_> {
     }
 
     fn distribute(&self, texts: &mut Vec<OpenText>, batch: Batch, vectors: Vec<Embedding>) {
-        for (((number, chunk), sent), vector) in batch.places.into_iter().zip(batch.sent).zip(vectors) {
+        for (((number, chunk), sent), vector) in
+            batch.places.into_iter().zip(batch.sent).zip(vectors)
+        {
             if texts[number].job.is_abandoned() {
                 self.api.late().put(sent, vector);
             } else {

@@ -98,10 +98,16 @@ impl ApiFailure {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self.kind {
-            FailureKind::Key => "correct embedding.key_file or the key in it; then run loci ctl restart",
-            FailureKind::Refused => "correct embedding.model, embedding.dimensions or embedding.api_url; then run loci ctl restart",
+            FailureKind::Key => {
+                "correct embedding.key_file or the key in it; then run loci ctl restart"
+            }
+            FailureKind::Refused => {
+                "correct embedding.model, embedding.dimensions or embedding.api_url; then run loci ctl restart"
+            }
             FailureKind::Busy | FailureKind::Unavailable => "loci tries again by itself",
-            FailureKind::Limit => "it goes on tomorrow; loci ctl cost shows the use, embedding.daily_tokens sets the limit",
+            FailureKind::Limit => {
+                "it goes on tomorrow; loci ctl cost shows the use, embedding.daily_tokens sets the limit"
+            }
             FailureKind::Usage => "move the file away; the counters begin again",
         }
     }

@@ -95,7 +95,9 @@ mod tests {
         }
         assert_eq!(chunks(&Policy::default(), &text, TextKind::Query), sent[..1]);
         let dense = "ż".repeat(3000);
-        assert!(chunks(&Policy::default(), &dense, TextKind::Document).concat().len() >= dense.len());
+        assert!(
+            chunks(&Policy::default(), &dense, TextKind::Document).concat().len() >= dense.len()
+        );
     }
 
     #[test]

@@ -63,7 +63,8 @@ impl ApiProcess {
             return Err(broken("has no pipes"));
         };
         for pipe in [input.as_fd(), output.as_fd()] {
-            fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(|error| failed(error.into()))?;
+            fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))
+                .map_err(|error| failed(error.into()))?;
         }
         let mut process = Self { child, input, output, rest: Vec::new() };
         let patience = Patience { until: Instant::now() + START_DEADLINE, is_stopping };
@@ -82,7 +83,11 @@ impl ApiProcess {
         self.exchange(request, patience).map_err(lost)
     }
 
-    fn exchange(&mut self, line: &impl Serialize, patience: Patience<'_>) -> Result<Reply, ApiFailure> {
+    fn exchange(
+        &mut self,
+        line: &impl Serialize,
+        patience: Patience<'_>,
+    ) -> Result<Reply, ApiFailure> {
         let mut line = serde_json::to_vec(line).map_err(|error| broken(&error.to_string()))?;
         line.push(b'\n');
         self.write(&line, patience)?;

@@ -126,7 +126,11 @@ impl Provider {
 /// What is wrong with it; nothing of its contents is repeated.
 pub fn read_reply(body: &[u8], count: usize, dimensions: usize) -> Result<Vectors, String> {
     let reply: Reply = serde_json::from_slice(body).map_err(|error| {
-        format!("it is not the JSON of embeddings (line {}, column {})", error.line(), error.column())
+        format!(
+            "it is not the JSON of embeddings (line {}, column {})",
+            error.line(),
+            error.column()
+        )
     })?;
     let given = reply.data.len();
     if given != count {
@@ -181,7 +185,10 @@ mod tests {
     fn vectors_are_in_the_order_of_the_texts_and_padded() {
         let body = br#"{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}], "usage": {"total_tokens": 7}}"#;
         let read = read_reply(body, 2, 2).expect("the reply is valid");
-        assert_eq!(read, Vectors { vectors: vec![vec![3.0, 4.0], vec![0.0, 2.0]], tokens: Some(7) });
+        assert_eq!(
+            read,
+            Vectors { vectors: vec![vec![3.0, 4.0], vec![0.0, 2.0]], tokens: Some(7) }
+        );
         let embedding = to_embedding(read.vectors[0].clone()).expect("the vector is valid");
         assert_eq!(embedding.as_slice()[..3], [0.6, 0.8, 0.0]);
         assert!(to_embedding(vec![0.0; 2]).is_err());
@@ -201,7 +208,8 @@ mod tests {
             let refused = read_reply(body.as_bytes(), 1, 2).expect_err("the reply is refused");
             assert!(refused.contains(reason) && !refused.contains("secret"), "{refused}");
         }
-        let twice = r#"{"data": [{"index": 0, "embedding": [1, 2]}, {"index": 0, "embedding": [1, 2]}]}"#;
+        let twice =
+            r#"{"data": [{"index": 0, "embedding": [1, 2]}, {"index": 0, "embedding": [1, 2]}]}"#;
         assert!(read_reply(twice.as_bytes(), 2, 2).expect_err("is refused").contains("indexes"));
     }
 }

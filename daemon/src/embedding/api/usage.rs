@@ -118,11 +118,17 @@ impl Usage {
     ///
     /// # Errors
     /// The limit of the day is reached, or the counters cannot be read or written: the call must not be made.
-    pub fn count(&self, day: NaiveDate, texts: usize, tokens: u64) -> Result<CountedCall, ApiFailure> {
+    pub fn count(
+        &self,
+        day: NaiveDate,
+        texts: usize,
+        tokens: u64,
+    ) -> Result<CountedCall, ApiFailure> {
         if tokens > self.left(day)? {
             self.lock().limited_on = Some(day);
             let limit = self.limit;
-            let message = format!("the daily limit of {limit} tokens (embedding.daily_tokens) is reached");
+            let message =
+                format!("the daily limit of {limit} tokens (embedding.daily_tokens) is reached");
             return Err(ApiFailure::new(FailureKind::Limit, message));
         }
         self.change(day, |counted| {
@@ -167,7 +173,9 @@ impl Usage {
         let Ok(counters) = &state.counters else { return Vec::new() };
         let used = counters.days.get(&day).map_or(0, |day| day.tokens);
         let mut alerts = Vec::new();
-        if used.saturating_mul(100) >= self.limit.saturating_mul(NEAR_LIMIT) || state.limited_on == Some(day) {
+        if used.saturating_mul(100) >= self.limit.saturating_mul(NEAR_LIMIT)
+            || state.limited_on == Some(day)
+        {
             let limit = self.limit;
             alerts.push(format!(
                 "{used} of {limit} tokens of the daily limit were sent to the embedding API today (embedding.daily_tokens)"
@@ -224,7 +232,8 @@ impl Usage {
     fn write(&self, counters: &Counters) -> io::Result<()> {
         let mut new = self.path.clone().into_os_string();
         new.push("-new");
-        let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
+        let options =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
         let mut file = options.open(&new)?;
         file.write_all(&serde_json::to_vec(counters)?)?;
         file.sync_data()?;
@@ -233,7 +242,10 @@ impl Usage {
 
     fn unreadable(&self, reason: &str) -> ApiFailure {
         let path = self.path.display();
-        ApiFailure::new(FailureKind::Usage, format!("the counters in {path} cannot be read: {reason}"))
+        ApiFailure::new(
+            FailureKind::Usage,
+            format!("the counters in {path} cannot be read: {reason}"),
+        )
     }
 }
 
@@ -290,7 +302,9 @@ mod tests {
     fn failed_calls_are_counted_only_if_the_provider_may_count_them() {
         let folder = tempfile::tempdir().expect("a temporary folder is created");
         let usage = Usage::open(&folder.path().join("usage"), 1000);
-        for (outcome, left) in [(Outcome::Refused, 1000), (Outcome::Lost, 900), (Outcome::Done(None), 800)] {
+        for (outcome, left) in
+            [(Outcome::Refused, 1000), (Outcome::Lost, 900), (Outcome::Done(None), 800)]
+        {
             let call = usage.count(day(1), 1, 100).expect("the call is allowed");
             usage.settle(call, outcome).expect("the file is written");
             assert_eq!(usage.left(day(1)).expect("is read"), left, "{outcome:?}");
@@ -321,10 +335,14 @@ mod tests {
     fn without_readable_counters_no_call_is_allowed() {
         let folder = tempfile::tempdir().expect("a temporary folder is created");
         let path = folder.path().join("usage");
-        for text in ["{\"days\": {\"2026-03-01\": {\"calls\": -1}}}", "", "{\"days\": {}, \"x\": 1}"] {
+        for text in
+            ["{\"days\": {\"2026-03-01\": {\"calls\": -1}}}", "", "{\"days\": {}, \"x\": 1}"]
+        {
             fs::write(&path, text).expect("the file is written");
             let refused = Usage::open(&path, 1000).count(day(1), 1, 1).expect_err("is refused");
-            assert!(refused.kind == FailureKind::Usage && refused.message.contains("cannot be read"));
+            assert!(
+                refused.kind == FailureKind::Usage && refused.message.contains("cannot be read")
+            );
         }
         fs::remove_file(&path).expect("the file is removed");
         let usage = Usage::open(&path, 1000);

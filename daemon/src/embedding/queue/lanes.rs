@@ -46,8 +46,11 @@ impl EmbeddingQueue {
             if inner.accepting && inner.reload.take().is_some() {
                 self.mark_reloads_handled(inner.reloads_requested);
             }
-            let count: usize =
-                gather.priorities.iter().map(|priority| inner.queues[*priority as usize].len()).sum();
+            let count: usize = gather
+                .priorities
+                .iter()
+                .map(|priority| inner.queues[*priority as usize].len())
+                .sum();
             if count == 0 {
                 first_at = None;
                 let left = gather.idle.saturating_sub(idle_since.elapsed());

@@ -33,7 +33,8 @@ fn cost_text(reply: &CostReply) -> String {
         _ => "Texts are encoded on this machine; nothing is sent".to_owned(),
     }];
     if reply.is_limited {
-        lines.push("The limit of today is reached; searches use keywords until tomorrow".to_owned());
+        lines
+            .push("The limit of today is reached; searches use keywords until tomorrow".to_owned());
     }
     lines.extend(reply.alerts.iter().map(|alert| format!("Warning: {}", escape_line(alert))));
     if reply.days.is_empty() {
@@ -90,7 +91,8 @@ DAY         CALLS  FAILED  TEXTS  TOKENS  COST
 2026-03-02  3      1       40     900     0.0000
 2026-03-01  3      1       40     12      0.0000";
         assert_eq!(cost_text(&reply), expected);
-        reply = CostReply { host: None, daily_tokens: None, price: None, is_limited: false, ..reply };
+        reply =
+            CostReply { host: None, daily_tokens: None, price: None, is_limited: false, ..reply };
         (reply.alerts, reply.days) = (Vec::new(), Vec::new());
         assert_eq!(
             cost_text(&reply),

@@ -202,7 +202,7 @@ mod tests {
             ("https://api.openai.com/v1?key=1", "query"),
             ("ftp://api.openai.com", "must begin with https://"),
             ("api.openai.com", "must begin with https://"),
-            ("https://", "must be a URL"),
+            ("https://", "embedding.api_url must"),
         ] {
             let refusal = parse(&format!("{OPENAI}{CONSENT}api_url = \"{url}\""));
             let refusal = refusal.expect_err("the address is refused");

@@ -87,9 +87,9 @@ Texts are sent to api.openai.com, at most 1000 tokens a day
 The limit of today is reached; searches use keywords until tomorrow
 Warning: 900 of 1000 tokens
 
-DAY         CALLS  FAILED  TEXTS  TOKENS  COST
-2026-03-02  3      1       40     900     0.0000
-2026-03-01  3      1       40     12      0.0000";
+  DAY         CALLS  FAILED  TEXTS  TOKENS    COST
+  2026-03-02      3       1     40     900  0.0000
+  2026-03-01      3       1     40      12  0.0000";
         assert_eq!(cost_text(&reply), expected);
         reply =
             CostReply { host: None, daily_tokens: None, price: None, is_limited: false, ..reply };

@@ -171,7 +171,7 @@ fn reply(answer: &Answer, received: &Received) -> (u16, String, String) {
         }
         Answer::Body(body) => return (200, String::new(), (*body).to_owned()),
         Answer::TooFew => drop(vectors.pop()),
-        Answer::TooShort => vectors.iter_mut().for_each(|vector| drop(vector.pop())),
+        Answer::TooShort => vectors.iter_mut().for_each(|vector| vector.truncate(vector.len() - 1)),
         Answer::Vectors | Answer::Never => {}
     }
     if !received.head.contains(&format!("authorization: bearer {KEY}")) {

@@ -21,7 +21,7 @@ const SERVES: [&str; 1] = ["view"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 87] = [
+const COMMANDS: [&str; 88] = [
     "search heron",
     "list",
     "inspect A --log",

@@ -50,7 +50,8 @@ fn at_the_limit_nothing_is_sent_and_the_store_works_by_keywords_also_after_a_cra
     let price = counted["cost"].as_f64().expect("a price is configured");
     assert!((price - counted["tokens"].as_f64().expect("a number") * 20e-6).abs() < 1e-9);
 
-    agent.store("semantic", "The glaze is in the blue cupboard");
+    let glaze = "The glaze is in the blue cupboard".to_owned();
+    agent.store("semantic", &(glaze + &", where it was put last week".repeat(12)));
     let reply = recall(&mut agent, "where is the glaze");
     assert!(reply["results"][0]["content"].to_string().contains("blue cupboard"), "{reply}");
     assert_eq!(reply["degraded"][0], "embedding", "{reply}");
@@ -67,7 +68,7 @@ fn at_the_limit_nothing_is_sent_and_the_store_works_by_keywords_also_after_a_cra
     let file = home.path(".loci/memory.db-api-usage");
     let mode = std::fs::metadata(&file).expect("the counters are kept").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // More than what is left of the day; a short question may still fit.
+    // Both are more than what is left of the day; a short question may still fit.
     recall(&mut agent, &"thermocouple ".repeat(40));
     wait_until("the limit is noticed again", || cost(&home)["is_limited"] == true);
     assert_eq!(cost(&home)["days"][0]["tokens"], counted["tokens"]);

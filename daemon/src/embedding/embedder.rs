@@ -1,6 +1,6 @@
 //! `Embedder`: the callers' handle to the worker thread, the queue and the query cache. Not here: encoding (`worker`).
 
-use crate::embedding::api::lane::{self, Api, BULK_WAIT, CALLER_WAIT, late_error};
+use crate::embedding::api::sender::{self, Api, BULK_WAIT, CALLER_WAIT, late_error};
 use crate::embedding::chunk::TextKind;
 use crate::embedding::encoder::EncoderSource;
 #[cfg(any(test, feature = "fault-embedder"))]
@@ -60,7 +60,7 @@ impl Embedder {
     fn with_api(api: Arc<Api>) -> Self {
         let queue = Arc::new(EmbeddingQueue::new(Some(api.id())));
         let (queue_of_thread, api_of_thread) = (Arc::clone(&queue), Arc::clone(&api));
-        Self::with_thread(queue, Some(api), move || lane::run(&queue_of_thread, &api_of_thread))
+        Self::with_thread(queue, Some(api), move || sender::run(&queue_of_thread, &api_of_thread))
     }
 
     /// Starts an embedder whose vectors are all NaN.

@@ -3,7 +3,7 @@
 //! One lock guards the queues and the flag that says whether texts are accepted. Therefore no text can be queued after the model has
 //! failed, where it would never be answered. Not here: encoding the texts (`batch`, `worker`).
 
-pub(crate) mod lanes;
+pub(crate) mod gather;
 
 use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::state::{EmbedError, ModelState};

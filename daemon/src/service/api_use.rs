@@ -4,7 +4,7 @@
 
 use crate::config::embedding::LOCAL;
 use crate::config::options;
-use crate::embedding::api::lane::Api;
+use crate::embedding::api::sender::Api;
 use crate::embedding::api::usage::{Usage, today};
 use crate::service::Service;
 use loci_proto::cost::CostReply;

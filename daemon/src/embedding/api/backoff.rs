@@ -1,6 +1,6 @@
 //! How long no call is made after failures: longer after each one, or as the provider asks.
 //!
-//! Not here: waiting (`lane`).
+//! Not here: waiting (`sender`).
 
 use crate::embedding::api::messages::{ApiFailure, FailureKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// The pause after a fault that only a person can correct.
 const UNTIL_CORRECTED: Duration = Duration::from_mins(5);
 
-/// The pause of all lanes.
+/// The pause of all threads.
 #[derive(Debug, Default)]
 pub struct Backoff(Mutex<State>);
 
@@ -67,7 +67,7 @@ mod tests {
         backoff.reset();
         let asked = ApiFailure { retry_after_s: Some(20), ..failure(FailureKind::Busy) };
         assert_eq!(pause(&asked), 20);
-        assert_eq!(pause(&server), 20, "another lane does not shorten it");
+        assert_eq!(pause(&server), 20, "another thread does not shorten it");
         backoff.reset();
         assert_eq!(pause(&failure(FailureKind::Key)), 300);
     }

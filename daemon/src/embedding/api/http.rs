@@ -1,7 +1,7 @@
 //! Calls the API of a provider over HTTPS. Runs in `locid embed` only, never in the serving daemon.
 //!
 //! No redirect is followed: the key and the texts go to the configured address and nowhere else. Not here: what is sent (`provider`), how
-//! often (`lane`).
+//! often (`sender`).
 
 use crate::embedding::api::key::Key;
 use crate::embedding::api::messages::{ApiFailure, FailureKind, Reply, Request, Settings};

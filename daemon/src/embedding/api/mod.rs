@@ -6,18 +6,18 @@
 //!
 //! Reading order: [`provider`] (requests and replies of a provider, PURE), [`messages`] (between the daemon and `locid embed`), [`key`]
 //! and [`http`] (the only network code), [`program`] (`locid embed`), `process` (the daemon's side of it), `outgoing` (what is sent of a
-//! text), [`usage`] (counters by day, the daily limit), `backoff`, `lane` (the threads). Not here: the keys of the configuration
+//! text), [`usage`] (counters by day, the daily limit), `backoff`, `sender` (the threads). Not here: the keys of the configuration
 //! (`config::api`), callers and their deadlines (`embedder`).
 
 pub mod backoff;
 pub mod http;
 pub mod key;
-pub mod lane;
 pub mod messages;
 pub mod outgoing;
 mod process;
 pub mod program;
 pub mod provider;
+pub mod sender;
 pub mod usage;
 
 use crate::config::current_policy::CurrentPolicy;

@@ -31,7 +31,7 @@ pub(crate) struct ApiProcess {
 
 /// When waiting ends without an answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience<'a> {
+pub(crate) struct WaitLimit<'a> {
     pub until: Instant,
     pub is_stopping: &'a dyn Fn() -> bool,
 }
@@ -67,8 +67,8 @@ impl ApiProcess {
                 .map_err(|error| failed(error.into()))?;
         }
         let mut process = Self { child, input, output, rest: Vec::new() };
-        let patience = Patience { until: Instant::now() + START_DEADLINE, is_stopping };
-        match process.exchange(settings, patience)? {
+        let limit = WaitLimit { until: Instant::now() + START_DEADLINE, is_stopping };
+        match process.exchange(settings, limit)? {
             Reply::Done { .. } => Ok(process),
             Reply::Failed(failure) => Err(failure),
         }
@@ -78,29 +78,29 @@ impl ApiProcess {
     ///
     /// # Errors
     /// The failure that the process reports, or that it does not answer; it is of no use then.
-    pub fn call(&mut self, request: &Request, patience: Patience<'_>) -> Result<Reply, ApiFailure> {
+    pub fn call(&mut self, request: &Request, limit: WaitLimit<'_>) -> Result<Reply, ApiFailure> {
         let lost = |failure| ApiFailure { may_be_counted: true, ..failure };
-        self.exchange(request, patience).map_err(lost)
+        self.exchange(request, limit).map_err(lost)
     }
 
     fn exchange(
         &mut self,
         line: &impl Serialize,
-        patience: Patience<'_>,
+        limit: WaitLimit<'_>,
     ) -> Result<Reply, ApiFailure> {
         let mut line = serde_json::to_vec(line).map_err(|error| broken(&error.to_string()))?;
         line.push(b'\n');
-        self.write(&line, patience)?;
-        let answer = self.read_line(patience)?;
+        self.write(&line, limit)?;
+        let answer = self.read_line(limit)?;
         serde_json::from_slice(&answer).map_err(|_| broken("wrote a line that cannot be read"))
     }
 
-    fn write(&mut self, mut bytes: &[u8], patience: Patience<'_>) -> Result<(), ApiFailure> {
+    fn write(&mut self, mut bytes: &[u8], limit: WaitLimit<'_>) -> Result<(), ApiFailure> {
         while !bytes.is_empty() {
             match self.input.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait_for(&self.input, PollFlags::POLLOUT, patience)?;
+                    wait_for(&self.input, PollFlags::POLLOUT, limit)?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(broken("has ended")),
@@ -109,7 +109,7 @@ impl ApiProcess {
         Ok(())
     }
 
-    fn read_line(&mut self, patience: Patience<'_>) -> Result<Vec<u8>, ApiFailure> {
+    fn read_line(&mut self, limit: WaitLimit<'_>) -> Result<Vec<u8>, ApiFailure> {
         let mut searched = 0;
         loop {
             if let Some(end) = self.rest[searched..].iter().position(|byte| *byte == b'\n') {
@@ -125,7 +125,7 @@ impl ApiProcess {
                 Ok(0) => return Err(broken("has ended")),
                 Ok(count) => self.rest.extend_from_slice(&block[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait_for(&self.output, PollFlags::POLLIN, patience)?;
+                    wait_for(&self.output, PollFlags::POLLIN, limit)?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(broken("has ended")),
@@ -135,12 +135,12 @@ impl ApiProcess {
 }
 
 /// Waits until a pipe is ready.
-fn wait_for(pipe: &impl AsFd, flags: PollFlags, patience: Patience<'_>) -> Result<(), ApiFailure> {
+fn wait_for(pipe: &impl AsFd, flags: PollFlags, limit: WaitLimit<'_>) -> Result<(), ApiFailure> {
     loop {
-        if (patience.is_stopping)() {
+        if (limit.is_stopping)() {
             return Err(broken("was stopped"));
         }
-        if Instant::now() >= patience.until {
+        if Instant::now() >= limit.until {
             return Err(broken("does not answer in time"));
         }
         match poll(&mut [PollFd::new(pipe.as_fd(), flags)], PollTimeout::from(LOOK)) {

@@ -2,7 +2,7 @@
 //!
 //! A call is counted with an estimate before it is made, and with what the provider says afterwards. So a daemon that is killed during a
 //! call has counted too much rather than too little. If the file cannot be read or written, nothing is sent. Not here: making calls
-//! (`lane`).
+//! (`sender`).
 
 use crate::embedding::api::messages::{ApiFailure, FailureKind};
 use chrono::{Days, NaiveDate};
@@ -143,7 +143,7 @@ impl Usage {
     ///
     /// # Errors
     /// The counters cannot be written.
-    pub fn settle(&self, call: CountedCall, outcome: Outcome) -> Result<(), ApiFailure> {
+    pub fn complete(&self, call: CountedCall, outcome: Outcome) -> Result<(), ApiFailure> {
         let before = self.alerts(call.day);
         self.change(call.day, |counted| {
             let tokens = match outcome {
@@ -267,7 +267,7 @@ mod tests {
 
     fn use_tokens(usage: &Usage, on: NaiveDate, tokens: u64) {
         let call = usage.count(on, 2, tokens + 50).expect("the call is allowed");
-        usage.settle(call, Outcome::Done(Some(tokens))).expect("the file is written");
+        usage.complete(call, Outcome::Done(Some(tokens))).expect("the file is written");
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
             [(Outcome::Refused, 1000), (Outcome::Lost, 900), (Outcome::Done(None), 800)]
         {
             let call = usage.count(day(1), 1, 100).expect("the call is allowed");
-            usage.settle(call, outcome).expect("the file is written");
+            usage.complete(call, outcome).expect("the file is written");
             assert_eq!(usage.left(day(1)).expect("is read"), left, "{outcome:?}");
         }
         assert_eq!(usage.days(None).expect("is read")[0].failed, 2);

@@ -8,11 +8,11 @@ use crate::embedding::api::backoff::Backoff;
 use crate::embedding::api::http::{DOCUMENT_TIMEOUT, QUERY_TIMEOUT};
 use crate::embedding::api::messages::{ApiFailure, FailureKind, Reply, Request};
 use crate::embedding::api::outgoing::{self, estimate_tokens};
-use crate::embedding::api::process::{ApiProcess, Patience};
+use crate::embedding::api::process::{ApiProcess, WaitLimit};
 use crate::embedding::api::provider::to_embedding;
 use crate::embedding::api::usage::{Outcome, Usage, today};
 use crate::embedding::chunk::{EncodedChunk, TextKind};
-use crate::embedding::queue::lanes::{Gather, Woken};
+use crate::embedding::queue::gather::{Gather, Woken};
 use crate::embedding::queue::{EmbeddingQueue, EncodedText, Job, Priority};
 use crate::embedding::state::{EmbedError, ModelState};
 use crate::embedding::worker::EndGuard;
@@ -61,7 +61,7 @@ struct Interrupted {
     texts: Vec<OpenText>,
 }
 
-struct Lane<'a> {
+struct Sender<'a> {
     queue: &'a EmbeddingQueue,
     api: &'a Api,
     gather: Gather,
@@ -96,7 +96,7 @@ impl Api {
 /// Runs both threads until [`EmbeddingQueue::stop`].
 pub(crate) fn run(queue: &EmbeddingQueue, api: &Api) {
     let _end = EndGuard(queue);
-    let lane = |is_query, wait, priorities| Lane {
+    let sender = |is_query, wait, priorities| Sender {
         queue,
         api,
         gather: Gather { priorities, enough: api.config.batch, wait, idle: IDLE },
@@ -104,16 +104,17 @@ pub(crate) fn run(queue: &EmbeddingQueue, api: &Api) {
         process: None,
     };
     std::thread::scope(|scope| {
-        let mut queries = lane(true, Duration::ZERO, &[Priority::Query]);
+        let mut queries = sender(true, Duration::ZERO, &[Priority::Query]);
         scope.spawn(move || queries.run());
-        let mut documents = lane(false, api.config.flush, &[Priority::Interactive, Priority::Bulk]);
+        let mut documents =
+            sender(false, api.config.flush, &[Priority::Interactive, Priority::Bulk]);
         if documents.load() {
             documents.run();
         }
     });
 }
 
-impl Lane<'_> {
+impl Sender<'_> {
     /// Starts a `locid embed` to see that there is a key; connects to nothing. Returns false if the thread must end.
     fn load(&mut self) -> bool {
         let started = self.start();
@@ -176,11 +177,11 @@ impl Lane<'_> {
                 Woken::Stopped => return false,
                 Woken::Opened => return true,
                 // The limit is not a matter of time, but of the day.
-                Woken::Due | Woken::Asked if self.api.usage.is_limited(today()) => {
+                Woken::Due | Woken::Requested if self.api.usage.is_limited(today()) => {
                     until = Instant::now() + LOOK_AT_THE_DAY;
                 }
                 woken => {
-                    if woken == Woken::Asked {
+                    if woken == Woken::Requested {
                         self.api.backoff.reset();
                     }
                     let Err(again) = self.start_if_missing() else { break };
@@ -263,11 +264,11 @@ impl Lane<'_> {
         let counted = usage.count(today(), batch.sent.len(), batch.tokens)?;
         let timeout = if self.is_query { QUERY_TIMEOUT } else { DOCUMENT_TIMEOUT };
         let is_stopping = || self.queue.is_stopping();
-        let patience =
-            Patience { until: Instant::now() + timeout + GRACE, is_stopping: &is_stopping };
+        let limit =
+            WaitLimit { until: Instant::now() + timeout + GRACE, is_stopping: &is_stopping };
         let request = Request { is_query: self.is_query, texts: batch.sent.clone() };
         let Some(process) = &mut self.process else { return Err(broken("is not running")) };
-        let answer = match process.call(&request, patience) {
+        let answer = match process.call(&request, limit) {
             Ok(Reply::Done { vectors, tokens }) => Ok((vectors, tokens)),
             Ok(Reply::Failed(failure)) => Err(failure),
             Err(failure) => {
@@ -280,7 +281,7 @@ impl Lane<'_> {
             Err(failure) if failure.may_be_counted => Outcome::Lost,
             Err(_) => Outcome::Refused,
         };
-        usage.settle(counted, outcome)?;
+        usage.complete(counted, outcome)?;
         let (vectors, _) = answer?;
         if vectors.len() != batch.sent.len() {
             return Err(broken("returned another number of vectors"));

@@ -25,7 +25,7 @@ pub(crate) enum Woken {
     /// The time has come.
     Due,
     /// A person asks to try again.
-    Asked,
+    Requested,
     /// Another thread has opened the queue.
     Opened,
     /// The thread must end.
@@ -80,7 +80,7 @@ impl EmbeddingQueue {
                 return Woken::Opened;
             }
             match inner.reload.take() {
-                Some(Reload::Force) => return Woken::Asked,
+                Some(Reload::Force) => return Woken::Requested,
                 Some(Reload::IfChanged) => self.mark_reloads_handled(inner.reloads_requested),
                 None => {}
             }

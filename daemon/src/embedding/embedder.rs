@@ -154,7 +154,7 @@ impl Embedder {
         let embedder = self.clone();
         let task = tokio::spawn(async move { embedder.encode_query(text).await });
         match tokio::time::timeout(CALLER_WAIT, task).await {
-            Ok(Ok(Err(EmbedError::Busy))) | Err(_) | Ok(Err(_)) => {
+            Ok(Ok(Err(EmbedError::Busy)) | Err(_)) | Err(_) => {
                 Err(late_error(&api.config.target.host, true))
             }
             Ok(Ok(result)) => result,

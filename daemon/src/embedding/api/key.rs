@@ -22,19 +22,19 @@ impl Key {
     /// Where it was looked for, and what is wrong.
     pub fn read(settings: &Settings) -> Result<Self, ApiFailure> {
         let refused = |reason: String| ApiFailure::new(FailureKind::Key, reason);
-        let text = match &settings.key_file {
-            Some(path) => read_file(path).map_err(|reason| {
+        let variable = settings.provider.variable();
+        let text = if let Some(path) = &settings.key_file {
+            read_file(path).map_err(|reason| {
                 refused(format!("embedding.key_file: {}: {reason}", path.display()))
-            })?,
-            None => {
-                let variable = settings.provider.variable();
-                std::env::var(variable).map_err(|_| {
-                    refused(format!("there is no key: set embedding.key_file, or {variable} in the environment of locid"))
-                })?
-            }
+            })?
+        } else {
+            std::env::var(variable).map_err(|_| {
+                refused(format!(
+                    "there is no key: set embedding.key_file, or {variable} in the environment of locid"
+                ))
+            })?
         };
         Self::new(&text).map_err(|reason| {
-            let variable = settings.provider.variable();
             let place = settings.key_file.as_ref().map(|path| path.display().to_string());
             refused(format!("{}: {reason}", place.as_deref().unwrap_or(variable)))
         })

@@ -1,4 +1,4 @@
-//! Embeddings by the API of a provider (OpenAI, Voyage), which is used only with `embedding.provider` and `embedding.consent`.
+//! Embeddings by the API of a provider (`OpenAI`, Voyage), which is used only with `embedding.provider` and `embedding.consent`.
 //!
 //! The serving daemon opens no connection: a process of its own, `locid embed`, sends the texts and returns the vectors. It is started
 //! when there is something to send and ends after a while without. Every text passes the rules for secrets and personal data before it

@@ -1,4 +1,4 @@
-//! The requests and replies of the embedding APIs of OpenAI and Voyage. PURE: no connection.
+//! The requests and replies of the embedding APIs of `OpenAI` and Voyage. PURE: no connection.
 //!
 //! Both have `POST /embeddings` with a list of texts; they differ in the names of two fields. Not here: sending (`http`).
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// OpenAI, and servers with the same API.
+    /// `OpenAI`, and servers with the same API.
     Openai,
     /// Voyage AI.
     Voyage,

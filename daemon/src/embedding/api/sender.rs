@@ -171,7 +171,9 @@ impl Sender<'_> {
         let hint = failure.hint().to_owned();
         self.queue.close(ModelState::Failed { reason: failure.message, hint });
         let unavailable = self.queue.unavailable();
-        texts.into_iter().for_each(|text| text.job.reply(Err(unavailable.clone())));
+        for text in texts {
+            text.job.reply(Err(unavailable.clone()));
+        }
         loop {
             match self.queue.wait_while_closed(until) {
                 Woken::Stopped => return false,

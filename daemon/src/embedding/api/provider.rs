@@ -200,7 +200,7 @@ mod tests {
             ("<html>secret</html>", "not the JSON"),
             (r#"{"error": "secret"}"#, "not the JSON"),
             (r#"{"data": [{"embedding": [1, NaN]}]}"#, "not the JSON"),
-            (r#"{"data": [{"embedding": [1, 1e39]}]}"#, "not finite"),
+            (r#"{"data": [{"embedding": [1, 1e39]}]}"#, "not the JSON"),
             (r#"{"data": [{"embedding": [1]}]}"#, "has 1 numbers, not 2"),
             (r#"{"data": []}"#, "1 texts were sent and 0 vectors came back"),
             (r#"{"data": [{"index": 5, "embedding": [1, 2]}]}"#, "indexes"),

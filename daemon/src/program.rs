@@ -38,6 +38,7 @@ pub fn main() -> ExitCode {
             options::fetch(&paths, from.as_deref())
         }
         Some(Command::Model { command: Model::Status { json } }) => options::status(&paths, *json),
+        Some(Command::Embed) => embedding::api::program::run(),
         Some(Command::Paths) => options::paths(&paths),
     }
 }

@@ -22,6 +22,7 @@
 pub mod admin;
 pub mod as_of;
 pub mod bounded_numbers;
+pub mod cost;
 pub mod counted;
 pub mod degraded;
 pub mod error;

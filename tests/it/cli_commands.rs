@@ -381,6 +381,7 @@ fn replies_are_as_the_page_documents_them() {
         ("brief", done(&home, &["brief"])),
         ("recall", done(&home, &["recall", "--for-hook", "who is known"])),
         ("ctl status", done(&home, &["ctl", "status"])),
+        ("ctl cost", done(&home, &["ctl", "cost"])),
         ("groups on", done(&home, &["groups", "on"])),
         ("injected", done(&home, &["injected"])),
         ("bridge claude", done(&home, &["bridge", "claude", "--on", "--yes"])),

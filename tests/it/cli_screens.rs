@@ -291,11 +291,8 @@ fn refused_commands_print_these_errors() {
 #[test]
 fn daemon_and_configuration_commands_print_these_screens() {
     let scene = Scene::new();
-    let mut screens = vec![
-        scene.screen(&["ctl", "status"]),
-        scene.screen(&["ctl", "ps"]),
-        scene.screen(&["config", "show"]),
-    ];
+    let first = [["ctl", "status"], ["ctl", "ps"], ["ctl", "cost"], ["config", "show"]];
+    let mut screens: Vec<String> = first.iter().map(|typed| scene.screen(typed)).collect();
     scene.home.configure("[retrieval]\nrrf_k = 30\n[storage]\ndefault_group = \"attic\"\n");
     screens.push(scene.screen(&["ctl", "reload"]));
     screens.push(scene.screen(&["ctl", "reload"]));

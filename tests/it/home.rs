@@ -202,7 +202,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    fn start(mut command: Command) -> Self {
+    /// Starts a session by this command.
+    pub fn start(mut command: Command) -> Self {
         let mut agent = Self::bare(command.arg("mcp"));
         let hello = agent.request(
             "initialize",

@@ -4,6 +4,9 @@
 mod activation;
 mod admin_limits;
 mod agent_notes;
+mod api_embeddings;
+mod api_faults;
+mod api_limit;
 mod as_of;
 mod backup;
 mod backup_content;
@@ -30,6 +33,7 @@ mod degraded;
 mod disk_faults;
 mod doctor;
 mod documents;
+mod embedding_api;
 mod eval;
 mod fault_matrix;
 mod first_use;

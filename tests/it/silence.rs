@@ -21,7 +21,7 @@ const SERVES: [&str; 1] = ["view"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 89] = [
+const COMMANDS: [&str; 90] = [
     "search heron",
     "list",
     "topics",
@@ -89,6 +89,7 @@ const COMMANDS: [&str; 89] = [
     "ctl maintenance run",
     "ctl status",
     "ctl ps",
+    "ctl cost",
     "ctl reload",
     "ctl logs",
     "serve token add phone --project shop",

@@ -2,6 +2,7 @@
 //!
 //! Some keys take effect at once, others at the next start; a faulty file changes nothing. Not here: what the keys mean.
 
+use crate::config::current_policy::CurrentPolicy;
 use crate::config::groups::GroupRules;
 use crate::config::options;
 use crate::config::options::Override;
@@ -26,6 +27,7 @@ const READ_AT_START: [&str; 5] =
 #[derive(Debug)]
 pub struct EffectiveConfig {
     paths: Paths,
+    policy: CurrentPolicy,
     loaded: Mutex<Loaded>,
 }
 
@@ -33,7 +35,6 @@ pub struct EffectiveConfig {
 #[derive(Debug)]
 struct Loaded {
     config: Config,
-    policy: Arc<Policy>,
     groups: GroupRules,
     file_exists: bool,
     keys: BTreeMap<String, ConfigKey>,
@@ -45,7 +46,9 @@ impl EffectiveConfig {
     /// # Errors
     /// `invalid` with the position of the fault.
     pub fn read(paths: &Paths) -> Result<Self, Failure> {
-        Ok(Self { paths: paths.clone(), loaded: Mutex::new(load(paths)?) })
+        let loaded = load(paths)?;
+        let policy = CurrentPolicy::new(loaded.config.privacy.policy()?);
+        Ok(Self { paths: paths.clone(), policy, loaded: Mutex::new(loaded) })
     }
 
     /// Returns the paths that the daemon was started with.
@@ -69,14 +72,20 @@ impl EffectiveConfig {
     /// Returns what may be stored, as the configuration says now.
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.loaded().policy)
+        self.policy.get()
+    }
+
+    /// Returns what may be stored, which follows each reload.
+    #[must_use]
+    pub fn current_policy(&self) -> CurrentPolicy {
+        self.policy.clone()
     }
 
     /// Returns what may be stored in a project, as the configuration says now.
     #[must_use]
     pub fn policy_of(&self, group: &str) -> Arc<Policy> {
-        let loaded = self.loaded();
-        loaded.groups.policy(group).unwrap_or_else(|| Arc::clone(&loaded.policy))
+        let own = self.loaded().groups.policy(group);
+        own.unwrap_or_else(|| self.policy())
     }
 
     /// Returns the scope of a memory of a project that is stored without one, if it differs from `[scope]`.
@@ -125,6 +134,7 @@ impl EffectiveConfig {
         reread.config.embedding = loaded.config.embedding.clone();
         telemetry::set_level(&options::log_level(&reread.config)?);
         let settings = reread.config.settings_at(&self.paths);
+        self.policy.set(reread.config.privacy.policy()?);
         *loaded = reread;
         Ok((settings, ReloadReply { file: self.paths.config.display().to_string(), changed }))
     }
@@ -147,9 +157,9 @@ fn load(paths: &Paths) -> Result<Loaded, Failure> {
         )
     })?;
     let keys = effective_keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
-    let policy = Arc::new(config.privacy.policy()?);
+    config.privacy.policy()?;
     let groups = GroupRules::new(&config.groups, &config.privacy)?;
-    Ok(Loaded { config, policy, groups, file_exists: text.is_some(), keys })
+    Ok(Loaded { config, groups, file_exists: text.is_some(), keys })
 }
 
 /// Returns every key with its value in force and the source of that value.

@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 /// The value of `embedding.model` for a model of the user's own.
 const CUSTOM: &str = "custom";
+/// The value of `embedding.provider` for a model on this machine.
+pub(crate) const LOCAL: &str = "local";
 /// Another name of the default.
 const DEFAULT: &str = "minilm";
 /// The same model in 8-bit blocks.
@@ -25,13 +27,14 @@ const DIMENSIONS: std::ops::RangeInclusive<u16> = 64..=384;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Embedding {
-    /// Only `local` in this version.
+    /// `local`, or `openai` or `voyage` to have an API encode the texts.
     pub provider: String,
-    /// `all-MiniLM-L6-v2` (or `minilm`), `minilm-fast`, `multilingual`, `large`, or `custom` for the model in the folder `path`.
+    /// `all-MiniLM-L6-v2` (or `minilm`), `minilm-fast`, `multilingual`, `large`, or `custom` for the model in the folder `path`; with an
+    /// API, its own name of a model.
     pub model: String,
     /// The folder of a `custom` model; `~/` is the home folder.
     pub path: Option<String>,
-    /// How many dimensions of the model `large` are kept.
+    /// How many dimensions of the model `large`, or of the model of an API, are kept.
     pub dimensions: Option<u16>,
     /// The folder of the model files; `~/` is the home folder. `LOCI_MODELS` overrides it.
     pub cache_dir: Option<String>,
@@ -39,6 +42,20 @@ pub struct Embedding {
     pub download: bool,
     /// URL of a mirror of the model files, used instead of the model hub.
     pub url: Option<String>,
+    /// The sentence that allows an API to be used: it names the host.
+    pub consent: Option<String>,
+    /// The private file with the key of the API; `~/` is the home folder.
+    pub key_file: Option<String>,
+    /// The base URL of the API; default: that of the provider.
+    pub api_url: Option<String>,
+    /// Maximum number of texts in one request to the API.
+    pub batch: i64,
+    /// How long a request to the API waits for further texts, in milliseconds.
+    pub flush_ms: i64,
+    /// Maximum number of tokens that are sent to the API on one day.
+    pub daily_tokens: i64,
+    /// The price of a million tokens, for `loci ctl cost`.
+    pub price: Option<f64>,
     /// Not supported in this version: refused.
     #[serde(skip_serializing)]
     pub api: Option<toml::Table>,
@@ -54,6 +71,13 @@ impl Default for Embedding {
             cache_dir: None,
             download: true,
             url: None,
+            consent: None,
+            key_file: None,
+            api_url: None,
+            batch: 64,
+            flush_ms: 50,
+            daily_tokens: 1_000_000,
+            price: None,
             api: None,
         }
     }
@@ -64,6 +88,7 @@ impl Embedding {
     #[must_use]
     pub fn known_id(&self) -> Option<&'static str> {
         match self.model.as_str() {
+            _ if self.provider != LOCAL => None,
             MODEL_ID | DEFAULT => Some(MODEL_ID),
             FAST => Some(FAST_MODEL_ID),
             _ => None,
@@ -73,6 +98,9 @@ impl Embedding {
     /// Returns the configured model if it is one whose files are not pinned.
     #[must_use]
     pub fn named(&self) -> Option<Named> {
+        if self.provider != LOCAL {
+            return None;
+        }
         Named::find(&self.model, self.dimensions.map(usize::from))
     }
 
@@ -81,7 +109,7 @@ impl Embedding {
     /// # Errors
     /// `invalid`, naming the key.
     pub fn custom_folder(&self) -> Result<Option<PathBuf>, Failure> {
-        match (self.model == CUSTOM, &self.path) {
+        match (self.model == CUSTOM && self.provider == LOCAL, &self.path) {
             (false, _) => Ok(None),
             (true, Some(path)) => expand("embedding.path", path).map(Some),
             (true, None) => {
@@ -96,23 +124,22 @@ impl Embedding {
     /// # Errors
     /// `invalid` or `not_in_this_version`, naming the key.
     pub fn check(&self) -> Result<(), Failure> {
-        if self.provider != "local" {
-            let message = format!("= \"{}\" is", self.provider);
-            return Err(
-                not_in_this_version("embedding.provider", &message).hint("Set it to \"local\"")
-            );
-        }
         if self.api.is_some() {
-            return Err(not_in_this_version("embedding.api", "is"));
+            return Err(not_in_this_version("embedding.api", "is")
+                .hint("The keys of an API are in [embedding]; see docs/configuration.md"));
+        }
+        if let Some(path) = &self.path {
+            expand("embedding.path", path)?;
+        }
+        self.check_api_numbers()?;
+        if self.provider != LOCAL {
+            return self.api_target().map(drop);
         }
         if !MODELS.contains(&self.model.as_str()) {
             let message = format!("= \"{}\" is", self.model);
             let names = MODELS.map(|name| format!("\"{name}\"")).join(", ");
             return Err(not_in_this_version("embedding.model", &message)
                 .hint(format!("Set it to one of {names}")));
-        }
-        if let Some(path) = &self.path {
-            expand("embedding.path", path)?;
         }
         self.check_dimensions()?;
         self.custom_folder().map(drop)

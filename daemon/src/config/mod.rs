@@ -4,8 +4,10 @@
 //! refused by name. Not here: environment variables (`proto::paths`).
 
 pub mod allowed;
+pub mod api;
 pub mod backup;
 pub mod bridge;
+pub mod current_policy;
 pub mod effective;
 pub mod embedding;
 pub mod file;

@@ -2,6 +2,10 @@
 
 use crate::config;
 use crate::config::Config;
+use crate::config::current_policy::CurrentPolicy;
+use crate::config::embedding::LOCAL;
+use crate::embedding::api::provider::Provider;
+use crate::embedding::api::{ApiConfig, ApiTarget};
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{FileStatus, ModelStatus};
@@ -83,6 +87,9 @@ pub enum Command {
         /// The database file.
         path: PathBuf,
     },
+    /// Have an API encode texts; the daemon starts it.
+    #[command(hide = true)]
+    Embed,
     /// Print the paths of the database and the model in force, as JSON for `loci uninstall`.
     Paths,
     /// Manage the model files.
@@ -174,6 +181,10 @@ pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failu
 /// `invalid`, naming the key.
 pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failure> {
     let pinned = model_config(paths, config)?;
+    if config.embedding.provider != LOCAL {
+        let policy = CurrentPolicy::new(config.privacy.policy()?);
+        return Ok(ModelSource::Api(api_config(paths, config, policy)?));
+    }
     if let Some(named) = config.embedding.named() {
         return Ok(ModelSource::named(named, pinned));
     }
@@ -189,6 +200,36 @@ pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failu
         }
         None => ModelSource::Pinned(pinned),
     })
+}
+
+/// Returns the configured API.
+///
+/// # Errors
+/// `invalid`, naming the key; also without the consent.
+pub fn api_config(
+    paths: &Paths,
+    config: &Config,
+    policy: CurrentPolicy,
+) -> Result<ApiConfig, Failure> {
+    let keys = &config.embedding;
+    Ok(ApiConfig {
+        target: keys.api_target()?,
+        batch: usize::try_from(keys.batch).unwrap_or(1),
+        flush: Duration::from_millis(u64::try_from(keys.flush_ms).unwrap_or(0)),
+        daily_tokens: u64::try_from(keys.daily_tokens).unwrap_or(0),
+        usage_file: usage_file(&database(paths, config)?),
+        key_file: keys.api_key_file()?,
+        policy,
+        local: model_config(paths, config)?,
+    })
+}
+
+/// Returns the file of the counters of an API.
+#[must_use]
+pub fn usage_file(database: &Path) -> PathBuf {
+    let mut file = loci_proto::paths::canonical(database).into_os_string();
+    file.push("-api-usage");
+    file.into()
 }
 
 /// Returns the log level: `LOCI_LOG_LEVEL`, else `server.log_level`.
@@ -251,18 +292,23 @@ pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns a warning for each variable that is set and that only a later version uses.
-///
-/// The daemon starts nevertheless, because these variables are often set for other programs.
+/// Returns a warning for each key of a provider that is set and not used: the variables are often set for other programs.
 #[must_use]
-pub fn ignored_variables() -> Vec<String> {
-    let set_variables =
-        ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
-    set_variables
-        .map(|name| {
-            format!("{name} is ignored: embedding by a provider is not supported in this version")
-        })
-        .collect()
+pub fn ignored_variables(config: &Config) -> Vec<String> {
+    let keys = &config.embedding;
+    let is_unused = |provider: &Provider| {
+        variable(provider.variable()).is_some()
+            && (keys.provider != provider.as_str() || keys.key_file.is_some())
+    };
+    let warning = |provider: Provider| {
+        let variable = provider.variable();
+        if keys.key_file.is_some() && keys.provider == provider.as_str() {
+            format!("{variable} is not used: embedding.key_file has the key")
+        } else {
+            format!("{variable} is not used: embedding.provider is \"{}\"", keys.provider)
+        }
+    };
+    Provider::ALL.into_iter().filter(is_unused).map(warning).collect()
 }
 
 /// Returns a variable of this process; an empty one counts as not set.
@@ -285,6 +331,11 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
         Ok(configs) => configs,
         Err(failure) => return fail(&failure),
     };
+    if let ModelSource::Api(api) = &model {
+        let ApiTarget { host, .. } = &api.target;
+        eprintln!("The model {} has no files: {host} computes its vectors", api.target.id());
+        return Exit::Ok.into();
+    }
     match fetch::fetch(&model, from, config.embedding.url.as_deref()) {
         Ok(fetched) => {
             fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));

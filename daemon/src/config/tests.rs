@@ -27,9 +27,6 @@ fn keys_and_values_of_later_versions_are_refused_by_name() {
         refusal_of("[server]\ntransport = \"sse\"")
             .contains("not_in_this_version: server.transport")
     );
-    assert!(
-        refusal_of("[embedding]\nprovider = \"voyage\"").contains("not supported in this version")
-    );
     assert!(refusal_of("[embedding.api]\nmodel = \"x\"").contains("not supported in this version"));
 }
 

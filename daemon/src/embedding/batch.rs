@@ -151,7 +151,8 @@ impl BatchPlan {
                 if open.encoded.iter().all(Option::is_some) {
                     let model = Arc::clone(&self.model);
                     self.reply(scheduled.text, |chunks| {
-                        Ok(EncodedText { model, chunks: chunks.into_iter().flatten().collect() })
+                        let chunks = chunks.into_iter().flatten().collect();
+                        Ok(EncodedText { model, chunks, has_sign_codes: true })
                     });
                 }
             }

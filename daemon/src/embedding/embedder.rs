@@ -1,5 +1,6 @@
 //! `Embedder`: the callers' handle to the worker thread, the queue and the query cache. Not here: encoding (`worker`).
 
+use crate::embedding::api::sender::{self, Api, BULK_WAIT, CALLER_WAIT, late_error};
 use crate::embedding::chunk::TextKind;
 use crate::embedding::encoder::EncoderSource;
 #[cfg(any(test, feature = "fault-embedder"))]
@@ -27,6 +28,8 @@ struct Inner {
     thread: Mutex<Option<JoinHandle<()>>>,
     last_reload_check: Mutex<Instant>,
     cache: QueryCache,
+    /// `None` for a model on this machine.
+    api: Option<Arc<Api>>,
 }
 
 impl Drop for Inner {
@@ -43,11 +46,21 @@ impl Embedder {
     #[must_use]
     pub fn start(source: impl Into<ModelSource>) -> Self {
         resident_memory::return_large_blocks_at_once();
+        let source = source.into();
+        if let ModelSource::Api(config) = source {
+            return Self::with_api(Arc::new(Api::new(config)));
+        }
         #[cfg(feature = "fault-embedder")]
         if let Some(fake) = FakeEncoder::from_environment() {
             return Self::with_source(fake);
         }
-        Self::with_source(source.into())
+        Self::with_source(source)
+    }
+
+    fn with_api(api: Arc<Api>) -> Self {
+        let queue = Arc::new(EmbeddingQueue::new(Some(api.id())));
+        let (queue_of_thread, api_of_thread) = (Arc::clone(&queue), Arc::clone(&api));
+        Self::with_thread(queue, Some(api), move || sender::run(&queue_of_thread, &api_of_thread))
     }
 
     /// Starts an embedder whose vectors are all NaN.
@@ -65,16 +78,31 @@ impl Embedder {
     pub(crate) fn with_source(source: impl EncoderSource + 'static) -> Self {
         let queue = Arc::new(EmbeddingQueue::new(source.id()));
         let queue_of_thread = Arc::clone(&queue);
+        Self::with_thread(queue, None, move || worker::run(&queue_of_thread, &source))
+    }
+
+    fn with_thread(
+        queue: Arc<EmbeddingQueue>,
+        api: Option<Arc<Api>>,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Self {
         let thread = std::thread::Builder::new()
             .name("embedding".to_owned())
-            .spawn(move || worker::run(&queue_of_thread, &source))
+            .spawn(run)
             .expect("the system starts a thread");
         Self(Arc::new(Inner {
             queue,
             thread: Mutex::new(Some(thread)),
             last_reload_check: Mutex::new(Instant::now()),
             cache: QueryCache::new(),
+            api,
         }))
+    }
+
+    /// Returns what is known of the API; `None` for a model on this machine.
+    #[must_use]
+    pub fn api(&self) -> Option<&Api> {
+        self.0.api.as_deref()
     }
 
     /// Returns the id of the model; `None` until it is known. A model of the user's own has its id from its files, so a reload may change it.
@@ -121,13 +149,27 @@ impl Embedder {
         if let Some(encoding) = cached {
             return Ok(encoding);
         }
-        let EncodedText { model, chunks } =
+        let Some(api) = self.api() else { return self.encode_query(text).await };
+        // The task goes on without its caller, so that the next call finds the encoding.
+        let embedder = self.clone();
+        let task = tokio::spawn(async move { embedder.encode_query(text).await });
+        match tokio::time::timeout(CALLER_WAIT, task).await {
+            Ok(Ok(Err(EmbedError::Busy)) | Err(_)) | Err(_) => {
+                Err(late_error(&api.config.target.host, true))
+            }
+            Ok(Ok(result)) => result,
+        }
+    }
+
+    async fn encode_query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
+        let EncodedText { model, chunks, has_sign_codes } =
             self.embed(text.clone(), TextKind::Query, Priority::Query).await?;
         let chunk = chunks
             .into_iter()
             .next()
             .ok_or_else(|| EmbedError::Failed("the text has no chunk".to_owned()))?;
-        let encoding = QueryEncoding { model, vector: chunk.vector, words: chunk.words };
+        let (vector, words) = (chunk.vector, chunk.words);
+        let encoding = QueryEncoding { model, vector, words, has_sign_codes };
         self.0.cache.put(text, encoding.clone());
         Ok(encoding)
     }
@@ -141,7 +183,24 @@ impl Embedder {
         document: impl Into<Document>,
         priority: Priority,
     ) -> Result<ModelEncoding, EmbedError> {
-        let Document { content, questions } = document.into();
+        let document = document.into();
+        let Some(api) = self.api() else { return self.encode_document(document, priority).await };
+        let is_bulk = priority == Priority::Bulk;
+        let wait = if is_bulk { BULK_WAIT } else { CALLER_WAIT };
+        let encoded = tokio::time::timeout(wait, self.encode_document(document, priority)).await;
+        match encoded.unwrap_or_else(|_| Err(late_error(&api.config.target.host, false))) {
+            // A store does not fail because many texts wait for the API.
+            Err(EmbedError::Busy) if !is_bulk => Err(late_error(&api.config.target.host, false)),
+            result => result,
+        }
+    }
+
+    async fn encode_document(
+        &self,
+        document: Document,
+        priority: Priority,
+    ) -> Result<ModelEncoding, EmbedError> {
+        let Document { content, questions } = document;
         let text = self.embed(content, TextKind::Document, priority);
         if questions.is_empty() {
             return Ok(to_encoding(text.await?));
@@ -214,7 +273,7 @@ impl Embedder {
     }
 }
 
-fn to_encoding(EncodedText { model, chunks }: EncodedText) -> ModelEncoding {
+fn to_encoding(EncodedText { model, chunks, .. }: EncodedText) -> ModelEncoding {
     let (vectors, words): (Vec<_>, Vec<_>) =
         chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
     let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());

@@ -8,8 +8,10 @@
 //! model's interface), [`onnx`] (the pinned model), [`fast_model`] (the same in 8 bits), [`named_models`] and `recorded_files` (models whose
 //! files are not pinned), [`custom_model`] (a model in a folder), [`model_source`] (which of them), `queue` (the bounded priority queue),
 //! `batch` (which chunks are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are
-//! downloaded, in a process of its own). Not here: network access; the serving daemon has none.
+//! downloaded, in a process of its own), [`api`] (embeddings by the API of a provider, also in a process of its own). Not here: network
+//! access; the serving daemon has none.
 
+pub mod api;
 pub mod auto_fetch;
 mod batch;
 pub mod blocks;

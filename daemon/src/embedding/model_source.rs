@@ -2,6 +2,8 @@
 //!
 //! Not here: loading (`onnx`, `custom_model`), the keys of the configuration (`config`).
 
+use crate::config::current_policy::CurrentPolicy;
+use crate::embedding::api::ApiConfig;
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::{EncoderSource, LoadedEncoder};
 use crate::embedding::fast_model::FastConfig;
@@ -23,7 +25,12 @@ pub enum ModelSource {
     Fast(FastConfig),
     /// A model in a folder: one of the user's own, or one with a name.
     Custom(CustomConfig),
+    /// A model behind an API.
+    Api(ApiConfig),
 }
+
+/// The text by which a store remembers a model behind an API: it has no files, and is used only while it is the configured one.
+const API: &str = "api";
 
 impl From<ModelConfig> for ModelSource {
     fn from(config: ModelConfig) -> Self {
@@ -38,6 +45,7 @@ impl ModelSource {
     pub fn to_text(&self) -> String {
         match self {
             Self::Pinned(_) | Self::Fast(_) => String::new(),
+            Self::Api(_) => API.to_owned(),
             Self::Custom(CustomConfig { named: Some(named), .. }) => named.to_text(),
             Self::Custom(config) => config.folder.to_string_lossy().into_owned(),
         }
@@ -78,12 +86,22 @@ impl ModelSource {
         Self::Custom(CustomConfig { folder, named: Some(named), expected: None, runtime })
     }
 
+    /// Returns the source with a policy that follows the configuration; only an API has one.
+    #[must_use]
+    pub fn with_policy(self, policy: CurrentPolicy) -> Self {
+        match self {
+            Self::Api(config) => Self::Api(ApiConfig { policy, ..config }),
+            local => local,
+        }
+    }
+
     /// Returns the models folder and the runtime.
     #[must_use]
     pub fn pinned(&self) -> &ModelConfig {
         match self {
             Self::Pinned(config) | Self::Fast(FastConfig(config)) => config,
             Self::Custom(config) => &config.runtime,
+            Self::Api(config) => &config.local,
         }
     }
 
@@ -93,6 +111,7 @@ impl ModelSource {
         match self {
             Self::Pinned(config) | Self::Fast(FastConfig(config)) => config.artifacts(),
             Self::Custom(config) => config.runtime.runtime().into_iter().collect(),
+            Self::Api(_) => Vec::new(),
         }
     }
 
@@ -104,6 +123,7 @@ impl ModelSource {
             Self::Pinned(_) => (MODEL_ID.to_owned(), Vec::new()),
             Self::Fast(config) => (FAST_MODEL_ID.to_owned(), vec![config.status()]),
             Self::Custom(config) => config.status(),
+            Self::Api(config) => (config.target.id(), Vec::new()),
         };
         let mut files = check_files(&pinned.models, self.artifacts());
         files.extend(own);
@@ -121,6 +141,7 @@ impl ModelSource {
             Self::Pinned(config) => config,
             Self::Fast(config) => config,
             Self::Custom(config) => config,
+            Self::Api(config) => config,
         }
     }
 }

@@ -60,7 +60,9 @@ fn reference(tiny: TinyModel, ids: &[u32], pooled: Pooled) -> Vec<f64> {
         vector.truncate(kept);
     }
     let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|x| *x /= length);
+    for x in &mut vector {
+        *x /= length;
+    }
     vector.resize(DIMENSIONS, 0.0);
     vector
 }

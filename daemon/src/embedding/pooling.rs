@@ -75,6 +75,7 @@ mod tests {
     }
 
     /// Returns states of three tokens, of numbers that are not all zero.
+    #[expect(clippy::cast_possible_truncation, reason = "any numbers will do")]
     fn states(width: usize, seed: u64) -> Vec<f32> {
         let number = |at: usize| ((at as f64 + 1.0) * (seed as f64 + 1.3)).sin() as f32;
         (0..3 * width).map(number).collect()

@@ -42,6 +42,7 @@ mod tests {
             model: "m".into(),
             vector: Embedding::new(vector).expect("the vector is valid"),
             words: Vec::new(),
+            has_sign_codes: true,
         }
     }
 

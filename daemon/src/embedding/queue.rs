@@ -3,6 +3,8 @@
 //! One lock guards the queues and the flag that says whether texts are accepted. Therefore no text can be queued after the model has
 //! failed, where it would never be answered. Not here: encoding the texts (`batch`, `worker`).
 
+pub(crate) mod gather;
+
 use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::state::{EmbedError, ModelState};
 use loci_proto::limits::QUEUE_LENGTH;
@@ -32,6 +34,8 @@ impl Priority {
 pub(crate) struct EncodedText {
     pub model: Arc<str>,
     pub chunks: Vec<EncodedChunk>,
+    /// False if the model gives no sign codes.
+    pub has_sign_codes: bool,
 }
 
 /// The answer to a text.
@@ -187,7 +191,7 @@ impl EmbeddingQueue {
         let (reply, result) = oneshot::channel();
         queue.push_back(Job { text, kind, reply, pending: PendingGuard::new(&self.pending) });
         drop(inner);
-        self.wakeup.notify_one();
+        self.wakeup.notify_all();
         Ok(result)
     }
 
@@ -216,14 +220,14 @@ impl EmbeddingQueue {
             self.mark_reloads_handled(number);
         }
         drop(inner);
-        self.wakeup.notify_one();
+        self.wakeup.notify_all();
         number
     }
 
     /// Asks the worker to end after its current batch.
     pub fn stop(&self) {
         self.lock().stopping = true;
-        self.wakeup.notify_one();
+        self.wakeup.notify_all();
     }
 }
 
@@ -295,6 +299,8 @@ impl EmbeddingQueue {
         let mut inner = self.lock();
         inner.accepting = true;
         self.publish(state, id, warnings, inner.reloads_requested);
+        drop(inner);
+        self.wakeup.notify_all();
     }
 
     /// Publishes a state; without an `id` the last one stays.

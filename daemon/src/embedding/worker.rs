@@ -164,7 +164,7 @@ fn encode_batch(
 }
 
 /// Closes the queue however the thread ends, so that no caller is left waiting.
-struct EndGuard<'a>(&'a EmbeddingQueue);
+pub(crate) struct EndGuard<'a>(pub &'a EmbeddingQueue);
 
 impl Drop for EndGuard<'_> {
     fn drop(&mut self) {

@@ -275,6 +275,7 @@ async fn check_model(service: &Service) -> Finding {
     let id = configured.id();
     let id = id.as_deref().unwrap_or("the model in embedding.path");
     match state {
+        ModelState::Ready { .. } if service.api().is_some() => describe_api(service, id),
         ModelState::Ready { sha256 } => {
             Finding::ok("model", format!("{id} is ready, SHA-256 {sha256}"))
         }
@@ -285,6 +286,16 @@ async fn check_model(service: &Service) -> Finding {
             Finding::warn("model", format!("{id} is missing; search uses keywords only"), hint)
         }
         ModelState::Failed { reason, hint } => Finding::fail("model", reason, hint),
+    }
+}
+
+/// Says where texts are sent, and what is unusual today.
+fn describe_api(service: &Service, id: &str) -> Finding {
+    let host = service.api().map(|api| api.config.target.host.clone()).unwrap_or_default();
+    let text = format!("{id}: texts are sent to {host} (embedding.consent)");
+    match service.api_alerts().first() {
+        Some(alert) => Finding::warn("model", format!("{text}; {alert}"), "Run loci ctl cost"),
+        None => Finding::ok("model", text),
     }
 }
 

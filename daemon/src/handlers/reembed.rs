@@ -1,6 +1,7 @@
 //! `reembed`: shows, starts and cancels a re-embedding; the work itself is done in the background (`service::reembedding`).
 
 use crate::embedding::ModelState;
+use crate::embedding::api::outgoing::tokens_of_bytes;
 use crate::service::reembedding::KEPT_FOR;
 use crate::service::store_state::StorePools;
 use crate::service::{Service, index_warmup};
@@ -10,7 +11,7 @@ use loci_engine::model::vector_set::{KeptSet, ModelRef, VectorSet};
 use loci_engine::operations::reembed::Refill;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::reembed::{
-    KeptVectors, NamedModel, ReembedAction, ReembedReply, ReembedRequest,
+    KeptVectors, NamedModel, ReembedAction, ReembedReply, ReembedRequest, SentTexts,
 };
 
 /// Number of memories whose kept encodings are deleted per transaction.
@@ -122,16 +123,27 @@ async fn reply(
             Ok::<_, loci_engine::error::Error>((reader.kept_sets()?, reader.declined_model()?))
         })
         .await??;
-    let to_encode = match &re_embedding {
-        Some(running) => running.total.saturating_sub(running.done),
-        None if refill == Refill::IfOtherModel && sets.active.model == configured_id => 0,
+    let target = match &sets.filling {
+        Some(filling) => Some(filling.name.clone()),
+        None if refill == Refill::IfOtherModel && sets.active.model == configured_id => None,
         None => {
             let reused = kept
                 .iter()
                 .find(|kept| refill == Refill::IfOtherModel && kept.set.model == configured_id);
-            let set = reused.map(|kept| kept.set.name.clone()).unwrap_or_default();
+            Some(reused.map(|kept| kept.set.name.clone()).unwrap_or_default())
+        }
+    };
+    let to_encode = match (&re_embedding, &target) {
+        (Some(running), _) => running.total.saturating_sub(running.done),
+        (None, Some(set)) => {
+            let set = set.clone();
             pools.readers.run(move |reader| reader.missing_in(&set)).await??
         }
+        (None, None) => 0,
+    };
+    let sends = match target.filter(|_| to_encode > 0) {
+        Some(set) => sends(service, pools, set).await?,
+        None => None,
     };
     Ok(ReembedReply {
         active: NamedModel { id: sets.active.model.clone(), state: state_of(&sets.active) },
@@ -141,9 +153,25 @@ async fn reply(
         },
         re_embedding,
         to_encode,
+        sends,
         declined: declined.is_some_and(|declined| declined == configured_id),
         kept: kept.iter().map(to_kept).collect(),
     })
+}
+
+/// Returns what the encoding of the memories that a set lacks would send; `None` for a model on this machine.
+async fn sends(
+    service: &Service,
+    pools: &StorePools,
+    set: String,
+) -> Result<Option<SentTexts>, Failure> {
+    let Some(api) = service.api() else { return Ok(None) };
+    let bytes = pools.readers.run(move |reader| reader.missing_bytes_in(&set)).await??;
+    Ok(Some(SentTexts {
+        host: api.config.target.host.clone(),
+        tokens: tokens_of_bytes(bytes),
+        daily_tokens: api.config.daily_tokens,
+    }))
 }
 
 fn to_kept(kept: &KeptSet) -> KeptVectors {

@@ -74,6 +74,7 @@ async fn serve(
     let db = options::database(paths, &config).map_err(config_error)?;
     let default_group = config.default_group().map_err(config_error)?;
     let source = options::model_source(paths, &config).map_err(config_error)?;
+    let source = source.with_policy(effective.current_policy());
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
     let _locks = take_locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;

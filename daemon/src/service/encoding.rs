@@ -2,7 +2,7 @@
 //!
 //! Not here: a model and its queue (`embedding`), which models are loaded (`models`).
 
-use crate::embedding::{EmbedError, Embedder, Priority};
+use crate::embedding::{EmbedError, Embedder, ModelState, Priority};
 use crate::service::Service;
 use crate::service::store_state::StoreState;
 use loci_engine::model::document::Document;
@@ -142,7 +142,11 @@ impl Service {
             (Some(_), None) if self.auto_fetch.is_fetching() => keywords_only(
                 "the model is being downloaded; run loci model download to wait for it",
             ),
-            (Some(hint), None) => keywords_only(hint),
+            (Some(hint), None) => match state.as_ref().and_then(ModelState::reason) {
+                // The fault of an API is a matter of now, not one that loci doctor has to find.
+                Some(reason) if self.uses_api() => keywords_only(&format!("{reason}; {hint}")),
+                _ => keywords_only(hint),
+            },
         }
     }
 }

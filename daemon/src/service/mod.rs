@@ -3,6 +3,7 @@
 //! The store opens in the background; until it is open, calls wait in [`Service::pools`]. Not here: the verbs (`handlers`, and below them
 //! the engine), protocols (`interface`).
 
+pub mod api_use;
 pub mod backup_state;
 pub mod backups;
 pub mod bridge;

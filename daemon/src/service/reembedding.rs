@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const IDLE_BATCH: usize = 64;
 /// The same shortly after a call.
 const BUSY_BATCH: usize = 16;
+/// Number of memories that are sent to an API without asking: those of a new store, whose first calls come before this is decided.
+const SENT_UNASKED: u64 = 16;
 /// How long a set that went out of use is kept, in milliseconds.
 pub const KEPT_FOR: i64 = 7 * DAY;
 /// Maximum number of memories whose encodings in such a set are deleted per tick.
@@ -29,6 +31,8 @@ const PURGE_BATCH: usize = 64;
 pub struct RefillState {
     /// The model that was last passed to the store.
     applied: Option<ModelRef>,
+    /// True once a person is needed to send the memories to an API.
+    waits_for_person: bool,
     /// The set whose `unusable` memories are known.
     set: String,
     /// Memories that the next model could not encode; keyword search finds them.
@@ -47,7 +51,7 @@ pub async fn step(
 ) -> Result<(), Failure> {
     let now = service.now();
     let ready = service.models.ready_model();
-    if ready.is_some() && ready != state.applied {
+    if ready.is_some() && ready != state.applied && may_begin(service, pools, state).await? {
         if let Some(model) = ready.clone() {
             pools.run_briefly(move |writer| writer.use_model(&model, now)).await?;
         }
@@ -67,6 +71,23 @@ pub async fn step(
         purge(service, pools, now.plus(-KEPT_FOR)).await?;
     }
     Ok(())
+}
+
+/// Returns whether the configured model may be taken into use by itself: with an API, which would get the whole store, a person starts that
+/// (`loci re-embed`), unless there is nearly nothing to send.
+async fn may_begin(
+    service: &Service,
+    pools: &StorePools,
+    state: &mut RefillState,
+) -> Result<bool, Failure> {
+    if service.api().is_none() || service.uses_api() {
+        return Ok(true);
+    }
+    if !state.waits_for_person {
+        let memories = pools.readers.run(|reader| reader.missing_in("")).await??;
+        state.waits_for_person = memories > SENT_UNASKED;
+    }
+    Ok(!state.waits_for_person)
 }
 
 /// Deletes the encodings of some memories of a set that went out of use before a time.

@@ -64,7 +64,7 @@ impl Service {
     pub async fn status(&self) -> Status {
         let (sessions, mut warnings) = self.sessions.list();
         warnings.extend(self.models.configured().warnings());
-        warnings.extend(options::ignored_variables());
+        warnings.extend(options::ignored_variables(&self.config.config()));
         let mut status = Status {
             version: loci_proto::VERSION.to_owned(),
             pid: std::process::id(),
@@ -88,6 +88,8 @@ impl Service {
             viewers: self.viewers.addresses().iter().map(|at| format!("http://{at}/")).collect(),
         };
         status.warnings.extend(self.http.warning());
+        status.warnings.extend(self.api_waits());
+        status.warnings.extend(self.api_alerts());
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);

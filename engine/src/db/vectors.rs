@@ -135,6 +135,17 @@ pub(crate) fn count(conn: &Connection, set: &str) -> Result<EncodedCount> {
     Ok(statement.query_row([set], read)?)
 }
 
+/// Returns the size of the texts of the memories that a recall may find and that have no vector in a set, in bytes.
+pub(crate) fn missing_bytes(conn: &Connection, set: &str) -> Result<u64> {
+    let mut statement = conn.prepare_cached(
+        "SELECT coalesce(sum(octet_length(m.content) + coalesce(octet_length(m.metadata ->> '$.questions'), 0)), 0)
+         FROM memories m
+         LEFT JOIN memory_pieces p ON p.memory = m.seq AND p.model = ?1 AND p.piece = 0
+         WHERE m.status NOT IN ('superseded', 'forgotten') AND p.id IS NULL",
+    )?;
+    Ok(statement.query_row([set], |row| row.get::<_, i64>(0))?.cast_unsigned())
+}
+
 /// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
 /// vectors for each.
 pub(crate) fn delete_all(conn: &Connection) -> Result<()> {

@@ -137,6 +137,8 @@ pub struct QueryEncoding {
     pub vector: Embedding,
     /// Its content words in lower case and in order, each with its sign code.
     pub words: Vec<(String, SignCode)>,
+    /// False if the model gives no sign codes at all: words are then matched by BM25 alone.
+    pub has_sign_codes: bool,
 }
 
 #[cfg(test)]

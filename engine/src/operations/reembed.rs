@@ -113,6 +113,14 @@ impl Reader {
         Ok(all.saturating_sub(encoded))
     }
 
+    /// Returns the size of the texts that a re-embedding would encode, in bytes.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn missing_bytes_in(&self, set: &str) -> Result<u64> {
+        vectors::missing_bytes(&self.conn, set)
+    }
+
     /// Returns the sets that are kept for a return to them, the latest first.
     ///
     /// # Errors

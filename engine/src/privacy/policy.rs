@@ -177,6 +177,14 @@ impl Policy {
         }
     }
 
+    /// Returns a text as it may leave the machine: without private parts, and with secrets, whatever the mode, and personal data
+    /// replaced. Empty if the text is too large to be screened.
+    #[must_use]
+    pub fn outgoing(&self, text: &str) -> String {
+        let sending = Self { secrets: SecretMode::Redact, ..self.clone() };
+        sending.screen(text).map(|screened| screened.text).unwrap_or_default()
+    }
+
     /// As [`Policy::redact`], for the value of a field; adds kind and characters of what was
     /// replaced to `found`. `None` if nothing was.
     pub(crate) fn redact_value(

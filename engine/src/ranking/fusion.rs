@@ -9,8 +9,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
     /// Late interaction of tokens, features of the text, and storage order
-    /// ([`crate::ranking::late_interaction`]). If any admitted memory has no token codes yet, all
-    /// are ranked as with `Weighted` and equal weights.
+    /// ([`crate::ranking::late_interaction`]). If any admitted memory has no token codes yet, or the
+    /// model gives none, all are ranked as with `Weighted` and equal weights.
     #[default]
     Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.

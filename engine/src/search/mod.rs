@@ -64,8 +64,8 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     let reduced_mask = (!redundant.is_empty()).then(|| mask.without(&redundant));
     let mask = reduced_mask.as_ref().unwrap_or(mask);
     let named = named_entities(index, mask, query.parsed);
-    let encoding =
-        query.encoding.filter(|_| query.fusion == Fusion::Soft && index.all_encoded(mask));
+    let can_match_tokens = query.fusion == Fusion::Soft && index.all_encoded(mask);
+    let encoding = query.encoding.filter(|encoding| can_match_tokens && encoding.has_sign_codes);
     let is_large =
         mask.count() > late_interaction::EXHAUSTIVE_LIMIT && query.effort != Effort::Exhaustive;
     let Scoring { mut scored, matched, length_bonus, breakdown, prepared } = match encoding {

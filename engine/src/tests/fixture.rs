@@ -171,6 +171,7 @@ impl TestStore {
             model: "test".into(),
             vector: vector.clone(),
             words: Vec::new(),
+            has_sign_codes: true,
         });
         self.recall_encoded(group, arguments, encoding.as_ref())
     }
@@ -333,6 +334,7 @@ pub(crate) fn query_encoding(text: &str, vector: Embedding) -> QueryEncoding {
             .split(' ')
             .map(|word| (word.to_lowercase(), code(&word.to_lowercase())))
             .collect(),
+        has_sign_codes: true,
     }
 }
 

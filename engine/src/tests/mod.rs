@@ -45,3 +45,4 @@ mod trust;
 mod trust_of_changes;
 pub(crate) mod undo;
 mod undo_session;
+mod without_codes;

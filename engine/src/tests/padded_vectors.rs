@@ -7,6 +7,7 @@ use crate::model::encoding::{DIMENSIONS, Embedding};
 use proptest::prelude::*;
 
 /// Returns the cosine of the first `kept` numbers, in 64 bits.
+#[expect(clippy::cast_possible_truncation, reason = "compared with a tolerance")]
 fn exact_cosine(one: &[f32], other: &[f32], kept: usize) -> f32 {
     let dot = |a: &[f32], b: &[f32]| {
         a.iter().zip(b).take(kept).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()

@@ -124,7 +124,12 @@ fn every_score_equals_that_of_the_reference() {
             let found = scores_without_recency(
                 &store,
                 &question.text,
-                &QueryEncoding { model: "test".into(), vector: padded(&question.vector), words },
+                &QueryEncoding {
+                    model: "test".into(),
+                    vector: padded(&question.vector),
+                    words,
+                    has_sign_codes: true,
+                },
             );
             let mut expected: Vec<(&str, f64)> = case
                 .slots

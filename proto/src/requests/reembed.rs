@@ -65,6 +65,17 @@ pub struct KeptVectors {
     pub kept_until: String,
 }
 
+/// Texts that are sent to the API of a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentTexts {
+    /// The host.
+    pub host: String,
+    /// About how many tokens the texts have.
+    pub tokens: u64,
+    /// Maximum number of tokens of one day.
+    pub daily_tokens: u64,
+}
+
 /// Reply of `reembed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReembedReply {
@@ -77,6 +88,9 @@ pub struct ReembedReply {
     pub re_embedding: Option<ReembeddingStatus>,
     /// Number of memories that are still to be encoded, or that `start` would encode.
     pub to_encode: u64,
+    /// What of it leaves this machine; absent for a model on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sends: Option<SentTexts>,
     /// True if the configured model was declined (`cancel`): it is used only after `start`.
     pub declined: bool,
     /// The vectors that are kept for a return to them, the latest first.

@@ -71,6 +71,15 @@ pub enum Ctl {
         after_help = "Example: show what a run would do\n  loci ctl maintenance plan"
     )]
     Maintenance(Maintenance),
+    /// Print what was sent to an embedding API, by day, and what it costs.
+    #[command(
+        after_help = "Example\n  loci ctl cost\n\nExample: for a script\n  loci ctl cost --json"
+    )]
+    Cost {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the daemon's log.
     #[command(after_help = "Example: follow it\n  loci ctl logs --follow")]
     Logs {
@@ -172,6 +181,9 @@ pub struct Reembed {
     /// Wait until all memories are encoded, and show the progress.
     #[arg(long)]
     pub wait: bool,
+    /// Do not ask before texts are sent to an API.
+    #[arg(long, short)]
+    pub yes: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -5,9 +5,12 @@ use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
 use crate::output::local_time::date;
 use crate::output::progress::Progress;
-use crate::output::{Problem, counted, escape_line, print_line};
+use crate::output::{Problem, confirm, counted, escape_line, print_line};
 use loci_proto::error::{Code, Exit, Failure};
-use loci_proto::requests::reembed::{KeptVectors, ReembedAction, ReembedReply, ReembedRequest};
+use loci_proto::requests::reembed::{
+    KeptVectors, ReembedAction, ReembedReply, ReembedRequest, SentTexts,
+};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,12 +29,42 @@ pub async fn run(args: Reembed) -> Result<ExitCode, Problem> {
         Reembed { drop_kept: true, .. } => ReembedAction::DropKept,
         _ => ReembedAction::Start,
     };
+    if action == ReembedAction::Start {
+        let state = call(&client, ReembedAction::Status, args.force).await?;
+        ask_to_send(&state, args.yes)?;
+    }
     let mut reply = call(&client, action, args.force).await?;
     if args.wait && !args.dry_run {
         reply = wait(&client, reply).await?;
     }
     print_line(if args.json { to_json(&reply)? } else { reply_text(&reply, action) })?;
     Ok(Exit::Ok.into())
+}
+
+/// Asks before the texts of memories are sent to an API, unless that has begun.
+fn ask_to_send(state: &ReembedReply, yes: bool) -> Result<(), Problem> {
+    let Some(sends) = state.sends.as_ref().filter(|_| state.re_embedding.is_none()) else {
+        return Ok(());
+    };
+    let count = counted(state.to_encode, "memory", "memories");
+    let (tokens, host) = (sends.tokens, escape_line(&sends.host));
+    let question = format!("Send the texts of {count}, about {tokens} tokens, to {host}?");
+    if !yes && !std::io::stdin().is_terminal() {
+        return Err(Problem::new(format!("This would send the texts of {count} to {host}, but standard input is not a terminal"))
+            .hint("Nothing was sent. Add --yes to send them without asking, or --dry-run to see how much that is")
+            .exit(Exit::Usage));
+    }
+    confirm(&question, yes.into())
+}
+
+/// Says what is sent, and for how many days the daily limit makes it last.
+fn sends_text(sends: &SentTexts) -> String {
+    let SentTexts { host, tokens, daily_tokens } = sends;
+    let days = counted(tokens.div_ceil((*daily_tokens).max(1)), "day", "days");
+    format!(
+        "About {tokens} tokens of text are sent to {}: {days}, with at most {daily_tokens} a day",
+        escape_line(host)
+    )
 }
 
 async fn call(
@@ -67,6 +100,7 @@ fn reply_text(reply: &ReembedReply, action: ReembedAction) -> String {
         }
         None => format!("The vectors of {active} are used; no memories are being encoded again"),
     }];
+    lines.extend(reply.sends.as_ref().map(sends_text));
     if reply.declined {
         lines.push(format!("{configured} is configured and was declined; loci re-embed uses it"));
     }

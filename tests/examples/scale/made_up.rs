@@ -175,7 +175,12 @@ impl Notes {
         let coded = coded.collect();
         Asking {
             text: format!("{}?", words.join(" ")),
-            encoding: QueryEncoding { model: MODEL.into(), vector, words: coded },
+            encoding: QueryEncoding {
+                model: MODEL.into(),
+                vector,
+                words: coded,
+                has_sign_codes: true,
+            },
         }
     }
 }

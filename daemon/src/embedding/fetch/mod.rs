@@ -57,6 +57,7 @@ pub fn fetch(
         ModelSource::Pinned(config) => Model::load(config, 1)?.1,
         ModelSource::Fast(config) => config.load()?.warnings,
         ModelSource::Custom(config) => config.load()?.warnings,
+        ModelSource::Api(_) => Vec::new(),
     };
     Ok(Fetched { files, warnings })
 }

@@ -62,6 +62,7 @@ pub async fn serve(listener: UnixListener, context: ListenerContext) {
         .route("/stop", post(stop))
         .route("/reload", post(reload))
         .route("/model/look", post(reload_model))
+        .route("/cost", get(cost))
         .route("/http/open", post(http_clients::open))
         .route("/view/open", post(viewer::open))
         .route("/http/tokens", get(http_clients::tokens))
@@ -106,6 +107,13 @@ async fn stop(State(admin): State<AdminContext>) -> Json<Done> {
 async fn reload_model(State(admin): State<AdminContext>) -> Json<Done> {
     admin.service.models.configured().reload();
     Json(Done { done: "The model is being reloaded".to_owned() })
+}
+
+async fn cost(State(admin): State<AdminContext>) -> Response {
+    match admin.service.cost() {
+        Ok(reply) => Json(reply).into_response(),
+        Err(failure) => error_response(failure),
+    }
 }
 
 async fn reload(State(admin): State<AdminContext>) -> Response {

@@ -1,5 +1,6 @@
 //! `loci ctl`: controls the daemon. One file per subcommand.
 
+mod cost;
 mod drain;
 mod incognito;
 pub mod install;
@@ -27,6 +28,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
     match command {
         Ctl::Status { json } => status::run(&paths, json).await?,
         Ctl::Start => start::run(&paths).await?,
+        Ctl::Cost { json } => cost::run(&paths, json).await?,
         Ctl::Ps { json } => ps::run(&paths, json).await?,
         Ctl::Stop { hold } => stop::run(&paths, hold).await?,
         Ctl::Reload(format) => reload::run(&paths, format.json.into()).await?,

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 /// Endings of the files of a database: SQLite's, and those that the daemon keeps next to it.
-const DATABASE_FILES: [&str; 11] = [
+const DATABASE_FILES: [&str; 13] = [
     "",
     "-wal",
     "-shm",
@@ -15,6 +15,8 @@ const DATABASE_FILES: [&str; 11] = [
     "-identity",
     "-sums",
     "-reserve",
+    "-api-usage",
+    "-api-usage-new",
     "-restoring",
     "-restoring-new",
     ".lock",

@@ -5,7 +5,7 @@
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
 
-/// Maximum number of iterations; a hundred points need five, ten thousand about fifty.
+/// Maximum number of iterations.
 pub(crate) const MAX_ITERATIONS: usize = 1_000;
 /// Maximum number of groups that [`groups_of`] chooses: more do not fit a screen.
 const MAX_GROUPS: usize = 24;

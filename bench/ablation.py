@@ -34,7 +34,7 @@ READERS = {
     "engine/src/ranking/late_interaction/word_match.rs": "EVENT_TERM_FACTOR",
     "engine/src/text/dates/span.rs": "ONE_SIDED_HALF_LIFE",
     "engine/src/search/query/event_date.rs": "MIN_EVENT_MATCH",
-    "engine/src/search/coarse_to_fine.rs": "WORD_MATCHED",
+    "engine/src/search/stages.rs": "WORD_MATCHED",
     "engine/src/search/mod.rs": "late_interaction::EXHAUSTIVE_LIMIT",
 }
 """The files and the constants that they read."""

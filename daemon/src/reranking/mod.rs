@@ -9,7 +9,7 @@ mod tests;
 
 use crate::config::rerank::CrossEncoderConfig;
 use crate::embedding::ModelConfig;
-use loci_engine::operations::recall::{PairScorer, Rerank};
+use loci_engine::model::rerank::{PairScorer, Rerank};
 use model::Model;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -18,6 +18,7 @@ pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod provenance;
+pub mod rerank;
 pub mod sign_code;
 pub(crate) mod statement_filter;
 pub(crate) mod status;

@@ -33,36 +33,13 @@ use crate::search::query::parse;
 use crate::search::query::prepared::PreparedQuery;
 use crate::search::query::scorer::query_scorer;
 use crate::search::query::terms::{corpus_stats, keyword_terms};
+use crate::search::stages::StageSizes;
 use crate::search::top_k::{Count, MAX_SCORE, TopK};
 use crate::search::types::{
-    Breakdown, Detail, Effort, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring, Stages,
+    Breakdown, Detail, Effort, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring,
     above_cutoff,
 };
 use std::collections::HashMap;
-
-/// How many memories the stages keep.
-#[derive(Clone, Copy)]
-struct StageSizes {
-    /// Candidates whose cosine is refined. They grow with the store, as the number of nearly equal
-    /// estimates does, up to a quarter.
-    refined: usize,
-    /// Refined candidates that get an exact cosine: more than are word-matched, because the refined
-    /// order may be slightly wrong.
-    exact: usize,
-    /// Candidates whose tokens are matched with the query terms.
-    word_matched: usize,
-}
-
-impl StageSizes {
-    fn new(stages: Stages, admitted: usize) -> Self {
-        let Stages { stage1_k, stage2_k } = stages;
-        Self {
-            refined: (stage1_k + admitted / REFINED_INTERVAL).min(stage1_k + stage1_k / 4),
-            exact: stage2_k + stage2_k * 3 / 10,
-            word_matched: stage2_k,
-        }
-    }
-}
 
 /// Number of seeds: `per_result` for each wanted result, at least `min`.
 struct SeedBudget {
@@ -76,8 +53,6 @@ impl SeedBudget {
     }
 }
 
-/// One more memory is refined for each this many admitted ones.
-const REFINED_INTERVAL: usize = 100;
 /// Cut-off, in cosine units: candidates whose estimate is this far below the last one that gets an
 /// exact cosine are not refined. Estimates are typically off by 0.03.
 const REFINE_MARGIN: f32 = 0.075;

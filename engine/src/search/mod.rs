@@ -33,6 +33,7 @@ pub mod query;
 pub(crate) mod repeats;
 pub(crate) mod score_changes;
 pub(crate) mod similar_results;
+pub(crate) mod stages;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub(crate) mod types;
@@ -41,8 +42,9 @@ pub(crate) mod weights;
 
 pub use linked_fields::FieldWeights;
 pub(crate) use linked_fields::{FieldRelation, LinkedFields, QueryStems};
+pub use stages::Stages;
+pub use types::Effort;
 pub(crate) use types::{Detail, SearchQuery, SearchResults};
-pub use types::{Effort, Stages};
 pub use weights::{RecencyLambda, Weights};
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};

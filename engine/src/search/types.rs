@@ -11,6 +11,7 @@ use crate::search::linked_fields::LinkedFields;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
 use crate::search::query::prepared::PreparedQuery;
+use crate::search::stages::Stages;
 use crate::search::weights::Weights;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
@@ -43,22 +44,6 @@ pub(crate) enum Detail {
     Scores,
     /// The scores and the amount that each step added.
     Steps,
-}
-
-/// How many memories of a large store the stages of a search keep. More cost time and find more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stages {
-    /// After the estimates by sign bits, of a store of any size; large stores keep up to a quarter
-    /// more.
-    pub stage1_k: usize,
-    /// After the exact cosines; their words are matched with the query.
-    pub stage2_k: usize,
-}
-
-impl Default for Stages {
-    fn default() -> Self {
-        Self { stage1_k: 4_000, stage2_k: 400 }
-    }
 }
 
 /// A query to search for.

@@ -440,7 +440,6 @@ fn results_of_other_clients_and_people_say_so() {
     }
     let by = |client: Option<&str>| {
         let request = parse(json!({"query": "tea", "summary_only": true}));
-        let degraded = loci_proto::degraded::Degraded::default();
         let group = named("a");
         let context = crate::operations::recall::RecallContext {
             viewer: (&group).into(),
@@ -448,7 +447,7 @@ fn results_of_other_clients_and_people_say_so() {
             encoding: None,
             now: test_store.now,
             rerank: None,
-            degraded: &degraded,
+            degraded: &loci_proto::degraded::Degraded::default(),
             fusion: None,
             omits_defaults: false,
             files: None,

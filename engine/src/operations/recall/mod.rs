@@ -18,13 +18,13 @@ mod search;
 mod tried;
 
 pub use prepare::{PreparedRecall, prepare};
-pub use rerank::{PairScorer, Rerank};
 
 use crate::Reader;
 use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::encoding::QueryEncoding;
 use crate::model::files::ProjectFiles;
+use crate::model::rerank::Rerank;
 use crate::model::time::Timestamp;
 use crate::operations::visible_memory::existing_group;
 use crate::ranking::fusion::Fusion;

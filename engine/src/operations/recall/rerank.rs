@@ -3,34 +3,16 @@
 //!
 //! It is slow, so it compares only the best results. Not here: the model (the daemon's).
 
+use crate::model::rerank::Rerank;
 use crate::operations::recall::RecallContext;
 use crate::operations::recall::hydrate::Hit;
 use loci_proto::degraded::Degraded;
 use loci_proto::requests::explain::ScorePart;
-use std::fmt::Debug;
 
 /// Name of the step in an explanation.
 const STEP: &str = "cross_encoder";
 /// Why the order is that of the search.
 const HINT: &str = "the cross-encoder is not loaded, or did not answer in time (loci doctor); the results are in the order of the search";
-
-/// Compares a query with texts.
-pub trait PairScorer: Debug + Sync {
-    /// Returns for each text how likely it answers the query, 0 to 1; `None` if the model is not
-    /// loaded or does not answer in time.
-    fn score(&self, query: &str, texts: &[&str]) -> Option<Vec<f64>>;
-}
-
-/// How the best results of a recall are compared with its query.
-#[derive(Debug, Clone, Copy)]
-pub struct Rerank<'a> {
-    /// The model.
-    pub scorer: &'a dyn PairScorer,
-    /// Number of results that are compared.
-    pub depth: usize,
-    /// A recall whose best result has a lower score is called weak; 0 to 1.
-    pub floor: f64,
-}
 
 /// What the model says of the best result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +36,7 @@ pub(crate) fn apply(
     is_weak: &mut bool,
 ) -> Option<Degraded> {
     let rerank = context.rerank.filter(|_| !hits.is_empty())?;
-    match rerank.order(query, hits, limit) {
+    match order(rerank, query, hits, limit) {
         Verdict::Unknown => return Some(not_compared(context.degraded)),
         verdict => *is_weak = verdict == Verdict::Weak,
     }
@@ -68,29 +50,27 @@ fn not_compared(others: &Degraded) -> Degraded {
     degraded
 }
 
-impl Rerank<'_> {
-    /// Orders the best results by the scores of the model, which become theirs, and keeps at most
-    /// `limit`. A newer version comes before an older one.
-    fn order(&self, query: &str, hits: &mut Vec<Hit>, limit: usize) -> Verdict {
-        let compared = hits.len().min(self.depth);
-        let texts: Vec<&str> = hits[..compared].iter().map(|hit| &*hit.memory.content).collect();
-        let scores = self.scorer.score(query, &texts).filter(|scores| scores.len() == compared);
-        let verdict = match &scores {
-            None => Verdict::Unknown,
-            Some(scores) if scores.iter().all(|score| *score < self.floor) => Verdict::Weak,
-            Some(_) => Verdict::Fits,
-        };
-        if let Some(scores) = scores {
-            for (hit, score) in hits.iter_mut().zip(scores) {
-                replace_score(hit, score);
-            }
-            let score = |hit: &Hit| hit.score.unwrap_or_default();
-            hits[..compared].sort_by(|a, b| score(b).total_cmp(&score(a)));
-            put_newer_versions_first(hits);
+/// Orders the best results by the scores of the model, which become theirs, and keeps at most `limit`. A
+/// newer version comes before an older one.
+fn order(rerank: Rerank<'_>, query: &str, hits: &mut Vec<Hit>, limit: usize) -> Verdict {
+    let compared = hits.len().min(rerank.depth);
+    let texts: Vec<&str> = hits[..compared].iter().map(|hit| &*hit.memory.content).collect();
+    let scores = rerank.scorer.score(query, &texts).filter(|scores| scores.len() == compared);
+    let verdict = match &scores {
+        None => Verdict::Unknown,
+        Some(scores) if scores.iter().all(|score| *score < rerank.floor) => Verdict::Weak,
+        Some(_) => Verdict::Fits,
+    };
+    if let Some(scores) = scores {
+        for (hit, score) in hits.iter_mut().zip(scores) {
+            replace_score(hit, score);
         }
-        hits.truncate(limit);
-        verdict
+        let score = |hit: &Hit| hit.score.unwrap_or_default();
+        hits[..compared].sort_by(|a, b| score(b).total_cmp(&score(a)));
+        put_newer_versions_first(hits);
     }
+    hits.truncate(limit);
+    verdict
 }
 
 /// Gives a result the score of the model; its explanation says by how much that differs.

@@ -229,7 +229,7 @@ fn an_import_never_claims_more_trust_than_import() {
     let request = json!({"content": "The shop opens at nine.", "type": "semantic"});
     let id = store_as(&mut source, Origin::Person, request).id;
     let file = export(&source);
-    assert!(file.starts_with("{\"loci\":\"export\",\"version\":3}\n"), "{file}");
+    assert!(file.starts_with("{\"loci\":\"export\",\"version\":4}\n"), "{file}");
     assert!(file.contains("\"origin\":\"person\"") && file.contains("\"trust\":\"person\""));
     for claim in ["person", "confirmed", "root"] {
         let file = file.replace("\"trust\":\"person\"", &format!("\"trust\":\"{claim}\""));

@@ -142,7 +142,13 @@ fn importance_is_shown_exported_and_kept_by_an_import() {
     assert!(home.loci(&["export", "--output", file]).status.success());
     let new = TestHome::new();
     assert!(new.loci(&["import", file]).status.success());
-    let imported = new.loci(&["inspect", &alike, "--json"]);
-    let imported: Value = serde_json::from_slice(&imported.stdout).expect("the reply is JSON");
-    assert_eq!(imported["memory"]["importance"], json!(found[1]));
+    let again = new.loci(&["export"]);
+    let lines = String::from_utf8_lossy(&again.stdout).into_owned();
+    let imported: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .filter(|line: &Value| line["kind"] == "memory" && line["id"] == alike.as_str())
+        .collect();
+    assert_eq!(imported.len(), 1, "{lines}");
+    assert_eq!(imported[0]["importance"], json!(found[1]));
 }

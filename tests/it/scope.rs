@@ -1,6 +1,6 @@
 //! `[scope]`: the default scope of each memory type, and the projects that results name.
 
-use crate::home::TestHome;
+use crate::home::{TestHome, contents};
 use serde_json::json;
 
 #[test]
@@ -63,10 +63,11 @@ fn a_project_may_have_its_own_default_scope_and_words_to_replace() {
         blog.recall("lamp"),
         ["The lamp is green, says anna@example.org of Heron and [REDACTED]"]
     );
-    // What another project stores there is treated as its own.
+    // A project of that name which another one names has the same rules.
     blog.store_with(
         json!({"content": "The chair of Heron is blue", "type": "semantic", "group": "shop"}),
     );
-    assert_eq!(shop.recall("chair"), ["The chair of [REDACTED] is blue"]);
     assert_eq!(blog.recall("chair"), [""; 0]);
+    let found = blog.call("recall_memory", json!({"query": "chair", "group": "shop"}));
+    assert_eq!(contents(&found.expect("the call succeeds")), ["The chair of [REDACTED] is blue"]);
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 fn empty() -> TestHome {
@@ -253,7 +254,10 @@ fn a_program_whose_path_is_not_text_is_refused() {
     let program = folder.path().join(OsStr::from_bytes(b"b\xffn"));
     fs::create_dir(&program).expect("the folder is created");
     let program = program.join("loci");
-    fs::copy(crate::home::binaries().join("loci"), &program).expect("the program is copied");
+    // By another process: a file that this one writes is busy while another test starts a program.
+    let copied =
+        Command::new("cp").arg(crate::home::binaries().join("loci")).arg(&program).status();
+    assert!(copied.expect("cp runs").success(), "the program is copied");
     let mut command = home.command_at(&program);
     let output = command.args(["setup", "zed", "--yes"]).output().expect("it runs");
     assert_eq!(output.status.code(), Some(1));

@@ -172,7 +172,7 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
     assert!(refused(b"hello\n").contains("line 1 is not a JSON object"));
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
     assert!(
-        refused(before.replacen("\"version\":3", "\"version\":4", 1).as_bytes())
+        refused(before.replacen("\"version\":4", "\"version\":5", 1).as_bytes())
             .contains("reads versions 1 to 4")
     );
     assert!(refused(&before.as_bytes()[..before.len() - 5]).contains("ends too early"));

@@ -99,7 +99,7 @@ mod tests {
             ),
             ("[groups.shop]\nredact = [\"name\"]", "groups.shop.redact must be one of"),
             ("[groups.shop]\nwords = [\"x\"]", "groups.shop.words must not contain a word"),
-            ("[groups.\" \"]\nscope = \"group\"", "groups. "),
+            ("[groups.\"a/b\"]\nscope = \"group\"", "groups.a/b must not contain /"),
             ("[groups.shop]\ncolour = 1", "colour"),
         ] {
             let refused = Config::from_text(text, Path::new("/x/config.toml"));

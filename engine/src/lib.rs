@@ -19,6 +19,7 @@ pub mod bridge;
 mod database_files;
 mod db;
 pub mod duplicate;
+pub mod encryption;
 pub mod error;
 mod failpoint;
 pub mod flags;

@@ -24,6 +24,7 @@ pub mod as_of;
 pub mod bounded_numbers;
 pub mod counted;
 pub mod degraded;
+pub mod encryption;
 pub mod error;
 pub mod error_text;
 pub mod foreign;

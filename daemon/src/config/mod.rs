@@ -9,6 +9,7 @@ pub mod bridge;
 pub mod effective;
 pub mod file;
 pub mod hooks;
+pub mod key_file;
 pub mod options;
 pub mod privacy;
 pub mod projects;
@@ -70,6 +71,8 @@ pub struct Config {
 pub struct Storage {
     /// The database file; `~/` is the home folder. `LOCI_DB` overrides it.
     pub db_path: Option<String>,
+    /// The key file of an encrypted store, used by builds with encryption; `~/` is the home folder.
+    pub key_file: Option<String>,
     /// The group of sessions outside any project.
     pub default_group: String,
 }
@@ -168,7 +171,7 @@ pub struct Schedule {
 
 impl Default for Storage {
     fn default() -> Self {
-        Self { db_path: None, default_group: "default".to_owned() }
+        Self { db_path: None, key_file: None, default_group: "default".to_owned() }
     }
 }
 
@@ -396,7 +399,7 @@ impl Config {
             folder: Some(paths.home.join(BACKUP_FOLDER)),
             max_bytes: self.backup.budget(),
         };
-        Settings { backups, ..self.settings() }
+        Settings { backups, key: loci_engine::encryption::key_of_new_files(), ..self.settings() }
     }
 
     /// Returns the settings of the engine that do not depend on paths.

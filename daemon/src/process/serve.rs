@@ -1,6 +1,7 @@
 //! Runs the daemon: starts the locks, sockets, store and model in order, serves, and stops them in order.
 
 use crate::config::effective::EffectiveConfig;
+use crate::config::key_file;
 use crate::config::options;
 use crate::config::options::Options;
 use crate::embedding::auto_fetch::AutoFetch;
@@ -70,6 +71,7 @@ async fn serve(
     let config_error = |failure| StartupError::new(Exit::Config, failure);
     let db = options::database(paths, &config).map_err(config_error)?;
     let default_group = config.default_group().map_err(config_error)?;
+    key_file::load(paths).map_err(config_error)?;
     let source = options::model_source(paths, &config).map_err(config_error)?;
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
     let _locks = take_locks(paths, &db).await?;

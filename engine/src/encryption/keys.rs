@@ -135,6 +135,12 @@ impl KeyRing {
         self.current = key;
     }
 
+    /// Returns whether there is any key.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.current.is_some() || !self.earlier.is_empty()
+    }
+
     fn get(&self, id: KeyId) -> Option<Key> {
         self.current.iter().chain(&self.earlier).find(|key| key.id() == id).cloned()
     }

@@ -13,3 +13,4 @@ pub mod keys;
 pub(crate) mod readable;
 
 pub use header::{KeyId, key_id_of};
+pub use readable::{key_of_new_files, require_readable};

@@ -29,6 +29,15 @@ pub(crate) fn require_key(path: &Path, id: KeyId) -> Result<()> {
 ///
 /// # Errors
 /// `Encrypted`.
-pub(crate) fn require_readable(path: &Path) -> Result<()> {
+pub fn require_readable(path: &Path) -> Result<()> {
     header::key_id_of(path).map_or(Ok(()), |id| require_key(path, id))
+}
+
+/// Returns the key of new files; `None` if they are not encrypted.
+#[must_use]
+pub fn key_of_new_files() -> Option<KeyId> {
+    #[cfg(feature = "encrypted")]
+    return keys::current();
+    #[cfg(not(feature = "encrypted"))]
+    None
 }

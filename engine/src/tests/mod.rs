@@ -7,6 +7,8 @@ pub(crate) mod collapse;
 mod counts;
 mod damaged_rows;
 mod dates;
+#[cfg(feature = "encrypted")]
+mod encryption;
 pub(crate) mod explain;
 mod facets;
 mod failpoints;

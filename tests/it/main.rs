@@ -30,6 +30,8 @@ mod degraded;
 mod disk_faults;
 mod doctor;
 mod documents;
+#[cfg(feature = "encrypted")]
+mod encrypted;
 mod eval;
 mod fault_matrix;
 mod first_use;
@@ -117,3 +119,5 @@ mod upgrade;
 mod user_service;
 mod view;
 mod wire;
+#[cfg(not(feature = "encrypted"))]
+mod without_encryption;

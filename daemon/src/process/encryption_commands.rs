@@ -6,7 +6,9 @@
 use crate::config::options::EncryptionCommand;
 use crate::process::backup_commands::print_outcome;
 use crate::process::startup;
-use loci_proto::error::{Exit, Failure};
+use loci_proto::error::Exit;
+#[cfg(not(feature = "encrypted"))]
+use loci_proto::error::Failure;
 use loci_proto::paths::Paths;
 
 /// Runs a command; prints its reply, or the failure, as one line of JSON.

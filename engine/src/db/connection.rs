@@ -6,6 +6,7 @@ use crate::db::cipher;
 use crate::encryption::{KeyId, readable};
 use crate::error::{Error, Result};
 use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 use std::sync::Once;
@@ -195,7 +196,12 @@ pub(crate) fn disk_full_error() -> Error {
 
 /// Returns the size of a page in bytes.
 pub(crate) fn page_size(conn: &Connection) -> Result<u32> {
-    Ok(conn.pragma_query_value(None, "page_size", |row| row.get(0))?)
+    let size = conn.pragma_query_value(None, "page_size", |row| match row.get_ref(0)? {
+        // SQLCipher answers with a text.
+        ValueRef::Text(digits) => Ok(std::str::from_utf8(digits).unwrap_or_default().parse().ok()),
+        _ => row.get(0).map(Some),
+    })?;
+    Ok(size.unwrap_or_default())
 }
 
 /// Sets the options of the writing and the read-only connections.

@@ -95,7 +95,6 @@ fn create_tables(conn: &Connection) -> Result<Vec<Table>> {
         tables.push(Table { name, columns, row_number });
     }
     if has_table(conn, "sqlite_sequence")? {
-        conn.execute_batch("DELETE FROM main.sqlite_sequence")?;
         tables.push(Table {
             name: "sqlite_sequence".to_owned(),
             columns: vec!["name".to_owned(), "seq".to_owned()],
@@ -135,6 +134,10 @@ fn quoted(name: &str) -> String {
 
 fn fill(conn: &Connection, table: &Table) -> Result<()> {
     let (name, columns) = (quoted(&table.name), table.list());
+    if table.name == "sqlite_sequence" {
+        // The rows that were inserted before have filled it.
+        conn.execute_batch("DELETE FROM main.sqlite_sequence")?;
+    }
     conn.execute(
         &format!("INSERT INTO main.{name}({columns}) SELECT {columns} FROM source.{name}"),
         [],

@@ -61,7 +61,10 @@ fn an_encrypted_store_of_two_sessions_that_is_killed_and_decrypted_has_every_ack
     done(&home, &["backup", "create", "--json"]);
     let before = exported(&home);
     let reply = done(&home, &["encrypt", "--yes", "--json"]);
-    assert_eq!((reply["memories"].as_u64(), reply["backups_converted"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(
+        (reply["memories"].as_u64(), reply["backups_converted"].as_u64()),
+        (Some(1), Some(1))
+    );
     assert_eq!(reply.get("left"), None, "{reply}");
     let key = home.path(".loci/key");
     assert_eq!(key.metadata().expect("it exists").permissions().mode() & 0o777, 0o600);
@@ -118,9 +121,17 @@ fn a_lost_key_and_one_that_others_can_read_are_named_and_nothing_is_moved() {
     let refused = text(&home.loci(&["stats"]));
     assert!(refused.contains("chmod 600"), "{refused}");
     fs::rename(&key, &kept).expect("the key is lost");
-    for arguments in [&["stats"][..], &["encrypt", "--yes"], &["rekey", "--yes"], &["doctor", "--recover", "--yes"]] {
+    for arguments in [
+        &["stats"][..],
+        &["encrypt", "--yes"],
+        &["rekey", "--yes"],
+        &["doctor", "--recover", "--yes"],
+    ] {
         let refused = text(&home.loci(arguments));
-        assert!(refused.contains(&id) || refused.contains("not encrypted"), "{arguments:?}: {refused}");
+        assert!(
+            refused.contains(&id) || refused.contains("not encrypted"),
+            "{arguments:?}: {refused}"
+        );
     }
     assert!(!home.path(".loci/quarantine").exists());
     assert!(!key.exists(), "no other key was made");

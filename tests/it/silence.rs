@@ -141,7 +141,12 @@ fn every_command_is_in_the_list_of_silent_commands_or_may_download() {
             line.strip_prefix(command.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         };
-        COMMANDS.iter().chain(&MAY_DOWNLOAD).chain(&SERVES).chain(&ENCRYPTION).any(|line| is_start(&line))
+        COMMANDS
+            .iter()
+            .chain(&MAY_DOWNLOAD)
+            .chain(&SERVES)
+            .chain(&ENCRYPTION)
+            .any(|line| is_start(&line))
     };
     let missing: Vec<String> =
         all_commands().into_iter().filter(|command| !listed(command)).collect();

@@ -19,7 +19,12 @@ fn an_encrypted_store_is_refused_with_the_next_step_and_not_touched() {
     for file in &files {
         fs::write(file, &bytes).expect("the file is written");
     }
-    for arguments in [&["stats"][..], &["backup", "verify"], &["doctor", "--recover", "--yes"], &["backup", "restore", "--yes"]] {
+    for arguments in [
+        &["stats"][..],
+        &["backup", "verify"],
+        &["doctor", "--recover", "--yes"],
+        &["backup", "restore", "--yes"],
+    ] {
         let refused = home.loci(arguments);
         assert!(!refused.status.success(), "{arguments:?}");
         let refused = text(&refused);

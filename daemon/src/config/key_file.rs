@@ -99,7 +99,8 @@ mod file {
         new.push(".new");
         let write = || {
             let _ = std::fs::remove_file(&new);
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
             file.write_all(ring.text().as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&new, &path)?;
@@ -129,7 +130,8 @@ mod file {
             write(&path, &missing).expect("it is written");
             assert_eq!(path.metadata().expect("it exists").mode() & 0o777, 0o600);
             assert_eq!(read(&path).expect("it is read"), missing);
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("is set");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))
+                .expect("is set");
             let failure = read(&path).expect_err("it is refused");
             assert!(failure.hint.is_some_and(|hint| hint.contains("chmod 600")));
         }

@@ -3,8 +3,8 @@
 //! They work while no daemon can start. Those that replace the database take the locks of the daemon, and name who holds them. Not here:
 //! stopping the daemon before (`loci`).
 
-use crate::config::{Config, key_file};
 use crate::config::options::{self, BackupCommand, WhichBackup};
+use crate::config::{Config, key_file};
 use crate::process::startup::{self, Lock};
 use crate::service::backups::entry;
 use loci_engine::backups::manifest::{self, Backup};

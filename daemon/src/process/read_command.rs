@@ -1,8 +1,8 @@
 //! `locid read` prints the memories of another program, `locid sessions` the sessions in its database, `locid lines` the records of a
 //! backup, for `loci import`. None of them opens the database in use, or a socket.
 
-use crate::config::{Config, key_file};
 use crate::config::options::ReadFiles;
+use crate::config::{Config, key_file};
 use loci_engine::error::Error;
 use loci_engine::foreign_formats::{self, Places};
 use loci_engine::transfer::backup_to_lines;

@@ -25,7 +25,10 @@ pub(crate) fn unlock(conn: &Connection, path: &Path, new: Option<KeyId>) -> Resu
     let Some(id) = id else { return Ok(false) };
     readable::require_key(path, id)?;
     let Some(key) = keys::key(id) else { return Ok(false) };
-    conn.execute_batch(&format!("PRAGMA cipher_log_level = NONE; PRAGMA key = \"x'{}'\";", key.with_salt()))?;
+    conn.execute_batch(&format!(
+        "PRAGMA cipher_log_level = NONE; PRAGMA key = \"x'{}'\";",
+        key.with_salt()
+    ))?;
     Ok(true)
 }
 

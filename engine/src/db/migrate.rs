@@ -250,8 +250,8 @@ mod tests {
     fn the_migration_to_small_chunks_keeps_vectors_bit_by_bit() {
         let folder = tempfile::tempdir().expect("the folder is created");
         new_file(&folder.path().join("memory.db"));
-        let mut conn =
-            connection::writer(&folder.path().join("memory.db"), None).expect("the file is created");
+        let mut conn = connection::writer(&folder.path().join("memory.db"), None)
+            .expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         // Row numbers with gaps, as deletions leave them.
@@ -293,8 +293,8 @@ mod tests {
     fn the_migration_to_provenance_gives_old_rows_what_their_log_knows() {
         let folder = tempfile::tempdir().expect("the folder is created");
         new_file(&folder.path().join("memory.db"));
-        let mut conn =
-            connection::writer(&folder.path().join("memory.db"), None).expect("the file is created");
+        let mut conn = connection::writer(&folder.path().join("memory.db"), None)
+            .expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..5).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         let log_lines = [

@@ -116,7 +116,8 @@ fn columns_of(conn: &Connection, table: &str) -> Result<(Vec<String>, bool)> {
     })?;
     let columns = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let keys: Vec<_> = columns.iter().filter(|(_, _, key)| *key > 0).collect();
-    let has_integer_key = matches!(keys[..], [(_, kind, _)] if kind.eq_ignore_ascii_case("INTEGER"));
+    let has_integer_key =
+        matches!(keys[..], [(_, kind, _)] if kind.eq_ignore_ascii_case("INTEGER"));
     Ok((columns.into_iter().map(|(name, _, _)| name).collect(), has_integer_key))
 }
 
@@ -161,7 +162,8 @@ fn finish_schema(conn: &Connection) -> Result<()> {
          PRAGMA writable_schema = RESET;",
     )?;
     for number in ["user_version", "application_id"] {
-        let value: i64 = conn.query_row(&format!("PRAGMA source.{number}"), [], |row| row.get(0))?;
+        let value: i64 =
+            conn.query_row(&format!("PRAGMA source.{number}"), [], |row| row.get(0))?;
         conn.execute_batch(&format!("PRAGMA main.{number} = {value}"))?;
     }
     Ok(())
@@ -170,8 +172,8 @@ fn finish_schema(conn: &Connection) -> Result<()> {
 /// Returns a digest of all rows of a table, with their row numbers.
 fn digest(conn: &Connection, schema: &str, table: &Table) -> Result<blake3::Hash> {
     let columns = table.list();
-    let mut statement =
-        conn.prepare(&format!("SELECT {columns} FROM {schema}.{} NOT INDEXED", quoted(&table.name)))?;
+    let mut statement = conn
+        .prepare(&format!("SELECT {columns} FROM {schema}.{} NOT INDEXED", quoted(&table.name)))?;
     let count = statement.column_count();
     let (mut rows, mut hasher) = (statement.query([])?, blake3::Hasher::new());
     while let Some(row) = rows.next()? {

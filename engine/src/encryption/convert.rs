@@ -43,8 +43,7 @@ pub struct Converted {
 /// again goes on.
 pub fn convert(target: &Target, key: Option<KeyId>) -> Result<Converted> {
     let mut done = Converted::default();
-    let settings =
-        Settings { key, backups: BackupSettings::default(), ..target.settings.clone() };
+    let settings = Settings { key, backups: BackupSettings::default(), ..target.settings.clone() };
     // Also completes a replacement that was interrupted.
     let writer = open_cold(&target.database, settings.clone(), target.now)?;
     done.memories = writer.memories()?;
@@ -181,7 +180,12 @@ fn plain_quarantines(database: &Path) -> Vec<(PathBuf, String)> {
     let name = database.file_name().unwrap_or_default();
     folders
         .filter(|folder| folder.is_dir() && key_id_of(&folder.join(name)).is_none())
-        .map(|folder| (folder, "has files that are not encrypted; delete it when you do not need it".to_owned()))
+        .map(|folder| {
+            (
+                folder,
+                "has files that are not encrypted; delete it when you do not need it".to_owned(),
+            )
+        })
         .collect()
 }
 

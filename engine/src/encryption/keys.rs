@@ -11,7 +11,8 @@ use std::fmt::{self, Write as _};
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
 /// The head of a key file.
-const ABOUT: &str = "# The key of your memories in loci. Who reads this file can read them; without it nobody can.
+const ABOUT: &str =
+    "# The key of your memories in loci. Who reads this file can read them; without it nobody can.
 # Keep a copy where the memories are not. Not to be changed by hand.
 ";
 
@@ -219,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_faulty_key_file_is_refused_with_its_line() {
-        for text in ["current 12", "current", "key 00", &format!("# x\ncurrent {}", "g".repeat(64))] {
+        for text in ["current 12", "current", "key 00", &format!("# x\ncurrent {}", "g".repeat(64))]
+        {
             let failure = KeyRing::parse(text, "/home/anna/.loci/key").expect_err("it is refused");
             assert_eq!(failure.field.as_deref(), Some("storage.key_file"), "{text}");
             assert!(!failure.message.contains("12"), "{failure}");

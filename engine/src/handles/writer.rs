@@ -170,7 +170,8 @@ impl Writer {
         let is_current = self.pending.is_empty() && !shared.is_suspect() && self.failure.is_none();
         // The texts of an encrypted store stay in it: its index is built again at the next start.
         let is_plain = cipher::key_of(&self.conn).is_none();
-        let writes_snapshot = is_current && is_plain && shared.warm().is_some_and(|index| is_large(&index));
+        let writes_snapshot =
+            is_current && is_plain && shared.warm().is_some_and(|index| is_large(&index));
         let nonce = writes_snapshot.then(|| uuid::Uuid::now_v7().simple().to_string());
         self.end(nonce.as_deref())?;
         failpoint!("after the last checkpoint");

@@ -82,7 +82,11 @@ fn reply_text(reply: &EncryptionReply) -> String {
         ),
     };
     for left in &reply.left {
-        text.push_str(&format!("\n  Left as it is: {}: {}", escape_line(&left.path), escape_line(&left.reason)));
+        text.push_str(&format!(
+            "\n  Left as it is: {}: {}",
+            escape_line(&left.path),
+            escape_line(&left.reason)
+        ));
     }
     text
 }

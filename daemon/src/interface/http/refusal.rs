@@ -87,9 +87,8 @@ impl Refusal {
             Self::Busy => Failure::new(Code::Busy, "too many requests are in progress")
                 .hint("Send the request again"),
             Self::Tokens(failure) => failure.clone(),
-            Self::NotFound => {
-                Failure::new(Code::NotFound, "there is nothing at this path").hint("MCP is at /mcp, the viewer at /")
-            }
+            Self::NotFound => Failure::new(Code::NotFound, "there is nothing at this path")
+                .hint("MCP is at /mcp, the viewer at /"),
             Self::Method(allowed) => {
                 Failure::new(Code::Invalid, format!("this path has only the method {allowed}"))
             }

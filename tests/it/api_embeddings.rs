@@ -104,11 +104,8 @@ fn both_providers_encode_what_is_stored_and_asked() {
 fn without_consent_the_daemon_does_not_start_and_nothing_is_connected() {
     let (home, api) = (TestHome::without_model(), EmbeddingApi::start());
     let keys = api.keys(&home, "openai", "text-embedding-3-small");
-    let without: String = keys
-        .lines()
-        .filter(|line| !line.starts_with("consent"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let lines: Vec<&str> = keys.lines().filter(|line| !line.starts_with("consent")).collect();
+    let without = lines.join("\n") + "\n";
     let other =
         format!("{without}consent = \"send my memories and questions to api.openai.com\"\n");
     for config in [without, other] {

@@ -38,7 +38,7 @@ fn home_with_memory(api: &EmbeddingApi) -> (TestHome, Agent) {
 fn survives(answer: Answer, reason: &str, waits_for_person: bool) {
     let api = EmbeddingApi::start();
     let (home, mut agent) = home_with_memory(&api);
-    api.set(answer.clone());
+    api.set(answer);
     let reply = recall(&mut agent, "the spare keys");
     assert_eq!(first(&reply), "The spare keys hang behind the door", "{answer:?}: {reply}");
     assert_eq!(reply["degraded"][0], "embedding", "{answer:?}: {reply}");

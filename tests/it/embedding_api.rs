@@ -1,4 +1,4 @@
-//! An embedding API on loopback, with the requests and replies of OpenAI and Voyage, that answers as a test says.
+//! An embedding API on loopback, with the requests and replies of the two providers, that answers as a test says.
 //!
 //! Its vectors are sums of hashed words, in which some words count as the same one: so a vector finds what no keyword does. Not here: any
 //! test.
@@ -17,7 +17,7 @@ const SYNONYMS: [(&str, &str); 3] =
     [("car", "automobile"), ("keys", "latchkeys"), ("broken", "defective")];
 
 /// How the API answers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub enum Answer {
     /// With the vectors.
     Vectors,
@@ -120,7 +120,7 @@ fn serve(stream: &TcpStream, shared: &Mutex<Shared>) {
         let answer = {
             let mut shared = shared.lock().expect("the lock is not poisoned");
             shared.received.push(received.clone());
-            shared.answer.clone()
+            shared.answer
         };
         if matches!(answer, Answer::Never) {
             // Until the client gives up.
@@ -150,7 +150,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Received> {
         if line.trim().is_empty() {
             break;
         }
-        let line = line.to_lowercase().replacen("bearer sk", "bearer sk", 1);
+        let line = line.to_lowercase();
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
         }

@@ -85,7 +85,7 @@ fn install(home: &TestHome, from: &Path) {
 fn a_store_changes_to_the_multilingual_and_the_large_model_and_back() {
     let home = home_with_links();
     let mut agent = home.session();
-    TEXTS.iter().for_each(|text| drop(agent.store("semantic", text)));
+    agent.store_all("semantic", TEXTS);
     let before = answer(&mut agent, "Where are the spare keys?");
 
     let bert = std::fs::read(models().join(PINNED).join("tokenizer.json")).expect("it exists");
@@ -120,7 +120,7 @@ fn a_store_changes_to_the_multilingual_and_the_large_model_and_back() {
 fn a_changed_file_of_a_model_with_a_name_is_refused_and_the_earlier_model_serves() {
     let home = home_with_links();
     let mut agent = home.session();
-    TEXTS.iter().for_each(|text| drop(agent.store("semantic", text)));
+    agent.store_all("semantic", TEXTS);
     let before = answer(&mut agent, "Where are the spare keys?");
     TinyModel::new(22).write(&home.path("from"), &unigram_tokenizer(&TEXTS));
     home.configure_whole("[embedding]\ndownload = false\nmodel = \"multilingual\"\n");
@@ -146,7 +146,7 @@ fn doctor(home: &TestHome) -> String {
 fn a_store_changes_to_the_model_in_blocks_and_back() {
     let home = home_with_links();
     let mut agent = home.session();
-    TEXTS.iter().for_each(|text| drop(agent.store("semantic", text)));
+    agent.store_all("semantic", TEXTS);
     let before = answer(&mut agent, "Where are the spare keys?");
     use_model(&home, "model = \"minilm-fast\"");
     let id = wait_for_model(&home, &mut agent, |id| id == "all-MiniLM-L6-v2-fast");

@@ -24,8 +24,9 @@ fn write_model(home: &TestHome, words: &[(&str, f32)]) {
 
 fn configure(home: &TestHome, keys: &str) {
     let path = home.path("cross");
+    let path = path.display();
     home.configure_whole(&format!(
-        "[retrieval]\nrerank = \"cross-encoder\"\nrerank_path = {path:?}\n{keys}\n[embedding]\ndownload = false\n"
+        "[retrieval]\nrerank = \"cross-encoder\"\nrerank_path = \"{path}\"\n{keys}\n[embedding]\ndownload = false\n"
     ));
     let output = home.loci(&["ctl", "restart"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -49,7 +50,7 @@ fn contents(reply: &Value) -> Vec<&str> {
 fn a_cross_encoder_orders_the_best_results_and_says_whether_they_answer() {
     let home = TestHome::new();
     let mut agent = home.session();
-    TEXTS.iter().for_each(|text| drop(agent.store("semantic", text)));
+    agent.store_all("semantic", TEXTS);
     let before = recall(&mut agent, 2);
     assert_eq!(contents(&before)[0], TEXTS[0], "{before}");
 
@@ -81,7 +82,7 @@ fn a_cross_encoder_orders_the_best_results_and_says_whether_they_answer() {
 fn without_its_files_results_have_the_order_of_the_search_and_say_so() {
     let home = TestHome::new();
     let mut agent = home.session();
-    TEXTS.iter().for_each(|text| drop(agent.store("semantic", text)));
+    agent.store_all("semantic", TEXTS);
     let before = recall(&mut agent, 3);
     configure(&home, "");
     wait_until("the model is refused", || {

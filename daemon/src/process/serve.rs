@@ -1,6 +1,5 @@
 //! Runs the daemon: starts the locks, sockets, store and model in order, serves, and stops them in order.
 
-use crate::config::Config;
 use crate::config::effective::EffectiveConfig;
 use crate::config::options;
 use crate::config::options::Options;
@@ -74,13 +73,11 @@ async fn serve(
     let db = options::database(paths, &config).map_err(config_error)?;
     let default_group = config.default_group().map_err(config_error)?;
     let source = options::model_source(paths, &config).map_err(config_error)?;
-    let source = source.with_policy(effective.current_policy());
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
     let _locks = take_locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
-    let reranker = start_reranker(&config, &source).map_err(config_error)?;
-    let models = Models::start(source);
+    let (models, reranker) = start_models(&effective, source).map_err(config_error)?;
     let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(StoreState::Opening);
     let store = Arc::new(store);
@@ -143,13 +140,17 @@ async fn serve(
     outcome
 }
 
-/// Starts the configured cross-encoder.
-fn start_reranker(config: &Config, model: &ModelSource) -> Result<Option<Reranker>, Failure> {
-    let Some(cross_encoder) = config.retrieval.cross_encoder()? else { return Ok(None) };
-    let started = Reranker::start(cross_encoder, model.pinned().clone());
-    started.map(Some).map_err(|e| {
+/// Starts the configured model, and the cross-encoder if there is one.
+fn start_models(
+    effective: &EffectiveConfig,
+    source: ModelSource,
+) -> Result<(Models, Option<Reranker>), Failure> {
+    let (config, runtime) = (effective.config(), source.pinned().clone());
+    let start = |cross_encoder| Reranker::start(cross_encoder, runtime);
+    let reranker = config.retrieval.cross_encoder()?.map(start).transpose().map_err(|e| {
         Failure::new(Code::Internal, format!("the thread of the cross-encoder cannot start: {e}"))
-    })
+    })?;
+    Ok((Models::start(source.with_policy(effective.current_policy())), reranker))
 }
 
 /// Serves until a signal arrives, `loci ctl stop` is called, or another process listens at the agents' socket; returns at once if the store

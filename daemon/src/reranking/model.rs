@@ -161,9 +161,9 @@ impl PaddedPairs {
             padded.ids.extend(pair.get_ids().iter().map(|id| i64::from(*id)));
             padded.types.extend(pair.get_type_ids().iter().map(|kind| i64::from(*kind)));
             padded.mask.resize(padded.ids.len(), 1);
-            [&mut padded.ids, &mut padded.mask, &mut padded.types]
-                .into_iter()
-                .for_each(|numbers| numbers.resize(end, 0));
+            for numbers in [&mut padded.ids, &mut padded.mask, &mut padded.types] {
+                numbers.resize(end, 0);
+            }
         }
         padded
     }

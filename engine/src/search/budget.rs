@@ -87,7 +87,9 @@ pub(crate) fn add_clusters(reply: &mut RecallReply, clusters: Vec<ResultCluster>
     let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
     let is_in_reply = |id: &MemoryId| reply.results.iter().any(|result| result.id == *id);
     let mut clusters = clusters;
-    clusters.iter_mut().for_each(|cluster| cluster.ids.retain(is_in_reply));
+    for cluster in &mut clusters {
+        cluster.ids.retain(is_in_reply);
+    }
     clusters.retain(|cluster| !cluster.ids.is_empty());
     if clusters.is_empty() {
         return;

@@ -113,7 +113,7 @@ impl LinkedFields {
                 self.weights.entity * best * self.stems.share(by_name),
                 self.weights.relation * best * self.stems.share(by_relation),
             ];
-            if added != [0.0; 2] {
+            if added.iter().any(|part| *part > 0.0) {
                 entry.score += added[0] + added[1];
                 boosts.insert(entry.slot, added);
             }

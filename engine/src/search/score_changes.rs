@@ -30,9 +30,10 @@ impl ScoreChanges {
         entities: QueryEntities<'_>,
         scored: &mut [ScoredSlot],
     ) -> Self {
-        let graph = match query.follows_links {
-            true => graph_boost::apply(index, mask, entities, scored),
-            false => HashMap::new(),
+        let graph = if query.follows_links {
+            graph_boost::apply(index, mask, entities, scored)
+        } else {
+            HashMap::new()
         };
         let fields = query.fields.map(|fields| fields.apply(index, mask, scored));
         Self {

@@ -60,9 +60,8 @@ fn memories_of_the_same_day_and_neighbours_are_associations_if_they_are_related(
     let on_day = json!({"content": "Kilo of flour bought", "type": "episodic", "metadata": {"event_date": "2026-02-05"}});
     let on_day = test_store.store("a", on_day, Some(&between_axes(1, 40, 0.6))).id;
     let found = associations(&test_store);
-    let of_day =
-        found.iter().find(|found| found.why == AssociationLink::Time).expect("it is found");
-    assert_eq!((&of_day.id, of_day.day.as_deref()), (&on_day, Some("2026-02-05")));
+    let dated = found.iter().find(|found| found.why == AssociationLink::Time).expect("it is found");
+    assert_eq!((&dated.id, dated.day.as_deref()), (&on_day, Some("2026-02-05")));
     assert!(found.iter().all(|found| found.id != by_day), "it is of another day: {found:?}");
     assert_eq!(associations(&test_store), found, "the same again");
 }

@@ -44,8 +44,6 @@ pub struct VersionOf {
     pub root: MemoryId,
     /// Its number; the first is 1.
     pub version: usize,
-    /// Whether no later version is known.
-    pub is_latest: bool,
     /// The version that it replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,

@@ -180,8 +180,10 @@ impl Reader {
         visibility: &Visibility,
     ) -> Result<ScoreBreakdown> {
         let chain = self.versions(memory, visibility)?;
-        let version = chain.map(|VersionChain { root, version, is_latest, supersedes, .. }| {
-            VersionOf { root, version, is_latest, supersedes }
+        let version = chain.map(|VersionChain { root, version, supersedes, .. }| VersionOf {
+            root,
+            version,
+            supersedes,
         });
         Ok(ScoreBreakdown { version, ..why })
     }

@@ -1,7 +1,7 @@
 //! `loci supersede` and `loci edit --supersedes`: one stored memory replaces another.
 
 use crate::home::TestHome;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn add(home: &TestHome, text: &str) -> String {
     let output = home.loci(&["add", text, "--type", "semantic", "--json"]);
@@ -47,4 +47,24 @@ fn the_reply_of_a_store_shows_the_similar_text_and_the_command() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("The staging server is called heron"), "{text}");
     assert!(text.contains("if it is out of date: loci supersede"), "{text}");
+}
+
+#[test]
+fn versions_and_conflicts_are_named() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    let old = agent.store("semantic", "The staging server is called heron");
+    let new = json!({"content": "The staging server is called egret", "type": "semantic"});
+    let stored = agent.store_with(new);
+    assert_eq!(stored["conflicts"], json!([old]), "{stored:?}");
+    let new = stored["id"].as_str().expect("the reply has an id").to_owned();
+    assert!(home.loci(&["supersede", &old, &new]).status.success());
+    let mut versions = |id: &str| {
+        let page = agent.call("memory_inspect", json!({"memory_id": id})).expect("it is shown");
+        page["versions"].clone()
+    };
+    let (first, second) = (versions(&old), versions(&new));
+    assert_eq!((&first["version"], &first["is_latest"]), (&json!(1), &json!(false)), "{first}");
+    assert_eq!((&second["version"], &second["is_latest"]), (&json!(2), &json!(true)), "{second}");
+    assert_eq!((&second["root"], &second["supersedes"]), (&json!(old), &json!(old)), "{second}");
 }

@@ -1,6 +1,7 @@
 //! `loci topics`, groups of results, and filters by category and subject.
 
 use crate::home::TestHome;
+use crate::wire::wait_until;
 use serde_json::{Value, json};
 
 const SERVERS: [&str; 5] = [
@@ -126,4 +127,24 @@ fn the_kind_of_a_query_decides_how_many_results_a_call_without_a_number_gets() {
     assert_eq!(count(&home, simple), (3, json!("simple")));
     let given = json!({"query": "list all server rooms", "max_results": 2, "explain": true});
     assert_eq!(count(&home, given), (2, json!("aggregation")), "the call decides");
+}
+
+#[test]
+fn an_explained_result_says_what_it_is_how_it_was_found_and_how_often_it_was_used() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    agent.store("semantic", "The staging server is called heron");
+    agent.store("semantic", "Bread is baked in the cellar at night");
+    agent.recall("What is the staging server called?");
+    let question = json!({"query": "staging server", "explain": true, "max_results": 1});
+    let mut why = || {
+        let reply = agent.call("recall_memory", question.clone()).expect("the call succeeds");
+        assert!(reply["explain"]["latency_us"].as_u64().is_some_and(|us| us > 0), "{reply}");
+        assert_eq!(reply["explain"]["in_store"], 2, "{reply}");
+        reply["results"][0]["why"].clone()
+    };
+    wait_until("the uses are written", || why()["access_count"].as_u64() >= Some(1));
+    let why = why();
+    let found = [&why["level"], &why["source"], &why["is_latest"]];
+    assert_eq!(found, [&json!("stored"), &json!("both"), &json!(true)], "{why}");
 }

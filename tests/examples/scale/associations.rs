@@ -9,7 +9,7 @@ use crate::{cpu_ms, group, median_percentile, recalled, settings, tables};
 use loci_engine::{Effort, open};
 use std::path::Path;
 
-/// Every so many notes one is an entity.
+/// Number of notes from one entity to the next.
 const ENTITY_EVERY: usize = 50;
 /// Relations of each entity.
 const RELATIONS: usize = 3;

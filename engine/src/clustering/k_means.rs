@@ -1,4 +1,4 @@
-//! Spherical k-means: each point belongs to the centre with the highest cosine, and a centre is the
+//! Spherical k-means: each point belongs to the centroid with the highest cosine, and a centroid is the
 //! direction of the sum of its points.
 //!
 //! The first centroids are chosen by k-means++ with a fixed seed. Not here: which points there are.
@@ -19,7 +19,7 @@ const SEED: u64 = 0x6c6f_6369;
 pub(crate) struct Clusters {
     /// The group of each point.
     pub assigned: Vec<usize>,
-    /// The centre of each group.
+    /// The centroid of each group.
     pub centroids: Vec<Embedding>,
 }
 
@@ -47,11 +47,11 @@ pub(crate) fn k_means(points: &[Embedding], count: usize) -> Clusters {
     Clusters { assigned, centroids }
 }
 
-/// Returns the centre with the highest cosine, and the cosine; of equal ones the first.
+/// Returns the centroid with the highest cosine, and the cosine; of equal ones the first.
 pub(crate) fn nearest(centroids: &[Embedding], point: &Embedding) -> (usize, f32) {
     let mut best = (0, f32::MIN);
-    for (number, centre) in centroids.iter().enumerate() {
-        let cosine = centre.cosine(point);
+    for (number, centroid) in centroids.iter().enumerate() {
+        let cosine = centroid.cosine(point);
         if cosine > best.1 {
             best = (number, cosine);
         }
@@ -59,7 +59,7 @@ pub(crate) fn nearest(centroids: &[Embedding], point: &Embedding) -> (usize, f32
     best
 }
 
-/// k-means++: the next centre is a point, the likelier the further it is from those chosen.
+/// k-means++: the next centroid is a point, the likelier the further it is from those chosen.
 fn first_centroids(points: &[Embedding], count: usize) -> Vec<Embedding> {
     let mut random = SplitMix(SEED);
     let Some(first) = points.get(random.below(points.len())) else { return Vec::new() };
@@ -77,11 +77,11 @@ fn first_centroids(points: &[Embedding], count: usize) -> Vec<Embedding> {
         });
         // Rounding may leave a rest beyond the last point.
         let chosen = chosen.or_else(|| distances.iter().rposition(|distance| *distance > 0.0));
-        let Some(centre) = chosen.map(|at| &points[at]) else { break };
+        let Some(centroid) = chosen.map(|at| &points[at]) else { break };
         for (distance_to_nearest, point) in distances.iter_mut().zip(points) {
-            *distance_to_nearest = distance_to_nearest.min(distance(centre, point));
+            *distance_to_nearest = distance_to_nearest.min(distance(centroid, point));
         }
-        centroids.push(centre.clone());
+        centroids.push(centroid.clone());
     }
     centroids
 }
@@ -92,7 +92,7 @@ fn distance(one: &Embedding, other: &Embedding) -> f64 {
     if distance < 1e-6 { 0.0 } else { distance }
 }
 
-/// Moves each centre to the direction of its points. A centre without points stays.
+/// Moves each centroid to the direction of its points. A centroid without points stays.
 fn moved(points: &[Embedding], assigned: &[usize], centroids: Vec<Embedding>) -> Vec<Embedding> {
     let mut sums = vec![vec![0.0_f32; DIMENSIONS]; centroids.len()];
     for (point, group) in points.iter().zip(assigned) {
@@ -155,9 +155,9 @@ mod tests {
     }
 
     proptest! {
-        /// No point is nearer to another centre, and the result is always the same.
+        /// No point is nearer to another centroid, and the result is always the same.
         #[test]
-        fn every_point_is_in_the_group_of_its_nearest_centre(
+        fn every_point_is_in_the_group_of_its_nearest_centroid(
             kinds in prop::collection::vec((0_usize..9, 0.2_f32..0.99), 1..80),
             count in 1_usize..12,
         ) {
@@ -166,7 +166,7 @@ mod tests {
             prop_assert!((1..=count).contains(&clusters.centroids.len()));
             for (point, group) in points.iter().zip(&clusters.assigned) {
                 let own = clusters.centroids[*group].cosine(point);
-                prop_assert!(clusters.centroids.iter().all(|centre| centre.cosine(point) <= own));
+                prop_assert!(clusters.centroids.iter().all(|centroid| centroid.cosine(point) <= own));
             }
             prop_assert_eq!(k_means(&points, count), clusters);
         }

@@ -131,7 +131,7 @@ fn step_text(step: &StepReport, tense: Tense) -> String {
         StepKind::Link => format!("{count} episodes in {group} linked to a known fact"),
         StepKind::Purge => {
             format!(
-                "{} of {group} erased for good",
+                "permanent deletion of {} of {group}",
                 counted(count, "forgotten memory", "forgotten memories")
             )
         }

@@ -82,7 +82,7 @@ impl ApiTarget {
 }
 
 impl ApiConfig {
-    /// Returns what `locid embed` is told.
+    /// Returns the settings that the daemon sends to `locid embed` at its start.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let ApiTarget { provider, model, dimensions, url, .. } = self.target.clone();

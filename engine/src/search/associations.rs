@@ -44,6 +44,13 @@ pub(crate) struct Source {
     pub share: f64,
 }
 
+impl Source {
+    /// Returns whether a link of this strength can give [`MIN_SCORE`]: the other factors are at most 1.
+    fn may_reach(self, strength: f64) -> bool {
+        self.share.clamp(0.0, 1.0) * strength >= MIN_SCORE
+    }
+}
+
 /// What links a memory to a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Link {
@@ -104,11 +111,12 @@ pub(crate) fn associations(
     let by_day = slots_by_day(around, sources);
     let mut best: HashMap<usize, Associated> = HashMap::new();
     for source in sources {
-        let mut candidates = by_graph(around, source.slot);
+        let mut candidates = by_graph(around, *source);
         candidates.extend(by_time(around, source.slot, &by_day));
         candidates.extend(by_neighbours(around, source.slot));
         candidates.retain(|candidate| {
-            !excluded.contains(&candidate.slot)
+            source.may_reach(candidate.strength)
+                && !excluded.contains(&candidate.slot)
                 && candidate.slot != source.slot
                 && around.mask.admits(candidate.slot)
         });
@@ -186,12 +194,12 @@ fn specificity(links: usize) -> f64 {
 }
 
 /// Follows entities and their relations, breadth first.
-fn by_graph(around: Surroundings<'_>, source: usize) -> Vec<Candidate> {
+fn by_graph(around: Surroundings<'_>, source: Source) -> Vec<Candidate> {
     let graph = around.index.graph();
     if graph.is_empty() {
         return Vec::new();
     }
-    let seq = around.index.seq(source);
+    let seq = around.index.seq(source.slot);
     let may_pass = |seq: i64| around.index.slot(seq).is_some_and(|slot| around.path.admits(slot));
     let first = std::iter::once(seq).chain(graph.entities_mentioned_in(seq).iter().copied());
     let mut seen: HashSet<i64> = HashSet::new();
@@ -204,12 +212,14 @@ fn by_graph(around: Surroundings<'_>, source: usize) -> Vec<Candidate> {
         let mut next = Vec::new();
         for (path, strength) in level {
             let Some(entity) = path.last().copied() else { continue };
-            candidates.extend(mentions(around, &path, strength));
+            candidates.extend(mentions(around, source, &path, strength));
             let related = graph.related(entity);
             let strength = strength * RELATION_SHARE * specificity(related.len());
+            if relations == MAX_RELATIONS || !source.may_reach(strength) {
+                continue;
+            }
             for other in related.iter().rev().take(MAX_LINKS) {
-                let has_room = relations < MAX_RELATIONS && seen.len() < MAX_ENTITIES;
-                if !has_room || !may_pass(*other) || !seen.insert(*other) {
+                if seen.len() >= MAX_ENTITIES || !may_pass(*other) || !seen.insert(*other) {
                     continue;
                 }
                 let path: Vec<i64> = path.iter().copied().chain([*other]).collect();
@@ -222,11 +232,17 @@ fn by_graph(around: Surroundings<'_>, source: usize) -> Vec<Candidate> {
 }
 
 /// Returns the last entity of a path, and the memories that mention it.
-fn mentions(around: Surroundings<'_>, path: &[i64], strength: f64) -> Vec<Candidate> {
+fn mentions(
+    around: Surroundings<'_>,
+    source: Source,
+    path: &[i64],
+    strength: f64,
+) -> Vec<Candidate> {
     let Some(entity) = path.last() else { return Vec::new() };
     let mentioning = around.index.graph().memories_mentioning(*entity);
     let of_mention = strength * specificity(mentioning.len().saturating_sub(1));
-    let mut newest: Vec<i64> = mentioning.to_vec();
+    let may_reach = source.may_reach(of_mention);
+    let mut newest: Vec<i64> = mentioning.iter().copied().filter(|_| may_reach).collect();
     newest.sort_unstable_by(|one, other| other.cmp(one));
     newest.truncate(MAX_LINKS);
     let linked = newest.into_iter().map(|seq| (seq, of_mention));
@@ -237,13 +253,18 @@ fn mentions(around: Surroundings<'_>, path: &[i64], strength: f64) -> Vec<Candid
         .collect()
 }
 
-/// Returns the admitted memories of the days of the sources, in one pass.
-fn slots_by_day(around: Surroundings<'_>, sources: &[Source]) -> HashMap<i32, Vec<usize>> {
+/// Returns the admitted memories of each day of the sources, in one pass.
+fn slots_by_day(around: Surroundings<'_>, sources: &[Source]) -> Vec<(i32, Vec<usize>)> {
     let day = |slot: usize| around.index.text_features(slot).day;
-    let mut by_day: HashMap<i32, Vec<usize>> =
-        sources.iter().filter_map(|source| Some((day(source.slot)?, Vec::new()))).collect();
+    let mut by_day: Vec<(i32, Vec<usize>)> = Vec::with_capacity(sources.len());
+    for day in sources.iter().filter_map(|source| day(source.slot)) {
+        if !by_day.iter().any(|(known, _)| *known == day) {
+            by_day.push((day, Vec::new()));
+        }
+    }
     for slot in around.mask.slots() {
-        if let Some(slots) = day(slot).and_then(|day| by_day.get_mut(&day)) {
+        let Some(day) = day(slot) else { continue };
+        if let Some((_, slots)) = by_day.iter_mut().find(|(known, _)| *known == day) {
             slots.push(slot);
         }
     }
@@ -254,10 +275,11 @@ fn slots_by_day(around: Surroundings<'_>, sources: &[Source]) -> HashMap<i32, Ve
 fn by_time(
     around: Surroundings<'_>,
     source: usize,
-    by_day: &HashMap<i32, Vec<usize>>,
+    by_day: &[(i32, Vec<usize>)],
 ) -> Vec<Candidate> {
     let index = around.index;
-    let of_day = index.text_features(source).day.and_then(|day| by_day.get(&day));
+    let day = index.text_features(source).day;
+    let of_day = by_day.iter().find(|(known, _)| Some(*known) == day).map(|(_, slots)| slots);
     let is_near = |slot: &usize| *slot != source && index.group(*slot) == index.group(source);
     let others: Vec<usize> = of_day.into_iter().flatten().copied().filter(is_near).collect();
     if others.len() > MAX_SAME_DAY {

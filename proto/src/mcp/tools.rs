@@ -75,7 +75,7 @@ fn build() -> Vec<Tool> {
         ),
         tool::<ForgetRequest>(
             "forget_memory",
-            "Hide a memory that is wrong or unwanted.",
+            "Hide a wrong or unwanted memory.",
             Effect::Remove,
         ),
         tool::<StatsRequest>("memory_stats", "Count memories by type and scope.", Effect::Read),
@@ -92,7 +92,7 @@ fn build() -> Vec<Tool> {
         ),
         tool::<CompactRequest>(
             "compact_memories",
-            "Get old episodes that need a summary, or store your summary of them.",
+            "Get old episodes to summarize, or store your summary.",
             Effect::AddIdempotent,
         ),
     ]

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// As returned by this tool.
+    /// From this tool.
     #[serde(default)]
     pub cluster: Option<String>,
-    /// Your summary of all its memories, with dates.
+    /// Summary of all its memories, with dates.
     #[serde(default)]
     pub summary: Option<String>,
 }

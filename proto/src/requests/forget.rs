@@ -25,7 +25,7 @@ pub struct ForgetRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub reason: Option<String>,
-    /// Delete permanently; only if the user asks.
+    /// Permanently; only if the user asks.
     #[serde(default)]
     pub hard_delete: bool,
     /// It was tried and given up: keep it marked; reason says why. Agents may send it, but their schema does not list it: the limit of

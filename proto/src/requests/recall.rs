@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// Required unless ids are given.
+    /// Required without ids.
     #[serde(default)]
     pub query: Option<String>,
     /// Memories to return in full.
@@ -79,7 +79,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub date_to: Option<String>,
-    /// As known at this date or time.
+    /// As known at this time.
     #[serde(default)]
     pub as_of: Option<String>,
     /// The date or time at which facts should be true; default now. Not in the tool schema of agents.
@@ -94,9 +94,8 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(extend("x-people" = true))]
     pub include_dormant: bool,
-    /// Also return up to three memories linked to the results. Not in the tool schema of agents.
+    /// Also linked memories.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
     pub associations: bool,
     /// Also say which results are about the same. Not in the tool schema of agents.
     #[serde(default)]

@@ -21,7 +21,7 @@ pub struct RelateRequest {
     /// Id of the subject, an active entity.
     #[schemars(description = "")]
     pub subject_id: MemoryId,
-    /// Such as works_at, manages, part_of.
+    /// Like works_at or part_of.
     #[expect(
         clippy::doc_markdown,
         reason = "sent to models as the tool's schema; back ticks would cost tokens"

@@ -83,6 +83,9 @@ pub struct ForeignMemory {
     /// The person wrote the file, and nobody else's tools or repositories did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_person: bool,
+    /// It does not fade.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// When it was created, in milliseconds since 1970.
     pub created_at: i64,
     /// When it was last changed.

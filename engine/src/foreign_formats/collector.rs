@@ -203,6 +203,7 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
         scope: Scope::Group,
         project,
         by_person: false,
+        pinned: false,
         created_at: file.changed_at,
         updated_at: file.changed_at,
         confidence: None,

@@ -90,6 +90,7 @@ fn observation(
         scope: if is_personal || project.is_none() { Scope::Global } else { Scope::Group },
         project,
         by_person: false,
+        pinned: false,
         created_at,
         updated_at: rows::time(row, &["updated_at"]).unwrap_or(created_at).max(created_at),
         confidence: None,

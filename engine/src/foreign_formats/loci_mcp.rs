@@ -75,6 +75,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
         scope: if is_of_group { Scope::Group } else { Scope::Global },
         project: group.map(|group| ForeignProject::Named(group.to_owned())),
         by_person: false,
+        pinned: false,
         created_at,
         updated_at: rows::time(row, &["updated_at"]).unwrap_or(created_at).max(created_at),
         confidence: row

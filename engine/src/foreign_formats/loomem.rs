@@ -3,10 +3,12 @@
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
 use crate::foreign_formats::rows::{self, Fields};
+use crate::model::time::moment_of;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The stream of what belongs to no project.
@@ -31,6 +33,21 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         self::chunk(collector, &file, chunk);
     }
     let edges: Vec<&Fields> = list("edges").collect();
+    let names: HashSet<&str> =
+        list("entities").filter_map(|node| rows::text(node, "canonical_name")).collect();
+    for edge in &edges {
+        let end = |name: &str| rows::text(edge, name).unwrap_or("nothing");
+        let ends = ["source", "target"].map(end);
+        if let Some(missing) = ends.iter().find(|end| !names.contains(*end)) {
+            let [source, target] = ends;
+            let place = format!("{source} to {target}");
+            collector.skip(
+                &file.name,
+                &place,
+                &format!("relates {missing}, which is no entity of the file"),
+            );
+        }
+    }
     for node in list("entities") {
         entity(collector, &file, node, &edges);
     }
@@ -74,8 +91,9 @@ fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
     if let Some((_, category)) = category {
         metadata.insert("category".to_owned(), Value::from(*category));
     }
-    for field in ["subject", "event_date"] {
-        if let Some(value) = rows::text(&facts, field) {
+    let event_date = rows::text(&facts, "event_date").filter(|date| moment_of(date).is_some());
+    for (field, value) in [("subject", rows::text(&facts, "subject")), ("event_date", event_date)] {
+        if let Some(value) = value {
             metadata.insert(field.to_owned(), Value::from(value));
         }
     }
@@ -86,6 +104,7 @@ fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
         scope: if is_fact && base.project.is_none() { Scope::Global } else { Scope::Group },
         created_at,
         updated_at: created_at,
+        pinned: rows::is_set(chunk, "persistent"),
         confidence: chunk
             .get("score")
             .and_then(Value::as_f64)

@@ -60,6 +60,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             scope: Scope::Global,
             project: None,
             by_person: false,
+            pinned: false,
             created_at,
             updated_at: rows::time(&row, &["updated_at"]).unwrap_or(created_at).max(created_at),
             confidence: None,

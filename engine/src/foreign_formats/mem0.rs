@@ -91,6 +91,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
         scope: Scope::Global,
         project: None,
         by_person: false,
+        pinned: false,
         created_at,
         updated_at: rows::time(item, &["updated_at"]).unwrap_or(created_at).max(created_at),
         confidence: None,

@@ -82,6 +82,10 @@ pub fn read(
         }
     }
     let mut reading = collector.finish();
+    // Of two texts about the same, the one that is stored later is the newer one.
+    if reading.memories.iter().all(|memory| memory.own_id.is_some()) {
+        reading.memories.sort_by_key(|memory| memory.created_at);
+    }
     screen::apply(policy, &mut reading);
     Ok(reading)
 }

@@ -289,6 +289,19 @@ fn chunks_of_loomem_become_facts_and_episodes() {
     );
     assert_eq!(reading.skipped.len(), 1, "{:?}", reading.skipped);
 
+    let chunks = r#"{"chunks": [
+        {"id": "new", "content": "The lamp is red", "timestamp": 1772700000, "persistent": true,
+         "extraction_meta": {"event_date": "not a date"}},
+        {"id": "old", "content": "The lamp is green", "timestamp": 1772600000}],
+        "entities": [{"canonical_name": "Lamp"}],
+        "edges": [{"source": "Lamp", "target": "Cellar", "relation_type": "is_in"}]}"#;
+    let reading = home.read(Format::Loomem, &[home.write("order.json", chunks)]);
+    assert_eq!(contents(&reading), ["The lamp is green", "The lamp is red", "Lamp (entity)"]);
+    let [old, new, _] = &reading.memories[..] else { panic!("{reading:?}") };
+    assert_eq!((old.pinned, new.pinned), (false, true));
+    assert!(!new.metadata.contains_key("event_date"), "{new:?}");
+    assert!(reading.skipped[0].reason.contains("Cellar"), "{:?}", reading.skipped);
+
     let lines = "{\"id\": 1, \"content\": \"The kiln hums\", \"level\": 0}\n{\"id\": 2, \"content\": \"The kiln is red\", \"level\": 1}\n";
     let lines = home.read(Format::Loomem, &[home.write("chunks.jsonl", lines)]);
     assert_eq!(contents(&lines), ["The kiln hums", "The kiln is red"]);

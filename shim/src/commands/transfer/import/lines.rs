@@ -80,7 +80,7 @@ fn added(planned: &Planned, projects: &Projects, now: i64) -> Map<String, Value>
     let created_at = if memory.created_at == 0 { now } else { memory.created_at };
     let line = json!({
         "kind": "memory", "id": id, "type": memory.kind, "scope": scope, "group": group,
-        "status": "active", "status_at": created_at,
+        "status": "active", "status_at": created_at, "pinned": memory.pinned,
         "confidence": memory.confidence.map_or(1.0, loci_proto::memory::Confidence::get),
         "confidence_at": now,
         "created_at": created_at, "updated_at": memory.updated_at.max(created_at),

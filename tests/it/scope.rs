@@ -1,7 +1,7 @@
 //! `[scope]`: the default scope of each memory type, and the projects that results name.
 
 use crate::home::{TestHome, contents};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_configured_default_scope_holds_for_stores_without_one() {
@@ -70,4 +70,33 @@ fn a_project_may_have_its_own_default_scope_and_words_to_replace() {
     assert_eq!(blog.recall("chair"), [""; 0]);
     let found = blog.call("recall_memory", json!({"query": "chair", "group": "shop"}));
     assert_eq!(contents(&found.expect("the call succeeds")), ["The chair of [REDACTED] is blue"]);
+}
+
+#[test]
+fn the_section_of_a_project_is_found_by_its_shown_name_and_its_id_also_for_an_edit() {
+    let home = TestHome::without_model();
+    let id = home.session_in("barn").store("episodic", "The barn is red");
+    let run = |arguments: &[&str]| {
+        let output = home.loci(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let groups: Value = serde_json::from_str(&run(&["groups", "list", "--json"])).expect("JSON");
+    let project = groups["groups"][0]["id"].as_str().expect("an id").to_owned();
+    run(&["groups", "rename", &project, "shop"]);
+    let sections = [
+        ("shop", "The hay is of Heron", "The hay is of [REDACTED]"),
+        ("barn", "The cow is of Heron", "The cow is of Heron"),
+        (project.as_str(), "The dog is of Heron", "The dog is of [REDACTED]"),
+    ];
+    for (section, text, stored) in sections {
+        home.configure(&format!("[groups.{section}]\nwords = [\"Heron\"]\n"));
+        run(&["ctl", "reload"]);
+        let mut barn = home.session_in("barn");
+        barn.store("episodic", text);
+        assert_eq!(barn.recall(&text[4..7]), [stored], "{section}");
+    }
+    // A person in another project edits the memory of this one.
+    run(&["edit", &id, "--content", "The barn of Heron is blue"]);
+    assert_eq!(home.session_in("barn").recall("blue"), ["The barn of [REDACTED] is blue"]);
 }

@@ -12,6 +12,7 @@ use crate::process::telemetry;
 use loci_engine::Settings;
 use loci_engine::privacy::Policy;
 use loci_proto::error::Failure;
+use loci_proto::group::Group;
 use loci_proto::memory::Scope;
 use loci_proto::paths::Paths;
 use loci_proto::requests::config::{ChangedKey, ConfigKey, ConfigReply, ReloadReply};
@@ -81,16 +82,22 @@ impl EffectiveConfig {
         self.policy.clone()
     }
 
+    /// Returns whether a project has a section `[groups.NAME]`.
+    #[must_use]
+    pub fn has_group_rules(&self) -> bool {
+        !self.loaded().groups.is_empty()
+    }
+
     /// Returns what may be stored in a project, as the configuration says now.
     #[must_use]
-    pub fn policy_of(&self, group: &str) -> Arc<Policy> {
+    pub fn policy_of(&self, group: &Group) -> Arc<Policy> {
         let own = self.loaded().groups.policy(group);
         own.unwrap_or_else(|| self.policy())
     }
 
     /// Returns the scope of a memory of a project that is stored without one, if it differs from `[scope]`.
     #[must_use]
-    pub fn scope_of(&self, group: &str) -> Option<Scope> {
+    pub fn scope_of(&self, group: &Group) -> Option<Scope> {
         self.loaded().groups.scope(group)
     }
 

@@ -4,13 +4,13 @@ use crate::config::allowed::check_one_of;
 use crate::config::privacy::Privacy;
 use loci_engine::privacy::Policy;
 use loci_proto::error::Failure;
-use loci_proto::group;
+use loci_proto::group::{self, Group};
 use loci_proto::memory::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The sections by the name of the project, as `loci groups` shows it.
+/// The sections by the id of the project, or its name as `loci groups list` shows it.
 pub type Groups = BTreeMap<String, GroupSection>;
 
 /// `[groups.NAME]`
@@ -50,16 +50,26 @@ impl GroupRules {
         rules.collect::<Result<_, Failure>>().map(Self)
     }
 
+    /// Returns whether no project has a section.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns what may be stored in a project, if it differs.
     #[must_use]
-    pub fn policy(&self, name: &str) -> Option<Arc<Policy>> {
-        self.0.get(name).map(|rule| Arc::clone(&rule.policy))
+    pub fn policy(&self, group: &Group) -> Option<Arc<Policy>> {
+        self.rule(group).map(|rule| Arc::clone(&rule.policy))
     }
 
     /// Returns the scope of a memory of a project that is stored without one, if it differs.
     #[must_use]
-    pub fn scope(&self, name: &str) -> Option<Scope> {
-        self.0.get(name)?.scope
+    pub fn scope(&self, group: &Group) -> Option<Scope> {
+        self.rule(group)?.scope
+    }
+
+    fn rule(&self, group: &Group) -> Option<&GroupRule> {
+        self.0.get(&group.id).or_else(|| self.0.get(&group.name))
     }
 }
 

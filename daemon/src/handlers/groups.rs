@@ -4,7 +4,8 @@ use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_proto::error::Failure;
 use loci_proto::group;
-use loci_proto::group::GroupHint;
+use loci_proto::group::{Group, GroupHint};
+use loci_proto::requests::Request;
 use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupsReply, MergeRequest, RenameRequest,
 };
@@ -36,6 +37,31 @@ pub(super) async fn alias(
     request: AliasRequest,
 ) -> Result<GroupChangedReply, Failure> {
     service.write(caller, move |writer, call| writer.alias_group(call, &request)).await
+}
+
+/// Returns the project whose section `[groups.NAME]` applies to what a call writes: that of the memory that it edits, the one that it names,
+/// or the session's own. A call that names what it cannot see fails later, with the reason.
+pub(super) async fn project_of(service: &Service, session: &Session, request: &Request) -> Group {
+    let named = match request {
+        Request::Store(store) => store.group.clone(),
+        Request::Relate(relate) => relate.group.clone(),
+        Request::Forget(forget) => forget.group.clone(),
+        _ => None,
+    };
+    let own = named.as_ref().map_or_else(|| session.group.clone(), Group::named);
+    if !service.config.has_group_rules() {
+        return own;
+    }
+    let edited = match request {
+        Request::Edit(edit) => Some(edit.memory_id.clone()),
+        _ => None,
+    };
+    let actor = session.actor();
+    let found = service.read(move |reader| match &edited {
+        Some(id) => reader.project_of_memory(&actor.group, id),
+        None => reader.named_project((&actor).into(), named.as_ref()),
+    });
+    found.await.unwrap_or(own)
 }
 
 /// Refuses a session whose project has a name that no new project may have, unless the project is already in the store.

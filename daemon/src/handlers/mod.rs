@@ -73,11 +73,7 @@ pub async fn handle(
     let caller = Caller { session: redirected.as_ref().unwrap_or(original), key: caller.key };
     binding::apply(caller.session, &mut request)?;
     switches::check(service, caller.session, &request).await?;
-    let named = match &request {
-        Request::Store(store) => store.group.as_ref(),
-        _ => None,
-    };
-    let group = named.map_or(&*caller.session.group.name, |name| name.as_str()).to_owned();
+    let group = groups::project_of(service, caller.session, &request).await;
     let redacted = privacy::request::screen(&service.config.policy_of(&group), &mut request)?;
     if let Request::Store(store) = &mut request {
         store.scope = store.scope.or_else(|| service.config.scope_of(&group));

@@ -5,6 +5,7 @@ use crate::db::groups;
 use crate::db::groups::GroupRow;
 use crate::db::import_rows;
 use crate::db::log::Operation;
+use crate::db::memories;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::{Error, Result};
@@ -12,12 +13,12 @@ use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
-use crate::operations::visible_memory::unknown_group;
+use crate::operations::visible_memory::{named_group, unknown_group};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{self, Group, GroupName};
-use loci_proto::memory::Origin;
+use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
@@ -86,6 +87,27 @@ impl Reader {
     /// `Database`.
     pub fn project_name(&self, group: &Group) -> Result<String> {
         Ok(groups::name(&self.conn, &group.id)?.unwrap_or_else(|| group.name.clone()))
+    }
+
+    /// Returns the project that a call names, the viewer's own if it names none, with the name that `loci groups list` shows.
+    ///
+    /// # Errors
+    /// `invalid`, `not_found` or `conflict` for a project that the viewer may not name; `Database`.
+    pub fn named_project(&self, viewer: Viewer<'_>, name: Option<&GroupName>) -> Result<Group> {
+        let group = named_group(&self.conn, &self.shared.isolation(), viewer, name)?;
+        let name = self.project_name(&group)?;
+        Ok(Group { name, ..group })
+    }
+
+    /// Returns the project of a memory, with the name that `loci groups list` shows; `own` for a global one or an unknown id.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn project_of_memory(&self, own: &Group, id: &MemoryId) -> Result<Group> {
+        let id = memories::by_id(&self.conn, id)?.and_then(|memory| memory.group);
+        let group = id.map_or_else(|| own.clone(), |id| Group { name: id.clone(), id });
+        let name = self.project_name(&group)?;
+        Ok(Group { name, ..group })
     }
 
     /// Returns true if the store has a group of this id.

@@ -73,11 +73,7 @@ fn build() -> Vec<Tool> {
             "Search memories by meaning and words, or get them in full by ids.",
             Effect::Read,
         ),
-        tool::<ForgetRequest>(
-            "forget_memory",
-            "Hide a wrong or unwanted memory.",
-            Effect::Remove,
-        ),
+        tool::<ForgetRequest>("forget_memory", "Hide a wrong or unwanted memory.", Effect::Remove),
         tool::<StatsRequest>("memory_stats", "Count memories by type and scope.", Effect::Read),
         tool::<InspectRequest>(
             "memory_inspect",

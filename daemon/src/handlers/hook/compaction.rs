@@ -1,7 +1,7 @@
 //! A compacted conversation: what the session was given is no longer in it; the client's summary can be stored as an episode.
 
 use crate::handlers::hook::{Answer, Event};
-use crate::handlers::store;
+use crate::handlers::{groups, store};
 use crate::service::Caller;
 use loci_engine::hooks::receipt::Outcome;
 use loci_engine::privacy;
@@ -52,7 +52,8 @@ impl Event<'_> {
             metadata,
             ..StoreRequest::new(format!("{HEADING}{}", &summary[..end]), MemoryType::Episodic)
         });
-        let policy = self.service.config.policy_of(&self.caller.session.group.name);
+        let group = groups::project_of(self.service, self.caller.session, &request).await;
+        let policy = self.service.config.policy_of(&group);
         privacy::request::screen(&policy, &mut request)?;
         let Request::Store(request) = request else { return Ok(Answer::silent("")) };
         let caller = Caller { session: self.caller.session, key: None };

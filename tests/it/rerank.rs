@@ -91,6 +91,9 @@ fn without_its_files_results_have_the_order_of_the_search_and_say_so() {
     assert_eq!(contents(&reply), contents(&before));
     assert!(reply["degraded"].to_string().contains("rerank"), "{reply}");
     assert!(doctor(&home).contains("tokenizer.json"), "{}", doctor(&home));
+    let status = home.status();
+    assert_eq!(status["degraded"], json!(["rerank"]), "{status}");
+    assert!(status["warnings"].to_string().contains("tokenizer.json"), "{status}");
 }
 
 #[test]

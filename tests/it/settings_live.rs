@@ -174,6 +174,23 @@ fn keys_that_need_a_restart_are_named() {
 }
 
 #[test]
+fn a_reload_names_the_keys_of_a_section_that_is_new_or_gone() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "The kettle is red");
+    home.configure("[groups.shop]\nwords = [\"Heron\"]\n");
+    let changed = reload(&home).expect("the reload succeeds")["changed"].clone();
+    let words = |changed: &Value| {
+        let changed = changed.as_array().expect("a JSON array");
+        changed.iter().find(|key| key["key"] == "groups.shop.words").cloned().expect("the key")
+    };
+    assert_eq!(words(&changed)["is"], json!(["Heron"]), "{changed}");
+    home.configure("");
+    let changed = reload(&home).expect("the reload succeeds")["changed"].clone();
+    let gone = words(&changed);
+    assert_eq!((&gone["was"], &gone["is"]), (&json!(["Heron"]), &json!(null)), "{changed}");
+}
+
+#[test]
 fn the_log_level_changes_at_once() {
     let home = home_with_three_memories();
     home.configure("[server]\nlog_level = \"error\"\n");

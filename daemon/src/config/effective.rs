@@ -120,6 +120,17 @@ impl EffectiveConfig {
         let mut reread = load(&self.paths)?;
         let mut loaded = self.loaded();
         let mut changed = Vec::new();
+        let change = |name: &String, was: &Value, is: &Value| ChangedKey {
+            key: name.clone(),
+            was: was.clone(),
+            is: is.clone(),
+            waits: false,
+        };
+        // Keys of `[groups.NAME]` come and go with their section.
+        let gone = loaded.keys.iter().filter(|(name, _)| !reread.keys.contains_key(*name));
+        changed.extend(gone.map(|(name, old)| change(name, &old.value, &Value::Null)));
+        let new = reread.keys.iter().filter(|(name, _)| !loaded.keys.contains_key(*name));
+        changed.extend(new.map(|(name, key)| change(name, &Value::Null, &key.value)));
         for (name, key) in &mut reread.keys {
             let Some(old) = loaded.keys.get(name).filter(|old| old.value != key.value) else {
                 continue;

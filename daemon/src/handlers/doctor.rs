@@ -55,15 +55,15 @@ pub(super) async fn handle(
 /// Says whether the cross-encoder can be used.
 fn check_reranker(reranker: &Reranker) -> Finding {
     const SUBJECT: &str = "rerank";
-    match reranker.encoder.state() {
-        State::Ready => Finding::ok(SUBJECT, format!("the cross-encoder in {} is loaded", reranker.folder().display())),
-        State::Loading => Finding::ok(SUBJECT, "the cross-encoder is being loaded".to_owned()),
-        State::Failed(reason) => Finding::warn(
-            SUBJECT,
-            format!("the cross-encoder is not loaded: {reason}"),
-            "Correct retrieval.rerank_path, or set retrieval.rerank to \"none\"; then run loci ctl restart".to_owned(),
-        ),
+    if let Some(fault) = reranker.fault() {
+        let next_step = "Correct retrieval.rerank_path, or set retrieval.rerank to \"none\"; then run loci ctl restart";
+        return Finding::warn(SUBJECT, fault, next_step.to_owned());
     }
+    if reranker.encoder.state() == State::Loading {
+        return Finding::ok(SUBJECT, "the cross-encoder is being loaded".to_owned());
+    }
+    let folder = reranker.folder().display();
+    Finding::ok(SUBJECT, format!("the cross-encoder in {folder} is loaded"))
 }
 
 /// Says whether the project of the caller is isolated, and the default scopes if they were changed.
@@ -319,8 +319,8 @@ async fn check_vectors(service: &Service, pools: &StorePools) -> Result<Option<F
         return Ok(Some(Finding::warn("vectors", format!("{found}{search}"), next_step)));
     }
     let is_configured = service.models.configured().id().as_deref() == Some(active.model.as_str());
-    // The fault of the configured model was found above; the vectors of the earlier one serve.
-    let is_waiting = is_usable && service.models.ready_model().is_none();
+    // The fault of the configured model was found above.
+    let is_waiting = service.models.ready_model().is_none();
     if is_configured || active.model.is_empty() || is_waiting {
         return Ok(None);
     }

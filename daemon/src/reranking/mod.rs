@@ -66,6 +66,15 @@ impl Reranker {
         Rerank { scorer: &*self.encoder, depth, floor }
     }
 
+    /// Returns why the model cannot be used, as a sentence.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        match self.encoder.state() {
+            State::Failed(reason) => Some(format!("the cross-encoder is not loaded: {reason}")),
+            State::Loading | State::Ready => None,
+        }
+    }
+
     /// Returns the folder of the model.
     #[must_use]
     pub fn folder(&self) -> &Path {

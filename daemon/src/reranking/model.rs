@@ -38,11 +38,11 @@ impl Model {
             (config.folder.join("model.onnx"), config.folder.join("tokenizer.json"));
         let of_file =
             |path: &std::path::Path, reason: &str| format!("{}: {reason}", path.display());
+        if let Some(missing) = [&tokenizer, &graph].into_iter().find(|path| !path.is_file()) {
+            return Err(of_file(missing, "the file is missing"));
+        }
         let json = fs::read(&tokenizer).map_err(|e| of_file(&tokenizer, &e.to_string()))?;
         let tokenizer = pair_tokenizer(&json).map_err(|e| of_file(&tokenizer, &e))?;
-        if !graph.is_file() {
-            return Err(of_file(&graph, "the file is missing"));
-        }
         let (library, pin) = runtime.library().map_err(|e| e.to_string())?;
         let runtime = Runtime::open(&library, pin).map_err(|e| e.to_string())?;
         let refused = |reason: String| of_file(&graph, &reason);

@@ -143,9 +143,8 @@ impl Service {
                 "the model is being downloaded; run loci model download to wait for it",
             ),
             (Some(hint), None) => match state.as_ref().and_then(ModelState::reason) {
-                // The fault of an API is a matter of now, not one that loci doctor has to find.
-                Some(reason) if self.uses_api() => keywords_only(&format!("{reason}; {hint}")),
-                _ => keywords_only(hint),
+                Some(reason) => keywords_only(&format!("{reason}; {hint}")),
+                None => keywords_only(hint),
             },
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::config::options;
 use crate::embedding::ModelState;
+use crate::reranking::Reranker;
 use crate::service::Service;
 use crate::service::disk;
 use crate::service::file_modes;
@@ -90,6 +91,11 @@ impl Service {
         status.warnings.extend(self.http.warning());
         status.warnings.extend(self.api_waits());
         status.warnings.extend(self.api_alerts());
+        status.warnings.extend(self.unusable_model());
+        if let Some(reason) = self.reranker.as_ref().and_then(Reranker::fault) {
+            status.degraded.push("rerank".to_owned());
+            status.warnings.push(reason);
+        }
         self.check_disk();
         status.storage = self.health.warnings();
         let sentences = status.storage.iter().map(StorageWarning::sentence);
@@ -116,6 +122,17 @@ impl Service {
             }
         }
         status
+    }
+
+    /// Returns why the configured model cannot be used, while the vectors of an earlier one serve.
+    fn unusable_model(&self) -> Option<String> {
+        if self.auto_fetch.is_fetching() || !self.degraded().parts.is_empty() {
+            return None;
+        }
+        let state = self.models.configured().state();
+        let hint = state.hint()?;
+        let reason = state.reason().unwrap_or("its files are missing");
+        Some(format!("the configured model cannot be used: {reason}; {hint}"))
     }
 
     /// Returns the model whose vectors are searched.

@@ -145,7 +145,7 @@ fn memory_text(memory: &MemoryDetails, screen: Screen) -> String {
         .map(|reason| format!(": {}", escape_line(reason)))
         .unwrap_or_default();
     row("status", format!("{}{superseded_by}{reason}", escape_line(&memory.status)));
-    let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
+    let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", faded")];
     let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
     let importance = memory.importance.map_or_else(String::new, |i| format!(", importance {i:.2}"));
     row("confidence", format!("{:.2}{importance}{marks}", memory.confidence.get()));

@@ -413,7 +413,10 @@ fn unencoded(others: &Degraded, count: usize) -> Degraded {
     let mut degraded = others.clone();
     degraded.parts.push("vectors".to_owned());
     degraded.hint.get_or_insert_with(|| {
-        format!("{count} memories are not encoded yet, so the ranking is less exact; call again in a moment")
+        format!(
+            "{count} {} not encoded yet, so the ranking is less exact; call again in a moment",
+            if count == 1 { "memory is" } else { "memories are" }
+        )
     });
     degraded
 }

@@ -65,6 +65,10 @@ fn breakdown_table(results: &[RecalledMemory]) -> String {
     let latest = |breakdown: &&ScoreBreakdown| if breakdown.is_latest { "yes" } else { "no" };
     rows.push(row("newest value", breakdowns.iter().map(latest).map(str::to_owned)));
     rows.push(row("used", breakdowns.iter().map(|breakdown| breakdown.access_count.to_string())));
+    let importance = |breakdown: &&ScoreBreakdown| {
+        breakdown.importance.map_or("-".to_owned(), |importance| format!("{importance:.2}"))
+    };
+    rows.push(row("importance", breakdowns.iter().map(importance)));
     for step in step_names(&breakdowns) {
         let addition = |breakdown: &&ScoreBreakdown| {
             breakdown

@@ -97,6 +97,6 @@ fn the_section_of_a_project_is_found_by_its_shown_name_and_its_id_also_for_an_ed
         assert_eq!(barn.recall(&text[4..7]), [stored], "{section}");
     }
     // A person in another project edits the memory of this one.
-    run(&["edit", &id, "--content", "The barn of Heron is blue"]);
+    run(&["edit", &id, "--group", "shop", "--content", "The barn of Heron is blue"]);
     assert_eq!(home.session_in("barn").recall("blue"), ["The barn of [REDACTED] is blue"]);
 }

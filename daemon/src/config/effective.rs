@@ -127,9 +127,12 @@ impl EffectiveConfig {
             waits: false,
         };
         // Keys of `[groups.NAME]` come and go with their section.
-        let gone = loaded.keys.iter().filter(|(name, _)| !reread.keys.contains_key(*name));
+        let is_new = |(name, key): &(&String, &ConfigKey), others: &BTreeMap<String, ConfigKey>| {
+            !key.value.is_null() && !others.contains_key(*name)
+        };
+        let gone = loaded.keys.iter().filter(|entry| is_new(entry, &reread.keys));
         changed.extend(gone.map(|(name, old)| change(name, &old.value, &Value::Null)));
-        let new = reread.keys.iter().filter(|(name, _)| !loaded.keys.contains_key(*name));
+        let new = reread.keys.iter().filter(|entry| is_new(entry, &loaded.keys));
         changed.extend(new.map(|(name, key)| change(name, &Value::Null, &key.value)));
         for (name, key) in &mut reread.keys {
             let Some(old) = loaded.keys.get(name).filter(|old| old.value != key.value) else {

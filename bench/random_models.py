@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes models of the full size of `multilingual` and `large` with random weights, to measure their cost without their files.
+"""Writes models of the full size of `multilingual`, `large` and a cross-encoder with random weights, to measure their cost without their files.
 
     python3 -m venv V && V/bin/pip install onnx numpy tokenizers
     V/bin/python bench/random_models.py FOLDER
     for model in multilingual large; do LOCI_MODELS=FOLDER loci model download --from FOLDER/$model; done    # with this model configured
     LOCI_MODELS=FOLDER python3 bench/model_costs.py --models minilm,minilm-fast,multilingual,large
+    python3 bench/cross_encoder.py FOLDER/cross-encoder
 
 FOLDER gets links to the files of this machine's models. The graphs have the layers of the models' configurations, in the fused operators that
 ONNX Runtime makes of exported ones. The tokenizer of `multilingual` has the words of the notes. Vectors mean nothing.
@@ -54,10 +55,10 @@ class Graph:
         weights = [self.weight(f"{result}_w", width), self.weight(f"{result}_b", width)]
         return self.node("SkipLayerNormalization", [*inputs, *weights, *([bias] if bias else [])], result, MICROSOFT, epsilon=1e-12)
 
-    def save(self, path, width):
-        """Writes the graph with the inputs and the output that loci knows."""
+    def save(self, path, name, *shape):
+        """Writes the graph with the inputs that loci knows and an output."""
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in ("input_ids", "attention_mask", "token_type_ids")]
-        output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", width])
+        output = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
         graph = helper.make_graph(self.nodes, "random", inputs, [output], self.weights)
         sets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,8 +78,8 @@ def embeddings(graph, words, width, positions):
     return graph.norm([tokens, types], "norm", width)
 
 
-def bert(path, words, width, inner, layers, heads):
-    """Writes a BERT."""
+def bert(words, width, inner, layers, heads):
+    """Returns the graph of a BERT."""
     graph = Graph(1)
     state = embeddings(graph, words, width, 512)
     for layer in range(layers):
@@ -92,7 +93,18 @@ def bert(path, words, width, inner, layers, heads):
         down = graph.node("MatMul", [gelu, graph.weight(f"{name}down", inner, width)], f"{name}narrow")
         result = "last_hidden_state" if layer == layers - 1 else f"{name}norm2"
         state = graph.norm([down, state], result, width, graph.weight(f"{name}down_b", width))
-    graph.save(path, width)
+    return graph
+
+
+def cross_encoder(path):
+    """Writes a BERT of the size of ms-marco-MiniLM-L6-v2, whose first token decides."""
+    width = 384
+    graph = bert(30_522, width, 1536, 6, 12)
+    first = graph.node("Gather", ["last_hidden_state", graph.constant("at", np.array(0, np.int64))], "first_token", axis=1)
+    dense = graph.node("Gemm", [first, graph.weight("pool", width, width), graph.weight("pool_b", width)], "dense")
+    pooled = graph.node("Tanh", [dense], "pooled")
+    graph.node("Gemm", [pooled, graph.weight("head", width, 1), graph.weight("head_b", 1)], "logits")
+    graph.save(path, "logits", 1)
 
 
 def nomic(path, words, width, inner, layers, heads):
@@ -118,7 +130,7 @@ def nomic(path, words, width, inner, layers, heads):
         state = graph.norm([down, state], "last_hidden_state" if layer == layers - 1 else f"{name}norm2", width)
     # Positions start at 0 in every row.
     graph.nodes.insert(0, helper.make_node("Identity", [first], ["rows"], name="rows"))
-    graph.save(path, width)
+    graph.save(path, "last_hidden_state", "tokens", width)
 
 
 def unigram(path):
@@ -138,16 +150,18 @@ def unigram(path):
 
 
 def main():
-    """Writes both models and the links."""
+    """Writes the models and the links."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", type=Path, default=Path.home() / ".loci/models", help="the models folder of this machine")
     chosen = parser.parse_args()
-    bert(chosen.folder / "multilingual/model.onnx", 250_037, 384, 1536, 12, 12)
+    bert(250_037, 384, 1536, 12, 12).save(chosen.folder / "multilingual/model.onnx", "last_hidden_state", "tokens", 384)
     unigram(chosen.folder / "multilingual/tokenizer.json")
     nomic(chosen.folder / "large/model.onnx", 30_528, 768, 3072, 12, 12)
     bert_tokenizer = chosen.models / "all-MiniLM-L6-v2/tokenizer.json"
     (chosen.folder / "large/tokenizer.json").write_bytes(bert_tokenizer.read_bytes())
+    cross_encoder(chosen.folder / "cross-encoder/model.onnx")
+    (chosen.folder / "cross-encoder/tokenizer.json").write_bytes(bert_tokenizer.read_bytes())
     for entry in chosen.models.iterdir():
         link = chosen.folder / entry.name
         if entry.is_dir() and not link.exists():

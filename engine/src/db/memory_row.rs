@@ -13,6 +13,7 @@ use crate::model::entry::Entry;
 use crate::model::error_key;
 use crate::model::importance::Importance;
 use crate::model::memory::Memory;
+use crate::model::method;
 use crate::model::names;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
@@ -165,7 +166,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         event_day: metadata.get("event_date").and_then(Value::as_str).and_then(features::day),
         summary: row.get(14)?,
         extractive: is_true(&metadata, "summary")
-            && metadata.get("method").and_then(Value::as_str) == Some("extractive")
+            && method::is_extractive(&metadata)
             && metadata.get("cluster").is_some_and(|cluster| !cluster.is_null()),
         branch: row.get(15)?,
         error: error_key::of_metadata(&metadata),

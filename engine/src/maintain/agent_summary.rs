@@ -23,6 +23,7 @@ use crate::model::actor::Actor;
 use crate::model::content;
 use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
+use crate::model::method;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -210,7 +211,7 @@ fn extractive_clusters(conn: &Connection, group: &str) -> Result<Vec<OpenCluster
     for summary in clusters::summaries(conn, group)? {
         let field =
             |name: &str| summary.metadata.get(name).and_then(Value::as_str).map(str::to_owned);
-        if field("method").as_deref() != Some("extractive") {
+        if !method::is_extractive(&summary.metadata) {
             continue;
         }
         let mut members: Vec<Member> = Vec::new();

@@ -24,6 +24,7 @@ use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Quote, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
 use crate::model::encoding::TextEncodings;
+use crate::model::method;
 use crate::model::time::Timestamp;
 use crate::text::dates::event_day;
 use crate::transaction::change::{CallContext, Change};
@@ -126,8 +127,12 @@ impl Writer {
             {
                 return Ok(report);
             }
-            let summary =
-                Summary { text: &written.text, encodings, method: "extractive", quoted: &quoted };
+            let summary = Summary {
+                text: &written.text,
+                encodings,
+                method: method::EXTRACTIVE,
+                quoted: &quoted,
+            };
             let (id, journal) = replace(change, cluster, summary)?;
             Ok(StepReport { made: Some(id), journal, ..report })
         })

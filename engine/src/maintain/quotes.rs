@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::maintain::summary::{Quote, parse_quotes};
 use crate::model::memory::Memory;
+use crate::model::method;
 use crate::model::status::Status;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -23,7 +24,7 @@ pub(crate) fn is_extractive(memory: &Memory) -> bool {
 
 /// Returns whether the metadata says that the memory was made from other memories.
 pub(crate) fn may_quote(metadata: &Map<String, Value>) -> bool {
-    metadata.get("method").and_then(Value::as_str) == Some("extractive")
+    method::is_extractive(metadata)
 }
 
 /// Returns whether the text has one line per quote and the closing line, so that no line was added

@@ -15,6 +15,7 @@ pub(crate) mod excerpt;
 pub mod files;
 pub mod importance;
 pub(crate) mod memory;
+pub(crate) mod method;
 pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod provenance;

@@ -110,7 +110,7 @@ fn the_summary_names_its_sources_and_they_rank_below_it() {
     let summary = memory(&test_store, &made);
     assert_eq!(
         (field(&summary, "summary"), field(&summary, "method")),
-        (json!(true), json!("extractive"))
+        (json!(true), json!("extractive/1"))
     );
     assert_eq!(
         (field(&summary, "week"), field(&summary, "event_date")),

@@ -201,7 +201,7 @@ fn the_sources_of_a_summary_survive_an_edit_of_its_metadata() {
     let summary = memory(&test_store, &month);
     assert_eq!(
         (field(&summary, "topic"), field(&summary, "method")),
-        (json!("gateways"), json!("extractive"))
+        (json!("gateways"), json!("extractive/1"))
     );
     assert_eq!(hard_delete(&mut test_store, &id).note, None);
     assert!(!test_store.dump().contains(&text));

@@ -2,6 +2,7 @@
 # Runs the MCP conformance suite against the daemon's HTTP server, in both supported protocol revisions.
 #
 #   tests/clients/conformance.sh [SCENARIO]      runs all active scenarios, or one scenario with full output
+#   tests/clients/conformance.sh --prepare       installs the suite, and runs nothing
 #
 # conformance-baseline.yml lists the scenarios that do not apply to loci, with reasons; a second file those of one revision. Any other
 # failure, and any listed scenario that passes, fails this script. The server is an example program of the daemon that is not part of a
@@ -31,6 +32,7 @@ if [ ! -e "$folder/installed" ]; then
     npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error "$package@$suite"
     touch "$folder/installed"
 fi
+[ "${1:-}" != --prepare ] || exit 0
 
 # Built for the whole workspace, so that the artifacts of `cargo test` are reused.
 cargo build --release --locked --manifest-path "$root/Cargo.toml" --workspace --example conformance

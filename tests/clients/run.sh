@@ -2,6 +2,7 @@
 # Tests the release binaries with real MCP clients: installs the clients under target/clients (once), then runs each case.
 #
 #   tests/clients/run.sh [LOCI]      LOCI: the binary under test, by default target/release/loci; locid must be in its folder
+#   tests/clients/run.sh --prepare   installs the clients, and runs no case
 #
 # Needs python3 (3.10 or newer) with pip and venv, and the model (`loci model download`). Installs npm with pip if it is missing.
 # The last line is `N passed, N failed`; the exit code is 0 if none failed.
@@ -10,6 +11,8 @@ shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
+prepares=
+[ "${1:-}" != --prepare ] || { prepares=1; shift; }
 loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
 node_root=$clients
@@ -76,7 +79,7 @@ run_case() {
     fi
 }
 
-[ -x "$loci" ] || { printf 'Error: %s is not an executable file\nHint: cargo build --release\n' "$loci" >&2; exit 1; }
+[ -n "$prepares" ] || [ -x "$loci" ] || { printf 'Error: %s is not an executable file\nHint: cargo build --release\n' "$loci" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$clients"
 install_sdk mcp-1.30.0
@@ -88,6 +91,7 @@ codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '
 gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini
 # Its own program of a platform: the link to it is made by a script, and no scripts of packages run here.
 opencode=$(find "$(install_package opencode-ai "$opencode_version")" -path '*/opencode-*/bin/opencode' -type f ! -path '*musl*' | LC_ALL=C sort | head -n 1)
+[ -z "$prepares" ] || exit 0
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto

@@ -2,6 +2,7 @@
 """Tests the packages: installs each from a local file into a temporary home and uses it there.
 
     tests/packages/run.py [KIND...]      KINDS: archive script wheel uv pipx npm npx deb bundle workflow; all without a KIND
+    tests/packages/run.py --prepare      installs maturin, uv and pipx, and tests nothing
 
 Needs the built programs (cargo build --release) and pip, with which it installs maturin, uv and pipx under target/packages, once. Builds the
 packages with packaging/build.sh. Every package must run `loci --version`, store and recall a memory over `loci mcp` without a model, know in
@@ -272,20 +273,27 @@ KINDS = {kind.__name__: kind for kind in (archive, script, wheel, uv, pipx, npm,
 TOOL = {"npm": "npm", "npx": "npm", "deb": "dpkg-deb"}
 
 
-def prepare():
-    """Installs the tools, once, and builds the packages."""
+def install_tools():
+    """Installs the tools, once."""
     pins = TOOLS / "installed.txt"
     if not pins.exists() or pins.read_text() != "\n".join(PINS):
         shutil.rmtree(TOOLS, ignore_errors=True)
         run(sys.executable, "-m", "venv", TOOLS)
         run(TOOLS / "bin/python", "-m", "pip", "install", "--quiet", *PINS)
         pins.write_text("\n".join(PINS))
+
+
+def prepare():
+    """Installs the tools and builds the packages."""
+    install_tools()
     sys.path.extend(str(path) for path in TOOLS.glob("lib/python*/site-packages"))
     shutil.rmtree(DIST, ignore_errors=True)
     run(ROOT / "packaging/build.sh", DIST, env=os.environ | {"PATH": f"{TOOLS}/bin:{os.environ['PATH']}"}, cwd=ROOT)
 
 
 def main():
+    if sys.argv[1:] == ["--prepare"]:
+        return install_tools()
     kinds = sys.argv[1:] or list(KINDS)
     if unknown := set(kinds) - set(KINDS):
         sys.exit(f"unknown: {unknown}\n{__doc__}")

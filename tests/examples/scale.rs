@@ -3,11 +3,13 @@
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
 //!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
 //!     cargo run --release -p loci-tests --example scale -- associations 10000
+//!     cargo run --release -p loci-tests --example scale -- published 1000 10000
 //!
 //! Notes are generated: clustered vectors, words by Zipf's law, consecutive notes of one topic.
 //! Both searches run in alternating rounds in one thread, and its CPU time is measured. Results are
 //! also compared with those at `Effort::ExactVectors` and at `Effort::Exhaustive`. `load` measures
-//! the index warm-up of such a store instead (`loading`), `associations` what they add to a recall. Not here: the model, the daemon, the
+//! the index warm-up of such a store instead (`loading`), `associations` what they add to a recall, `published` what another program
+//! publishes of itself. Not here: the model, the daemon, the
 //! relay (`bench/` measures those).
 
 #[path = "scale/associations.rs"]
@@ -16,6 +18,8 @@ mod associations;
 mod loading;
 #[path = "scale/made_up.rs"]
 mod made_up;
+#[path = "scale/published.rs"]
+mod published;
 #[path = "scale/tables.rs"]
 mod tables;
 
@@ -57,12 +61,16 @@ fn main() -> Result<(), Anything> {
     let mut arguments = std::env::args().skip(1).peekable();
     let measures_load = arguments.next_if_eq("load").is_some();
     let measures_associations = arguments.next_if_eq("associations").is_some();
+    let measures_published = arguments.next_if_eq("published").is_some();
     let sizes: Vec<usize> = arguments.map(|size| size.parse()).collect::<Result<_, _>>()?;
     if measures_load {
         return loading::run(&sizes);
     }
     if measures_associations {
         return associations::run(&sizes);
+    }
+    if measures_published {
+        return published::run(&sizes);
     }
     println!(
         "| notes | eligible % | ours p50 ms | ours p99 ms | vec0 + FTS5 p50 ms | times faster | recall@10, exact cosines | recall@10, all words too | index MiB |"
@@ -176,8 +184,18 @@ fn recalled(
     asking: &Asking,
     associations: bool,
 ) -> Result<Recalled, Anything> {
+    recalled_of(reader, project, asking, RESULTS, associations)
+}
+
+fn recalled_of(
+    reader: &Reader,
+    project: &str,
+    asking: &Asking,
+    results: usize,
+    associations: bool,
+) -> Result<Recalled, Anything> {
     let request: RecallRequest = serde_json::from_value(serde_json::json!({
-        "query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000,
+        "query": asking.text, "max_results": results, "token_budget": 1_000_000,
         "associations": associations,
     }))?;
     let degraded = Degraded::default();

@@ -4,6 +4,7 @@ use crate::config::options;
 use crate::config::options::{Command, Model, Options};
 use crate::embedding;
 use crate::process::backup_commands;
+use crate::process::doctor_command;
 use crate::process::read_command;
 use crate::process::serve;
 use crate::process::time_zone;
@@ -31,6 +32,7 @@ pub fn main() -> ExitCode {
             Err(error) => fail(&error.failure, error.exit),
         },
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
+        Some(Command::Doctor { deep }) => doctor_command::run(&paths, *deep).into(),
         Some(Command::Lines { path }) => read_command::lines(path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
         Some(Command::Sessions { since, path }) => read_command::sessions(path, *since).into(),

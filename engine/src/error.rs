@@ -151,14 +151,17 @@ impl Error {
     /// read at the moment: a lock, a full disk, missing memory or a failing disk is no damage.
     #[must_use]
     pub fn is_damage(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match self {
             Self::Damaged { .. } => true,
-            Self::Database(fault) => {
-                matches!(fault.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
-            }
+            Self::Database(fault) => Self::is_damage_of(fault),
             _ => false,
         }
+    }
+
+    /// Returns whether an error of SQLite says that the content of the file is wrong.
+    pub(crate) fn is_damage_of(fault: &rusqlite::Error) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        matches!(fault.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
     }
 
     /// Returns whether a row could not be inserted because there is one with the same key.

@@ -458,6 +458,7 @@ fn store_administration_commands_print_these_screens() {
     insta::assert_snapshot!("doctor", normalize_numbers(&scene.screen(&["doctor"])));
     scan_screens(&scene);
     backup_screens(&scene);
+    crate::doctor_offline::screens(&scene);
     insta::assert_snapshot!("reset", normalize_numbers(&scene.screen(&["reset", "--yes"])));
 }
 

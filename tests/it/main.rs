@@ -32,6 +32,7 @@ mod damaged_database;
 mod degraded;
 mod disk_faults;
 mod doctor;
+mod doctor_offline;
 mod documents;
 mod embedding_api;
 mod eval;

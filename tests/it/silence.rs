@@ -21,7 +21,7 @@ const SERVES: [&str; 1] = ["view"];
 
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
-const COMMANDS: [&str; 90] = [
+const COMMANDS: [&str; 91] = [
     "search heron",
     "list",
     "topics",
@@ -109,7 +109,8 @@ const COMMANDS: [&str; 90] = [
     "reset --yes",
     "backup restore --yes",
     "ctl restart",
-    "ctl stop",
+    "ctl stop --hold",
+    "doctor --offline",
     "ctl start",
     "ctl drain",
 ];

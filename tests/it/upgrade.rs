@@ -53,7 +53,7 @@ const ROWS: [&str; 3] = [
 ];
 
 /// Writes the database of a schema.
-fn write_schema(schema: i64, path: &Path) {
+pub fn write_schema(schema: i64, path: &Path) {
     match schema {
         5 => return unpack(SCHEMA_5, path),
         6 => return unpack(SCHEMA_6, path),

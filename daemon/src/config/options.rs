@@ -72,6 +72,12 @@ pub enum Command {
     /// List, verify and restore backups.
     #[command(subcommand)]
     Backup(BackupCommand),
+    /// Check the configuration and the store without a daemon, and print the findings as JSON for `loci doctor --offline`; no daemon may run.
+    Doctor {
+        /// Also read every row.
+        #[arg(long)]
+        deep: bool,
+    },
     /// Print the memories of another program, as JSON for `loci import --from`.
     Read(ReadFiles),
     /// Print the records of a backup as the lines of an export, for `loci import`.

@@ -1,21 +1,19 @@
 //! `doctor`: checks the configuration, the model, the open sockets, the database and the index.
 
-use crate::config::Config;
 use crate::embedding::ModelState;
 use crate::interface::agents::session::Session;
 use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
-use crate::service::{Caller, Service, full_check, index_warmup};
+use crate::service::{Caller, Service, findings, full_check, index_warmup};
 use loci_engine::Reader;
-use loci_proto::admin::{HookClientStatus, StorageWarning, WarningKind};
+use loci_proto::admin::HookClientStatus;
 use loci_proto::error::{Code, Failure};
 use loci_proto::http::HttpStatus;
 use loci_proto::requests::bridge::BridgeClientStatus;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
 use std::net::SocketAddr;
-use std::path::Path;
 
 pub(super) async fn handle(
     service: &Service,
@@ -26,7 +24,7 @@ pub(super) async fn handle(
         return dismiss(service).await;
     }
     let mut findings =
-        vec![check_config(&service.config.paths().config), check_model(service).await];
+        vec![findings::config(&service.config.paths().config), check_model(service).await];
     findings.extend(service.reranker.as_ref().map(check_reranker));
     findings.push(describe_project(service, caller.clone()).await?);
     findings.extend(describe_folder(service, caller.session).await?);
@@ -40,10 +38,11 @@ pub(super) async fn handle(
     }
     findings.extend(check_vectors(service, &pools).await?);
     let check = full_check::run(service, &pools).await?;
-    findings.extend(check_storage(service));
+    service.check_disk();
+    findings.extend(findings::storage(&service.health));
     findings.extend(check.findings);
     findings.push(service.read(Reader::examine_index).await?);
-    findings.push(check_backups(service).await);
+    findings.push(findings::backups(&service.backup_status().await));
     findings.extend(describe_hooks(service).await?);
     findings.extend(describe_bridge(service).await?);
     if request.deep {
@@ -143,31 +142,6 @@ async fn describe_bridge(service: &Service) -> Result<Vec<Finding>, Failure> {
     Ok(status.clients.into_iter().map(describe).chain(problems.map(warn)).collect())
 }
 
-/// Says when backups were last made, verified and tested.
-async fn check_backups(service: &Service) -> Finding {
-    let status = service.backup_status().await;
-    let age = |time: Option<String>| {
-        time.map_or_else(|| "never".to_owned(), |time| time.chars().take(16).collect())
-    };
-    let text = format!(
-        "{} backups, {} KiB; last made {}, verified {}, tested {}",
-        status.count,
-        status.bytes.div_ceil(1 << 10),
-        age(status.last),
-        age(status.last_verified),
-        age(status.last_drill)
-    );
-    match status.faults.first() {
-        Some(fault) => {
-            Finding::warn("backup", format!("{fault}; {text}"), "Run loci backup create")
-        }
-        None if status.count == 0 => {
-            Finding::ok("backup", "there is none yet; the first is made a minute after a store")
-        }
-        None => Finding::ok("backup", text),
-    }
-}
-
 /// Reads every row and every backup, while calls go on.
 async fn read_everything(service: &Service) -> Result<Vec<Finding>, Failure> {
     let reader = service.read(Reader::try_clone).await?;
@@ -232,42 +206,6 @@ fn http_address(url: &str) -> Option<SocketAddr> {
     url.strip_prefix("http://")?.strip_suffix("/mcp")?.parse().ok()
 }
 
-/// Returns the warnings about storage as findings.
-fn check_storage(service: &Service) -> Vec<Finding> {
-    service.check_disk();
-    let mut warnings = service.health.warnings();
-    // The findings about the database say it in detail.
-    warnings
-        .retain(|warning| !matches!(warning.kind, WarningKind::Damaged | WarningKind::DamagedRows));
-    if warnings.is_empty() {
-        return vec![Finding::ok("storage", "the data folder is private and can be written")];
-    }
-    let finding = |warning: StorageWarning| {
-        let found = format!("{} (since {})", warning.message, warning.since);
-        if warning.kind.is_failure() {
-            Finding::fail("storage", found, warning.next_step)
-        } else {
-            Finding::warn("storage", found, warning.next_step)
-        }
-    };
-    warnings.into_iter().map(finding).collect()
-}
-
-fn check_config(path: &Path) -> Finding {
-    match Config::read(path) {
-        Ok(_) if !path.exists() => Finding::ok(
-            "config",
-            format!("{} does not exist; every key has its default", path.display()),
-        ),
-        Ok(_) => Finding::ok("config", format!("{} is valid", path.display())),
-        Err(failure) => Finding::fail(
-            "config",
-            failure.to_string(),
-            "Correct the file; the daemon will not start with it",
-        ),
-    }
-}
-
 /// Checks the configured model.
 async fn check_model(service: &Service) -> Finding {
     let configured = service.models.configured();
@@ -324,11 +262,11 @@ async fn check_vectors(service: &Service, pools: &StorePools) -> Result<Option<F
     if is_configured || active.model.is_empty() || is_waiting {
         return Ok(None);
     }
-    let found = format!("the vectors are of {}, not of the configured model", active.model);
+    let other = findings::other_model(&active.model);
     Ok(Some(if is_usable {
-        Finding::warn("vectors", found, "Run loci re-embed to use the configured model")
+        other
     } else {
-        let found = format!("{found}, and it cannot be loaded; search uses keywords only");
+        let found = format!("{}, and it cannot be loaded; search uses keywords only", other.found);
         Finding::fail("vectors", found, "Run loci re-embed, or put the files of that model back")
     }))
 }

@@ -3,6 +3,7 @@
 pub mod activation;
 pub mod backup_commands;
 pub mod clock;
+pub mod doctor_command;
 pub mod read_command;
 pub mod serve;
 pub mod sockets;

@@ -123,10 +123,35 @@ pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
             }
         }
     }
-    Err(StartupError::new(
-        Exit::AlreadyRunning,
-        Failure::new(Code::Busy, format!("another daemon holds {}", path.display())),
-    ))
+    Err(held(path))
+}
+
+/// Takes an existing lock without writing the process id into its file, for a process that only reads. `None` if there is no lock file:
+/// then no daemon runs, and one that starts meanwhile is refused by the lock of the database file itself.
+///
+/// # Errors
+/// As [`lock`].
+pub fn lock_unwritten(path: &Path) -> Result<Option<Lock>, StartupError> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let failed = |errno| StartupError::new(Exit::Storage, lock_failure(path, errno));
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(Errno::from_raw(error.raw_os_error().unwrap_or(0)))),
+    };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(failed(Errno::EINVAL));
+    }
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(file) => Ok(Some(Lock { _file: Some(file) })),
+        Err((_, Errno::EWOULDBLOCK)) => Err(held(path)),
+        Err((_, errno)) => Err(failed(errno)),
+    }
+}
+
+fn held(path: &Path) -> StartupError {
+    let message = format!("another daemon holds {}", path.display());
+    StartupError::new(Exit::AlreadyRunning, Failure::new(Code::Busy, message))
 }
 
 fn lock_failure(path: &Path, errno: Errno) -> Failure {

@@ -94,37 +94,12 @@ impl Opening {
                     Error::InUse { .. } => Exit::AlreadyRunning,
                     _ => Exit::Storage,
                 };
-                let failure = self.refusal(error);
+                let failure = refusal(error, &self.service.backup_folder());
                 tracing::error!(%failure, "the store cannot be opened");
                 self.store.send_replace(StoreState::Failed(failure.clone()));
                 Err(StartupError::new(exit, failure))
             }
         }
-    }
-
-    /// Returns the failure of a start, with the commands that help.
-    fn refusal(&self, error: Error) -> Failure {
-        let is_recoverable = error.is_damage();
-        let hint = match &error {
-            Error::NewerDatabase { known, .. } => {
-                match newest_of_schema(&self.service.backup_folder(), *known) {
-                    Some(id) => format!("Update loci, or run loci backup restore {id}, which was made before the migration"),
-                    None => "Update loci".to_owned(),
-                }
-            }
-            Error::Lost { .. } => {
-                "Put the file back; or run loci backup restore, or loci doctor --recover".to_owned()
-            }
-            Error::NotOurs { .. } => {
-                "Put the database back; or run loci backup restore, or loci doctor --recover: both keep this file aside".to_owned()
-            }
-            Error::ForeignSchema { .. } => {
-                "Remove it with another program for SQLite; or run loci backup restore, or loci doctor --recover, which keeps the memories: both keep this file aside".to_owned()
-            }
-            _ if is_recoverable => "Run loci doctor --recover, which keeps what can be read, or loci backup restore".to_owned(),
-            _ => return error.into(),
-        };
-        Failure::from(error).hint(hint)
     }
 
     fn open_blocking(&self) -> Result<(StorePools, Threads), Error> {
@@ -284,6 +259,32 @@ impl Opening {
         }
         threads
     }
+}
+
+/// Returns the failure of a start, with the commands that help.
+#[must_use]
+pub fn refusal(error: Error, backups: &Path) -> Failure {
+    let is_recoverable = error.is_damage();
+    let hint = match &error {
+        Error::NewerDatabase { known, .. } => {
+            match newest_of_schema(backups, *known) {
+                Some(id) => format!("Update loci, or run loci backup restore {id}, which was made before the migration"),
+                None => "Update loci".to_owned(),
+            }
+        }
+        Error::Lost { .. } => {
+            "Put the file back; or run loci backup restore, or loci doctor --recover".to_owned()
+        }
+        Error::NotOurs { .. } => {
+            "Put the database back; or run loci backup restore, or loci doctor --recover: both keep this file aside".to_owned()
+        }
+        Error::ForeignSchema { .. } => {
+            "Remove it with another program for SQLite; or run loci backup restore, or loci doctor --recover, which keeps the memories: both keep this file aside".to_owned()
+        }
+        _ if is_recoverable => "Run loci doctor --recover, which keeps what can be read, or loci backup restore".to_owned(),
+        _ => return error.into(),
+    };
+    Failure::from(error).hint(hint)
 }
 
 /// Returns the newest backup whose schema this build knows.

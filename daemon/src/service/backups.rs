@@ -49,6 +49,23 @@ pub fn entry(backup: &Backup) -> BackupEntry {
     }
 }
 
+/// Says when these backups were made and tested, and what is wrong with them.
+#[must_use]
+pub fn status(listed: &[Backup]) -> BackupStatus {
+    let entries: Vec<BackupEntry> = listed.iter().map(entry).collect();
+    let fault = |entry: &BackupEntry| {
+        entry.fault.as_ref().map(|fault| format!("The backup {} is faulty: {fault}", entry.id))
+    };
+    BackupStatus {
+        count: entries.len(),
+        bytes: entries.iter().map(|entry| entry.bytes).sum(),
+        last: entries.iter().map(|entry| entry.created_at.clone()).max(),
+        last_verified: entries.iter().filter_map(|entry| entry.verified_at.clone()).max(),
+        last_drill: entries.iter().filter_map(|entry| entry.drilled_at.clone()).max(),
+        faults: entries.iter().filter_map(fault).collect(),
+    }
+}
+
 /// Runs work on a thread of its own.
 async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> loci_engine::error::Result<T> + Send + 'static,
@@ -131,18 +148,7 @@ impl Service {
     pub async fn backup_status(&self) -> BackupStatus {
         let folder = self.backup_folder();
         let listed = on_thread(move || Ok(manifest::list(&folder))).await.unwrap_or_default();
-        let entries: Vec<BackupEntry> = listed.iter().map(entry).collect();
-        let fault = |entry: &BackupEntry| {
-            entry.fault.as_ref().map(|fault| format!("The backup {} is faulty: {fault}", entry.id))
-        };
-        BackupStatus {
-            count: entries.len(),
-            bytes: entries.iter().map(|entry| entry.bytes).sum(),
-            last: entries.iter().map(|entry| entry.created_at.clone()).max(),
-            last_verified: entries.iter().filter_map(|entry| entry.verified_at.clone()).max(),
-            last_drill: entries.iter().filter_map(|entry| entry.drilled_at.clone()).max(),
-            faults: entries.iter().filter_map(fault).collect(),
-        }
+        status(&listed)
     }
 
     /// Returns all backups, oldest first.

@@ -43,6 +43,13 @@ pub fn probe(database: &Path) -> Option<StorageFault> {
     written.err().map(|error| fault_of(&error))
 }
 
+/// Returns whether this user may not write to the folder of the database. Unlike [`probe`], writes nothing.
+#[must_use]
+pub fn is_read_only(database: &Path) -> bool {
+    let access = nix::unistd::access(folder(database), nix::unistd::AccessFlags::W_OK);
+    matches!(access, Err(Errno::EROFS | Errno::EACCES))
+}
+
 fn fault_of(error: &io::Error) -> StorageFault {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StorageFault::Full,

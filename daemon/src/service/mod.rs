@@ -10,6 +10,7 @@ pub mod bridge;
 pub mod disk;
 pub mod encoding;
 pub mod file_modes;
+pub mod findings;
 pub mod full_check;
 pub mod hooks;
 pub mod housekeeping;

@@ -7,6 +7,7 @@ use crate::service::Service;
 use crate::service::disk;
 use crate::service::file_modes;
 use crate::service::pools::Pool;
+use crate::service::storage_health::StorageHealth;
 use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::reembed::FillProgress;
@@ -16,6 +17,8 @@ use loci_proto::admin::{
     StorageWarning, SwitchStatus, WarningKind,
 };
 use loci_proto::error::Failure;
+use loci_proto::paths::Paths;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::timeout_at;
 
@@ -33,32 +36,42 @@ const NOT_LOW_FROM: u64 = 64 << 20;
 /// Warning while a reader keeps the write-ahead log from being emptied after a hard delete.
 const ERASE_PENDING: &str = "Pending: the text of hard-deleted memories is still in the write-ahead log, which is emptied as soon as the export or other reader that uses it ends";
 
+/// Sets and clears the warnings about free space and open modes.
+pub fn check_disk(
+    health: &StorageHealth,
+    paths: &Paths,
+    database: &Path,
+    is_writable: bool,
+    now: Timestamp,
+) {
+    if let Some(free) = disk::free_bytes(database) {
+        if free < FULL_BELOW {
+            health.set_full(now);
+        } else if free >= NOT_FULL_FROM && is_writable {
+            health.clear(WarningKind::DiskFull);
+        }
+        if free < LOW_BELOW {
+            let text = "Less than 32 MiB are free on the disk of the database";
+            health.set(WarningKind::LowSpace, text, "Free some space", now);
+        } else if free >= NOT_LOW_FROM {
+            health.clear(WarningKind::LowSpace);
+        }
+    }
+    let open = file_modes::open_to_others(&paths.home, &paths.runtime, database);
+    match open.first() {
+        Some(first) => {
+            let text = format!("Other users can open {}", first.path.display());
+            health.set(WarningKind::OpenToOthers, &text, &first.remedy, now);
+        }
+        None => health.clear(WarningKind::OpenToOthers),
+    }
+}
+
 impl Service {
     /// Sets and clears the warnings about free space and open modes. Takes microseconds.
     pub fn check_disk(&self) {
-        let (now, health) = (self.now(), &self.health);
-        if let Some(free) = disk::free_bytes(self.database()) {
-            if free < FULL_BELOW {
-                health.set_full(now);
-            } else if free >= NOT_FULL_FROM && self.is_writable() {
-                health.clear(WarningKind::DiskFull);
-            }
-            if free < LOW_BELOW {
-                let text = "Less than 32 MiB are free on the disk of the database";
-                health.set(WarningKind::LowSpace, text, "Free some space", now);
-            } else if free >= NOT_LOW_FROM {
-                health.clear(WarningKind::LowSpace);
-            }
-        }
-        let paths = self.config.paths();
-        let open = file_modes::open_to_others(&paths.home, &paths.runtime, self.database());
-        match open.first() {
-            Some(first) => {
-                let text = format!("Other users can open {}", first.path.display());
-                health.set(WarningKind::OpenToOthers, &text, &first.remedy, now);
-            }
-            None => health.clear(WarningKind::OpenToOthers),
-        }
+        let (paths, now) = (self.config.paths(), self.now());
+        check_disk(&self.health, paths, self.database(), self.is_writable(), now);
     }
 
     /// Returns the daemon's state. Never waits for the store or the model.

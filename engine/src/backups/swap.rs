@@ -109,6 +109,11 @@ fn write_marker(database: &Path, prepared: &Path) -> Result<()> {
     sync_folder(folder_of(database))
 }
 
+/// Returns whether a replacement was interrupted, which the next start completes.
+pub(crate) fn is_interrupted(database: &Path) -> bool {
+    with_suffix(database, MARKER).exists()
+}
+
 /// Completes a replacement that was interrupted, and removes databases that were prepared and not
 /// used. Does nothing if there is neither. The caller holds the lock of the database.
 ///

@@ -7,6 +7,7 @@
 //! (`handles::open`).
 
 pub(crate) mod database_file;
+pub(crate) mod difference;
 pub(crate) mod identity;
 pub(crate) mod page_sums;
 pub(crate) mod quarantine;

@@ -16,6 +16,7 @@
 //! | no identity, and neither file nor log has a memory: the first start was interrupted | both are used |
 
 use crate::database_files::database_file::DatabaseFile;
+use crate::database_files::difference::{count, difference, missing, name};
 use crate::database_files::identity::{self, FileStamp, Identity, StoredIdentity};
 use crate::database_files::page_sums::PageSums;
 use crate::database_files::quarantine::Quarantine;
@@ -226,7 +227,8 @@ impl Case<'_> {
         }
         if frames.committed < known.frames {
             let found = probe::with_log(self.path)?;
-            let finding = self.missing(known, &found, "its write-ahead log was cut or damaged");
+            let finding =
+                missing(self.path, known, &found, "its write-ahead log was cut or damaged");
             let findings = vec![finding];
             return Ok(Judgement {
                 uses_log: true,
@@ -300,7 +302,7 @@ impl Case<'_> {
             return self.without_log("belongs to another database or to another state of this one");
         }
         let replayed = replayed?;
-        let findings = self.known.and_then(|known| self.difference(known, &replayed));
+        let findings = self.known.and_then(|known| difference(self.path, known, &replayed));
         Ok(Judgement {
             uses_log: true,
             findings: findings.into_iter().collect(),
@@ -315,7 +317,7 @@ impl Case<'_> {
         let (Some(known), Ok(file)) = (self.known, probe::without_log(self.path)) else {
             return Ok(Judgement { uses_log: true, ..Judgement::default() });
         };
-        let finding = self.difference(known, &file);
+        let finding = difference(self.path, known, &file);
         let has_exact_sums = !known.is_open || known.is_of_this_boot();
         let is_unchanged = known.file.is_some() && known.file == FileStamp::of(self.path);
         let is_same_state = file.uuid == known.uuid
@@ -371,40 +373,9 @@ impl Case<'_> {
             name(self.path)
         )];
         if let Some(known) = self.known {
-            findings.extend(self.difference(known, &file));
+            findings.extend(difference(self.path, known, &file));
         }
         Ok(Judgement { findings, ..Judgement::default() })
-    }
-
-    /// Says how the state that is served differs from the one that was known, if it does.
-    fn difference(&self, known: &Identity, served: &FileState) -> Option<String> {
-        let name = name(self.path);
-        if served.uuid != known.uuid {
-            return Some(format!(
-                "Another database was put in the place of {name}: it has {}, the one before had {}",
-                count(served.memories, "memory"),
-                count(known.memories, "memory"),
-            ));
-        }
-        (served.last_change < known.last_change).then(|| {
-            self.missing(
-                known,
-                served,
-                "an older copy was put back, or the write-ahead log was removed",
-            )
-        })
-    }
-
-    fn missing(&self, known: &Identity, served: &FileState, reason: &str) -> String {
-        let missing = known.last_change - served.last_change;
-        format!(
-            "Missing from {}: {} ({reason}); it has {}, up to change {} of {}",
-            name(self.path),
-            count(usize::try_from(missing).unwrap_or(0), "acknowledged change"),
-            count(served.memories, "memory"),
-            served.last_change,
-            known.last_change,
-        )
     }
 
     /// Compares the pages with their checksums, except those in `skipped`.
@@ -478,16 +449,4 @@ fn continues(file: &FileState, replayed: &FileState, frames: &WalFrames) -> bool
         && next(file.checkpoints, replayed.checkpoints)
         && replayed.last_change >= file.last_change
         && salt_follows
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn count(number: usize, of: &str) -> String {
-    match (number, of) {
-        (1, of) => format!("1 {of}"),
-        (number, "memory") => format!("{number} memories"),
-        (number, of) => format!("{number} {of}s"),
-    }
 }

@@ -87,6 +87,7 @@ pub(crate) fn reader_without_files(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(format!("file:{}?{option}", uri_path(path)), flags)?;
+    set_checkpoint_on_close(&conn, false)?;
     if has_log {
         conn.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
     }

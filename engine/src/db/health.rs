@@ -55,6 +55,16 @@ pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Returns the nonce of the index snapshot that a clean stop has left, if any.
+pub(crate) fn snapshot_nonce(conn: &Connection) -> Result<Option<String>> {
+    meta(conn, "index")
+}
+
+/// Returns whether the store was not closed.
+pub(crate) fn is_open(conn: &Connection) -> Result<bool> {
+    Ok(meta(conn, "open")?.is_some())
+}
+
 /// Marks the store as open. Checks it first if the last daemon did not close it, if a fault was found
 /// while it ran, or if the file is not known to be as it was left.
 ///
@@ -65,7 +75,7 @@ pub(crate) fn begin(
     path: &Path,
     condition: FileCondition,
 ) -> Result<OpenedState> {
-    let unclean = meta(conn, "open")?.is_some();
+    let unclean = is_open(conn)?;
     let known_fault = damage(conn)?;
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // The log of a store that was not closed may contain hard-deleted content.
@@ -89,7 +99,7 @@ pub(crate) fn begin(
         }
     }
     let tx = conn.unchecked_transaction()?;
-    let word = meta(&tx, "index")?;
+    let word = snapshot_nonce(&tx)?;
     tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
     set_meta(&tx, "open", "1")?;
     add_one(&tx, "generation")?;

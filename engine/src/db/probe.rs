@@ -122,7 +122,11 @@ fn replayed(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-fn state(conn: &Connection) -> Result<FileState> {
+/// Reads the state through an open connection.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn state(conn: &Connection) -> Result<FileState> {
     let number = |key| health::number(conn, key);
     let uuid = health::meta(conn, "database_uuid")?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let memories: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;

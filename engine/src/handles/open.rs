@@ -230,7 +230,7 @@ fn resolved(path: &Path) -> PathBuf {
 }
 
 /// Returns the pages that the log has now.
-fn log_pages(path: &Path) -> Result<HashSet<u32>> {
+pub(crate) fn log_pages(path: &Path) -> Result<HashSet<u32>> {
     match wal_file::read(path) {
         Ok(WalFile::Valid(frames)) => Ok(frames.pages),
         Ok(WalFile::Empty | WalFile::Garbage) => Ok(HashSet::new()),

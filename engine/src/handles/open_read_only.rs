@@ -1,5 +1,5 @@
 //! Opens a store without a writer: on a full disk or a read-only file system its memories are still
-//! served. Nothing is created, changed or migrated.
+//! served, and `doctor --offline` reads it. Nothing is created, changed or migrated.
 //!
 //! Not here: when this is tried, and when the store is opened for writing again (the daemon).
 
@@ -15,6 +15,9 @@ use crate::handles::open::from_database;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::handles::shared::Shared;
+use crate::index::Index;
+use crate::index::snapshot::error::SnapshotError;
+use crate::index::snapshot::{self, FileIdentity, SnapshotState};
 use crate::index::warmup::{Origin, WarmupProgress};
 use crate::model::time::Timestamp;
 use crate::operations::groups::GroupRedirects;
@@ -22,6 +25,7 @@ use crate::operations::isolation::IsolatedGroups;
 use crate::operations::reembed::ActiveSets;
 use crate::operations::switches::Switches;
 use parking_lot::{Mutex, RwLock};
+use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,6 +44,46 @@ pub struct ReadOnlyStore {
 /// `Damaged`, `NotOurs`, `NewerDatabase`, `Database`; `Refused` if the database must be migrated
 /// first.
 pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> {
+    let (shared, conn) = open_unloaded(path, settings)?;
+    let index = from_database(&conn, &shared)?;
+    put_in_place(&shared, &conn, index, Origin::Database)?;
+    Ok(ReadOnlyStore { last_seen: health::last_seen(&conn)?, shared })
+}
+
+/// Loads the index of an unloaded store from the snapshot, as the next start would, and keeps the
+/// snapshot. Returns false, and leaves the index empty, if the next start would not use it.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn load_snapshot(
+    shared: &Shared,
+    conn: &Connection,
+    identity: Option<FileIdentity>,
+) -> Result<bool> {
+    let nonce = health::snapshot_nonce(conn)?;
+    let state = nonce.zip(identity).map(|(nonce, identity)| SnapshotState { nonce, identity });
+    let read = match state {
+        Some(state) => snapshot::read(&shared.path, &state, &shared.sets().active, &shared.warmup)?,
+        None if snapshot::path(&shared.path).exists() => Err(SnapshotError::Stale),
+        None => Err(SnapshotError::Missing),
+    };
+    let error = match read {
+        Ok(index) if index.size().memories == memories::count(conn)? => {
+            put_in_place(shared, conn, index, Origin::Snapshot)?;
+            return Ok(true);
+        }
+        Ok(_) => SnapshotError::Stale,
+        Err(error) => error,
+    };
+    shared.warmup.finish(Origin::Fallback(error));
+    Ok(false)
+}
+
+/// Opens a database of the current schema for reading, without its index.
+///
+/// # Errors
+/// As [`open_read_only`].
+pub(crate) fn open_unloaded(path: &Path, settings: Settings) -> Result<(Arc<Shared>, Connection)> {
     let path = path.canonicalize().map_err(|source| Error::File { path: path.into(), source })?;
     let database = DatabaseFile::open_read_only(&path)?;
     let conn = connection::reader_without_files(&path)?;
@@ -65,13 +109,22 @@ pub fn open_read_only(path: &Path, settings: Settings) -> Result<ReadOnlyStore> 
         index_suspect: Mutex::default(),
         warmup: Arc::new(warmup),
     });
-    let mut index = from_database(&conn, &shared)?;
-    for link in entity_links::all(&conn)? {
+    Ok((shared, conn))
+}
+
+/// Adds the links to a loaded index and puts it in its place.
+fn put_in_place(
+    shared: &Shared,
+    conn: &Connection,
+    mut index: Index,
+    origin: Origin,
+) -> Result<()> {
+    for link in entity_links::all(conn)? {
         index.set_link(link);
     }
     *shared.index_mut() = index;
-    shared.warmup.finish(Origin::Database);
-    Ok(ReadOnlyStore { last_seen: health::last_seen(&conn)?, shared })
+    shared.warmup.finish(origin);
+    Ok(())
 }
 
 impl ReadOnlyStore {

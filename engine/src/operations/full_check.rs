@@ -10,6 +10,7 @@ use crate::db::damage::{self, DamagedRow, DamagedRows};
 use crate::db::integrity::Structure;
 use crate::db::{ALL_SEQS, codes, export_rows, health, integrity, memories, vector_sets, vectors};
 use crate::error::{Error, Result};
+use crate::handles::open::log_pages;
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -96,6 +97,22 @@ impl Reader {
             (Ok(()), false) => rows_finding(&damaged),
         };
         Ok((finding, is_readable))
+    }
+
+    /// Finishes a check of a store that no process has open. What an interrupted checkpoint has moved
+    /// from the log into the file is no fault of a page.
+    ///
+    /// # Errors
+    /// `File`.
+    pub(crate) fn finish_offline_check(&self, check: &mut FullCheck) -> Result<()> {
+        let in_log = log_pages(&self.shared.path)?;
+        check.suspects.retain(|page| !in_log.contains(page));
+        check.findings.push(pages_finding(&self.conn, check.compared, &check.suspects));
+        check.findings.push(Finding::ok(
+            PART,
+            "the keyword index is intact; loci doctor also compares it with the texts, for which it needs the daemon",
+        ));
+        Ok(())
     }
 
     /// Finishes a check without a writer, of a store that cannot be written.
@@ -224,7 +241,7 @@ fn unreadable(what: &str, fault: &Error) -> Finding {
     Finding::fail(PART, format!("{what} cannot be read to the end: {fault}"), RESTORE_HINT)
 }
 
-fn structure_findings(found: &Structure) -> Vec<Finding> {
+pub(crate) fn structure_findings(found: &Structure) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut add = |faults: &[String], what: &str, hint: &str| {
         if let Some(first) = faults.first() {

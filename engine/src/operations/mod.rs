@@ -27,6 +27,7 @@ pub(crate) mod list;
 mod list_filter;
 pub mod move_to;
 pub mod notices;
+pub mod offline_check;
 pub mod recall;
 pub mod redo;
 pub mod reembed;

@@ -9,6 +9,7 @@ use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
 use crate::index::compaction::tests::contents;
 use crate::index::snapshot;
+use crate::operations::offline_check::{Depth, check_offline};
 use crate::tests::fixture::{T0, TestStore, between_axes, document_encoding, query_encoding};
 use loci_proto::requests::reset::ResetRequest;
 use proptest::prelude::*;
@@ -352,4 +353,28 @@ proptest! {
         prop_assert_eq!(index_and_reply(&test_store), expected);
         prop_assert!(!snapshot_path(&test_store.folder).exists());
     }
+}
+
+#[test]
+fn a_check_without_a_daemon_compares_the_snapshot_and_keeps_it() {
+    let folder = close(small_store());
+    let (path, file) = (folder.path().join("memory.db"), snapshot_path(&folder));
+    let index_finding = || {
+        let check = check_offline(&path, settings(), Depth::EveryRow, T0).expect("it is checked");
+        let found = check.findings.into_iter().find(|finding| finding.part == "index");
+        found.expect("the index is checked").found
+    };
+    let whole = fs::read(&file).expect("the snapshot is readable");
+    let found = index_finding();
+    assert!(found.starts_with("4 memories and 3 vectors, equal to the database ("), "{found}");
+    assert!(found.ends_with("); loaded from the snapshot"), "{found}");
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(&file, &damaged).expect("the snapshot is written");
+    let found = index_finding();
+    assert!(found.ends_with("built from the database: the snapshot is damaged"), "{found}");
+    assert_eq!(fs::read(&file).expect("the snapshot is there"), damaged);
+    fs::write(&file, &whole).expect("the snapshot is written");
+    assert_eq!(origin(&reopen(folder)), "loaded from the snapshot");
 }

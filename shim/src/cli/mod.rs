@@ -256,7 +256,7 @@ pub enum Command {
     Scan(Scan),
     /// Check the installation and print how to fix problems.
     #[command(
-        after_help = "Example\n  loci doctor\n\nExample: a database that is damaged\n  loci doctor --recover"
+        after_help = "Example\n  loci doctor\n\nExample: a database that is damaged\n  loci doctor --recover\n\nExample: without starting the daemon\n  loci doctor --offline"
     )]
     Doctor(Doctor),
     /// Measure how well this store finds its memories; changes nothing.

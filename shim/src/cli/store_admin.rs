@@ -69,6 +69,9 @@ pub struct Doctor {
     /// Also read every row, vector, sign code and backup.
     #[arg(long, conflicts_with = "dismiss")]
     pub deep: bool,
+    /// Check the files without a daemon, which must not run, and write nothing.
+    #[arg(long, conflicts_with_all = ["dismiss", "fix", "recover"])]
+    pub offline: bool,
     /// Recover a damaged database from the newest whole backup and what can still be read; the damaged files are kept.
     #[arg(long, conflicts_with_all = ["dismiss", "deep"])]
     pub recover: bool,

@@ -1,10 +1,11 @@
 //! `loci doctor`: checks daemon, sockets, database, model, disk and the clients' configuration. The daemon checks the database; if the daemon cannot be
-//! started, the command checks the files itself, without opening the database.
+//! started, the command checks the files itself, without opening the database. With `--offline` a short-lived `locid` opens it.
 
 use crate::cli::store_admin::Doctor;
 use crate::client::call::VerbClient;
 use crate::commands::backup::offline;
 use crate::commands::ctl::status;
+use crate::commands::short_lived;
 use crate::output::local_time::minute;
 use crate::output::{Problem, Style, confirm, escape_line, print_line};
 use crate::setup::check::{Checked, check};
@@ -12,7 +13,7 @@ use crate::setup::client::Client;
 use crate::setup::environment::{Environment, own_path};
 use crate::setup::manifest::Manifest;
 use crate::setup::repair::repair;
-use crate::spawn::find_locid;
+use crate::spawn::{self, find_locid};
 use loci_proto::admin::HookStatus;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
@@ -46,9 +47,13 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
         return recover(&client, &args).await;
     }
     let mut findings = Vec::new();
-    match client.wait_until_ready().await {
-        Ok(()) => check_with_daemon(&client, &args, &mut findings).await,
-        Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
+    if args.offline {
+        check_offline(&client.paths, args.deep, &mut findings).await?;
+    } else {
+        match client.wait_until_ready().await {
+            Ok(()) => check_with_daemon(&client, &args, &mut findings).await,
+            Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
+        }
     }
     findings.push(check_disk(&client.paths.home));
     let hooks = status::fetch(&client.paths).await.map(|status| status.hooks).unwrap_or_default();
@@ -133,6 +138,23 @@ async fn check_with_daemon(client: &VerbClient, args: &Doctor, findings: &mut Ve
             findings.push(Finding::fail("database", problem.message(), next_step));
         }
     }
+}
+
+/// Has a short-lived `locid` check the files. Meanwhile no daemon is started: calls of agents wait.
+async fn check_offline(
+    paths: &Paths,
+    deep: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Problem> {
+    // Without the lock a daemon that starts meanwhile is refused, and started again.
+    let _no_start = if paths.runtime.is_dir() { spawn::hold_start(paths).await.ok() } else { None };
+    let arguments: &[&str] = if deep { &["doctor", "--deep"] } else { &["doctor"] };
+    let reply: DoctorReply = short_lived::parse(&short_lived::run(arguments).await?)?;
+    findings.push(Finding::ok("daemon", "none runs; the files were read without it"));
+    findings.extend(reply.findings);
+    let place = findings.iter().position(|finding| finding.part == "config");
+    findings.insert(place.map_or(findings.len(), |place| place + 1), check_model().await);
+    Ok(())
 }
 
 async fn check_without_daemon(paths: &Paths, problem: &Problem, findings: &mut Vec<Finding>) {

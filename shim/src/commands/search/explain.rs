@@ -68,7 +68,9 @@ fn breakdown_table(results: &[RecalledMemory]) -> String {
     let importance = |breakdown: &&ScoreBreakdown| {
         breakdown.importance.map_or("-".to_owned(), |importance| format!("{importance:.2}"))
     };
-    rows.push(row("importance", breakdowns.iter().map(importance)));
+    if breakdowns.iter().any(|breakdown| breakdown.importance.is_some()) {
+        rows.push(row("importance", breakdowns.iter().map(importance)));
+    }
     for step in step_names(&breakdowns) {
         let addition = |breakdown: &&ScoreBreakdown| {
             breakdown

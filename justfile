@@ -10,6 +10,10 @@ demo:
 test:
     tests/run.sh
 
+# Builds loci with encryption at rest and tests it; compiles OpenSSL once, which takes minutes.
+encrypted *flags:
+    tests/encrypted.sh {{flags}}
+
 # Runs clippy and, if installed, cargo-deny (licences and advisories of dependencies).
 lint:
     cargo clippy --release --all-targets --locked -- -D warnings

@@ -5,6 +5,7 @@ use crate::config::options::{Command, Model, Options};
 use crate::embedding;
 use crate::process::backup_commands;
 use crate::process::doctor_command;
+use crate::process::encryption_commands;
 use crate::process::read_command;
 use crate::process::serve;
 use crate::process::time_zone;
@@ -33,7 +34,8 @@ pub fn main() -> ExitCode {
         },
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
         Some(Command::Doctor { deep }) => doctor_command::run(&paths, *deep).into(),
-        Some(Command::Lines { path }) => read_command::lines(path).into(),
+        Some(Command::Encryption(command)) => encryption_commands::run(&paths, *command).into(),
+        Some(Command::Lines { path }) => read_command::lines(&paths, path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
         Some(Command::Sessions { since, path }) => read_command::sessions(path, *since).into(),
         Some(Command::Model { command: Model::Fetch { from } }) => {

@@ -48,6 +48,16 @@ pub enum Error {
         /// The result of the check.
         what: String,
     },
+    /// The file is encrypted, and this process does not have its key.
+    #[error("{path} is encrypted {reason}; nothing was changed")]
+    Encrypted {
+        /// The path of the file.
+        path: PathBuf,
+        /// With which key, and why it is not known.
+        reason: String,
+        /// The next step.
+        hint: String,
+    },
     /// Another process uses the database file, perhaps under another name.
     #[error("{path} is in use by another daemon")]
     InUse {
@@ -94,6 +104,9 @@ impl From<Error> for Failure {
             }
             Error::InUse { .. } => Failure::new(Code::Busy, error.to_string())
                 .hint("Stop the other daemon, or set LOCI_DB to another file"),
+            Error::Encrypted { ref hint, .. } => {
+                Failure::new(Code::StorageFailed, error.to_string()).hint(hint.clone())
+            }
             Error::Lost { .. } => Failure::new(Code::StorageFailed, error.to_string())
                 .hint("Put the file back, or run loci backup restore"),
             Error::ForeignSchema { .. } => Failure::new(Code::StorageFailed, error.to_string())
@@ -193,6 +206,7 @@ impl Error {
             | Self::NewerDatabase { .. }
             | Self::NotOurs { .. }
             | Self::ForeignSchema { .. }
+            | Self::Encrypted { .. }
             | Self::InUse { .. }
             | Self::OtherModel
             | Self::File { .. } => false,

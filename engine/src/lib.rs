@@ -20,6 +20,7 @@ mod clustering;
 mod database_files;
 mod db;
 pub mod duplicate;
+pub mod encryption;
 pub mod error;
 mod failpoint;
 pub mod flags;

@@ -25,6 +25,7 @@ pub mod bounded_numbers;
 pub mod cost;
 pub mod counted;
 pub mod degraded;
+pub mod encryption;
 pub mod error;
 pub mod error_text;
 pub mod foreign;

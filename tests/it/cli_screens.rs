@@ -283,6 +283,9 @@ fn refused_commands_print_these_errors() {
         &["list", "--older", "90"],
         &["edit", &old],
         &["diff"],
+        &["encrypt"],
+        &["decrypt", "--yes"],
+        &["rekey", "--yes"],
     ];
     let screens: Vec<String> = cases.iter().map(|case| scene.screen(case)).collect();
     insta::assert_snapshot!("refusing", screens.join("\n"));

@@ -35,6 +35,8 @@ mod doctor;
 mod doctor_offline;
 mod documents;
 mod embedding_api;
+#[cfg(feature = "encrypted")]
+mod encrypted;
 mod eval;
 mod fault_matrix;
 mod first_use;
@@ -126,3 +128,5 @@ mod user_service;
 mod view;
 mod wander;
 mod wire;
+#[cfg(not(feature = "encrypted"))]
+mod without_encryption;

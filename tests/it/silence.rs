@@ -19,6 +19,9 @@ const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
 /// Serves a page on loopback until it is interrupted; `view` tests it.
 const SERVES: [&str; 1] = ["view"];
 
+/// Refused by a build without encryption (`without_encryption`); `just encrypted` tests them.
+const ENCRYPTION: [&str; 3] = ["encrypt", "decrypt", "rekey"];
+
 /// Every other command, with arguments, in an order in which all succeed. `A` and `B` stand for the
 /// ids of two entities, `_` for a space.
 const COMMANDS: [&str; 91] = [
@@ -142,7 +145,12 @@ fn every_command_is_in_the_list_of_silent_commands_or_may_download() {
             line.strip_prefix(command.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         };
-        COMMANDS.iter().chain(&MAY_DOWNLOAD).chain(&SERVES).any(|line| is_start(&line))
+        COMMANDS
+            .iter()
+            .chain(&MAY_DOWNLOAD)
+            .chain(&SERVES)
+            .chain(&ENCRYPTION)
+            .any(|line| is_start(&line))
     };
     let missing: Vec<String> =
         all_commands().into_iter().filter(|command| !listed(command)).collect();

@@ -13,6 +13,7 @@ pub mod embedding;
 pub mod file;
 pub mod groups;
 pub mod hooks;
+pub mod key_file;
 pub mod maintenance;
 pub mod options;
 pub mod path_value;
@@ -78,6 +79,8 @@ pub struct Config {
 pub struct Storage {
     /// The database file; `~/` is the home folder. `LOCI_DB` overrides it.
     pub db_path: Option<String>,
+    /// The key file of an encrypted store, used by builds with encryption; `~/` is the home folder.
+    pub key_file: Option<String>,
     /// The group of sessions outside any project.
     pub default_group: String,
 }
@@ -142,7 +145,7 @@ pub struct Ttl {
 
 impl Default for Storage {
     fn default() -> Self {
-        Self { db_path: None, default_group: "default".to_owned() }
+        Self { db_path: None, key_file: None, default_group: "default".to_owned() }
     }
 }
 
@@ -299,7 +302,7 @@ impl Config {
             folder: Some(paths.home.join(BACKUP_FOLDER)),
             max_bytes: self.backup.budget(),
         };
-        Settings { backups, ..self.settings() }
+        Settings { backups, key: loci_engine::encryption::key_of_new_files(), ..self.settings() }
     }
 
     /// Returns the settings of the engine that do not depend on paths.

@@ -78,6 +78,9 @@ pub enum Command {
         #[arg(long)]
         deep: bool,
     },
+    /// Encrypt or decrypt the store, or change its key.
+    #[command(subcommand)]
+    Encryption(EncryptionCommand),
     /// Print the memories of another program, as JSON for `loci import --from`.
     Read(ReadFiles),
     /// Print the records of a backup as the lines of an export, for `loci import`.
@@ -122,6 +125,21 @@ pub enum BackupCommand {
     Restore(WhichBackup),
     /// Recover a damaged store from the newest whole backup and what can be read; no daemon may run.
     Recover,
+}
+
+/// The commands of `locid encryption`. They print JSON, for `loci`. No daemon may run, except for `key`.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum EncryptionCommand {
+    /// Fail if this build has no encryption, or the key file is refused.
+    Check,
+    /// Encrypt the database and its backups, or go on with it.
+    Encrypt,
+    /// Decrypt them, or go on with it.
+    Decrypt,
+    /// Encrypt them with a new key, or go on with it.
+    Rekey,
+    /// Print the keys.
+    Key,
 }
 
 /// What to read. The rules for secrets of the configuration apply.
@@ -273,6 +291,11 @@ pub fn overrides(paths: &Paths, config: &Config) -> Result<Vec<Override>, Failur
             key: "storage.db_path",
             value: database(paths, config)?.display().to_string(),
             variable: paths.db_from_environment.then_some("LOCI_DB"),
+        },
+        Override {
+            key: "storage.key_file",
+            value: config::key_file::path(paths, config)?.display().to_string(),
+            variable: None,
         },
         Override {
             key: "embedding.cache_dir",

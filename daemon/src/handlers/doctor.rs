@@ -40,6 +40,8 @@ pub(super) async fn handle(
     let check = full_check::run(service, &pools).await?;
     service.check_disk();
     findings.extend(findings::storage(&service.health));
+    #[cfg(feature = "encrypted")]
+    findings.extend(crate::service::encryption::describe(service).await?);
     findings.extend(check.findings);
     findings.push(service.read(Reader::examine_index).await?);
     findings.push(findings::backups(&service.backup_status().await));

@@ -3,8 +3,8 @@
 //! They work while no daemon can start. Those that replace the database take the locks of the daemon, and name who holds them. Not here:
 //! stopping the daemon before (`loci`).
 
-use crate::config::Config;
 use crate::config::options::{self, BackupCommand, WhichBackup};
+use crate::config::{Config, key_file};
 use crate::process::startup::{self, Lock};
 use crate::service::backups::entry;
 use loci_engine::backups::manifest::{self, Backup};
@@ -28,7 +28,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[must_use]
 pub fn run(paths: &Paths, command: &BackupCommand) -> Exit {
     startup::make_private();
-    let line = match run_command(paths, command) {
+    print_outcome(run_command(paths, command))
+}
+
+/// Prints a reply, or the failure, as one line of JSON.
+#[must_use]
+pub fn print_outcome(outcome: Result<String, Failure>) -> Exit {
+    let line = match outcome {
         Ok(line) => line,
         Err(failure) => {
             print(&serde_json::to_string(&failure).unwrap_or_default());
@@ -44,7 +50,11 @@ fn print(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-fn json(reply: &impl Serialize) -> Result<String, Failure> {
+/// Returns a reply as JSON.
+///
+/// # Errors
+/// None in practice: every reply can be written as JSON.
+pub fn json(reply: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(reply).map_err(|error| Failure::new(Code::Internal, error.to_string()))
 }
 
@@ -59,7 +69,12 @@ fn run_command(paths: &Paths, command: &BackupCommand) -> Result<String, Failure
     }
 }
 
-fn target(paths: &Paths) -> Result<Target, Failure> {
+/// Returns the store that the commands work on.
+///
+/// # Errors
+/// `invalid`, naming the key of the configuration.
+pub fn target(paths: &Paths) -> Result<Target, Failure> {
+    key_file::load(paths)?;
     let config = Config::read(&paths.config)?;
     let database = paths::canonical(&options::database(paths, &config)?);
     let settings = config.settings_at(paths);
@@ -227,7 +242,10 @@ fn report_of_readable(damaged: usize, fault: Option<String>) -> String {
 }
 
 /// Takes the locks of the daemon.
-fn take_locks(paths: &Paths, database: &Path) -> Result<[Lock; 2], Failure> {
+///
+/// # Errors
+/// `busy` if another process has them.
+pub fn take_locks(paths: &Paths, database: &Path) -> Result<[Lock; 2], Failure> {
     startup::prepare_folders(paths, database)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;

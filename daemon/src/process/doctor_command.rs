@@ -3,8 +3,8 @@
 //! It takes the locks of the daemon and writes nothing. Not here: the checks of the database (the engine's `offline_check`), of the model's
 //! files and of clients (`loci`).
 
-use crate::config::Config;
 use crate::config::options;
+use crate::config::{Config, key_file};
 use crate::process::startup::{self, Lock};
 use crate::process::store_opening::refusal;
 use crate::service::storage_health::StorageHealth;
@@ -46,6 +46,11 @@ fn check(paths: &Paths, depth: Depth) -> Result<Vec<Finding>, Failure> {
     let Ok(config) = Config::read(&paths.config) else { return Ok(found) };
     let database = paths::canonical(&options::database(paths, &config)?);
     let _locks = take_locks(paths, &database)?;
+    if let Err(failure) = key_file::load(paths) {
+        let next_step = failure.hint.unwrap_or_else(|| "Correct what it names".to_owned());
+        found.push(Finding::fail("encryption", failure.message, next_step));
+        return Ok(found);
+    }
     let settings = config.settings_at(paths);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = Timestamp(i64::try_from(now.as_millis()).unwrap_or(i64::MAX));

@@ -4,6 +4,7 @@ pub mod activation;
 pub mod backup_commands;
 pub mod clock;
 pub mod doctor_command;
+pub mod encryption_commands;
 pub mod read_command;
 pub mod serve;
 pub mod sockets;

@@ -1,8 +1,8 @@
 //! `locid read` prints the memories of another program, `locid sessions` the sessions in its database, `locid lines` the records of a
 //! backup, for `loci import`. None of them opens the database in use, or a socket.
 
-use crate::config::Config;
 use crate::config::options::ReadFiles;
+use crate::config::{Config, key_file};
 use loci_engine::error::Error;
 use loci_engine::foreign_formats::{self, Places};
 use loci_engine::transfer::backup_to_lines;
@@ -26,8 +26,11 @@ pub fn run(paths: &Paths, files: &ReadFiles) -> Exit {
 
 /// Prints the records of a backup as lines; after a failure the last line is the failure.
 #[must_use]
-pub fn lines(path: &Path) -> Exit {
-    print_lines(|out| backup_to_lines(path, out))
+pub fn lines(paths: &Paths, path: &Path) -> Exit {
+    print_lines(|out| {
+        key_file::load(paths)?;
+        backup_to_lines(path, out)
+    })
 }
 
 /// Prints the sessions in a database as lines; after a failure the last line is the failure.

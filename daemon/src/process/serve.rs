@@ -1,6 +1,7 @@
 //! Runs the daemon: starts the locks, sockets, store and model in order, serves, and stops them in order.
 
 use crate::config::effective::EffectiveConfig;
+use crate::config::key_file;
 use crate::config::options;
 use crate::config::options::Options;
 use crate::embedding::ModelSource;
@@ -74,7 +75,7 @@ async fn serve(
     let default_group = config.default_group().map_err(config_error)?;
     let source = options::model_source(paths, &config).map_err(config_error)?;
     startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
-    let _locks = take_locks(paths, &db).await?;
+    let _locks = take_locks_and_keys(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
     let (models, reranker) = start_models(&effective, source).map_err(config_error)?;
@@ -199,10 +200,12 @@ impl Background {
     }
 }
 
-/// Takes one lock for the sockets and one for the database, because two socket folders may belong to one database.
-async fn take_locks(paths: &Paths, db: &Path) -> Result<[Lock; 2], StartupError> {
+/// Takes one lock for the sockets and one for the database, because two socket folders may belong to one database. Then reads the keys of
+/// the store, which only a holder of the locks changes.
+async fn take_locks_and_keys(paths: &Paths, db: &Path) -> Result<[Lock; 2], StartupError> {
     let sockets = startup::lock(&paths.lock).await?;
     let database = startup::lock(&startup::database_lock(&paths::canonical(db))).await?;
+    key_file::load(paths).map_err(|failure| StartupError::new(Exit::Config, failure))?;
     Ok([sockets, database])
 }
 

@@ -90,6 +90,7 @@ impl Opening {
                 let exit = match error {
                     Error::NewerDatabase { .. }
                     | Error::NotOurs { .. }
+                    | Error::Encrypted { .. }
                     | Error::ForeignSchema { .. } => Exit::Config,
                     Error::InUse { .. } => Exit::AlreadyRunning,
                     _ => Exit::Storage,

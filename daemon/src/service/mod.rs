@@ -9,6 +9,8 @@ pub mod backups;
 pub mod bridge;
 pub mod disk;
 pub mod encoding;
+#[cfg(feature = "encrypted")]
+pub mod encryption;
 pub mod file_modes;
 pub mod findings;
 pub mod full_check;

@@ -102,6 +102,8 @@ impl Service {
             viewers: self.viewers.addresses().iter().map(|at| format!("http://{at}/")).collect(),
         };
         status.warnings.extend(self.http.warning());
+        #[cfg(feature = "encrypted")]
+        status.warnings.extend(crate::service::encryption::warning());
         status.warnings.extend(self.api_waits());
         status.warnings.extend(self.api_alerts());
         status.warnings.extend(self.unusable_model());

@@ -88,7 +88,7 @@ fn check_space(source: &Connection, folder: &Path) -> Result<()> {
 }
 
 /// Returns the bytes that this user may still write to a folder; `None` if the system does not say.
-fn free_bytes(folder: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let stats = nix::sys::statvfs::statvfs(folder).ok()?;
     Some(to_u64(stats.blocks_available()).saturating_mul(to_u64(stats.fragment_size())))
 }
@@ -135,6 +135,7 @@ fn write(
         contents: copied,
         bytes: file.metadata().map_err(|error| failed(temporary, error))?.len(),
         digest: digest_of(temporary)?,
+        replaced: None,
         verified_at: Some(new.now.0),
         drilled_at: None,
         fault: None,

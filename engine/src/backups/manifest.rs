@@ -83,6 +83,9 @@ pub struct Manifest {
     pub bytes: u64,
     /// BLAKE3 of the file.
     pub digest: String,
+    /// BLAKE3 of the file before it was encrypted or decrypted, while it is being replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<String>,
     /// When it was last verified, in milliseconds since 1970.
     pub verified_at: Option<i64>,
     /// When it was last opened and searched as a test, in milliseconds since 1970.

@@ -7,6 +7,8 @@ use crate::backups::manifest::{Backup, failed, sync_folder};
 use crate::backups::{forgotten_ids, redactions, swap};
 use crate::database_files::identity::{self, StoredIdentity};
 use crate::db::{health, probe};
+#[cfg(feature = "encrypted")]
+use crate::encryption;
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::open::open_cold;
@@ -82,7 +84,7 @@ impl Prepared {
         let mut this = Self { folder, writer: None, is_needed: false };
         let path = this.database(target);
         if let Some(backup) = backup {
-            copy_private(backup, &path)?;
+            copy_backup(target, backup, &path)?;
             failpoint!("after a backup was copied");
         }
         // A store that is being prepared makes no backups of itself.
@@ -196,6 +198,23 @@ impl Drop for Prepared {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// Copies a backup; the copy is encrypted as the settings say.
+fn copy_backup(target: &Target, from: &Path, to: &Path) -> Result<()> {
+    #[cfg(feature = "encrypted")]
+    if encryption::key_id_of(from) != target.settings.key {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(to)
+            .map_err(|error| failed(to, error))?;
+        return crate::db::recrypt::copy(from, to, target.settings.key);
+    }
+    #[cfg(not(feature = "encrypted"))]
+    let _ = target;
+    copy_private(from, to)
 }
 
 /// Copies a file into a new file that only its owner can read, on the disk before it returns.

@@ -11,7 +11,7 @@ use crate::database_files::wal_path;
 use crate::db::damage::DamagedRow;
 use crate::db::salvage::{self, Salvage};
 use crate::db::{
-    damaged_copy, export_rows, health, import_rows, isolated_groups, migrate, switches,
+    cipher, damaged_copy, export_rows, health, import_rows, isolated_groups, migrate, switches,
 };
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
@@ -22,8 +22,8 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::requests::import::ImportReply;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::Seek;
+use std::fs::OpenOptions;
+use std::io::{Cursor, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
@@ -207,7 +207,7 @@ fn add_salvaged(
     };
     // The columns of an older schema are others. What cannot be migrated is not read.
     let _ = migrate::run(&mut conn, target.now);
-    let salvage = salvage::read(&conn)?;
+    let salvage = salvage::read(&mut conn, &|| damaged_copy::open_readable(&damaged))?;
     let isolated = isolated_groups::all_of_any_schema(&conn).unwrap_or_default();
     let off = switches::off_of_any_schema(&conn).unwrap_or_default();
     let last_change = health::last_change(&conn).ok().filter(|last| *last > 0);
@@ -240,20 +240,27 @@ fn missing(salvage: &Salvage, known: i64) -> usize {
 
 /// Imports the records that the restored store does not have in the same state.
 fn import(target: &Target, prepared: &mut Prepared, records: Vec<Record>) -> Result<ImportReply> {
+    let call = CallContext { now: target.now, actor: maintain::actor(""), key: None };
+    if cipher::key_of(&prepared.writer()?.conn).is_some() {
+        // No plain text of an encrypted store is written to the disk.
+        let mut lines = Cursor::new(Vec::new());
+        write_lines(records, &prepared.writer()?.conn, &mut lines)?;
+        lines.set_position(0);
+        return prepared.writer()?.import_own(&call, &mut lines);
+    }
     let path = prepared.folder().join("salvaged.jsonl");
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
     write_lines(records, &prepared.writer()?.conn, &mut file)?;
     file.rewind().map_err(|error| failed(&path, error))?;
-    let call = CallContext { now: target.now, actor: maintain::actor(""), key: None };
     prepared.writer()?.import_own(&call, &mut file)
 }
 
 /// Writes the lines of an import. The log and the tombstones are left out: what was hard-deleted is
 /// known from the file next to the backups.
-fn write_lines(records: Vec<Record>, restored: &Connection, file: &mut File) -> Result<()> {
-    let mut lines = LineWriter::begin(file)?;
+fn write_lines(records: Vec<Record>, restored: &Connection, sink: &mut dyn Write) -> Result<()> {
+    let mut lines = LineWriter::begin(sink)?;
     let mut groups: BTreeSet<String> = BTreeSet::new();
     for record in records {
         match &record {

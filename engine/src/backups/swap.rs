@@ -65,6 +65,18 @@ pub(crate) fn replace(
     Ok(quarantine.folder().to_path_buf())
 }
 
+/// Like [`replace`], but keeps nothing of the present database: the prepared one has all of it.
+///
+/// # Errors
+/// As [`replace`].
+#[cfg(feature = "encrypted")]
+pub(crate) fn replace_without_copy(database: &Path, prepared: &Path) -> Result<()> {
+    failpoint!("before the marker of a conversion");
+    write_marker(database, prepared)?;
+    failpoint!("after the marker of a conversion");
+    complete(database)
+}
+
 /// Gives all present files a second name in the quarantine, whose name is written into the prepared
 /// folder first: without a replacement they must not have two names.
 fn keep_present(database: &Path, prepared: &Path, quarantine: &Quarantine) -> Result<()> {

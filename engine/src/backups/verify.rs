@@ -21,17 +21,17 @@ pub struct Verification {
 /// Verifies a backup and records the outcome in its manifest. A backup without a manifest gets one.
 ///
 /// # Errors
-/// `File` if the backup cannot be read; the outcome of an earlier verification stays then.
+/// `File` if the backup cannot be read, `Encrypted` if its key is not known; the outcome of an earlier verification stays then.
 pub fn verify(found: &Backup, now: Timestamp) -> Result<Verification> {
     let digest = digest_of(&found.path)?;
     let (contents, fault) = match backup::examine(&found.path) {
         Ok(contents) => (Some(contents), None),
-        Err(Error::File { path, source }) => return Err(Error::File { path, source }),
+        Err(error @ (Error::File { .. } | Error::Encrypted { .. })) => return Err(error),
         Err(error) => (None, Some(error.to_string())),
     };
     let known = found.manifest.clone();
     let fault = match &known {
-        Some(known) if known.digest != digest => {
+        Some(known) if known.digest != digest && known.replaced.as_ref() != Some(&digest) => {
             Some(fault.unwrap_or_else(|| "its bytes have changed since it was made".to_owned()))
         }
         Some(known) if fault.is_none() && contents.as_ref() != Some(&known.contents) => {

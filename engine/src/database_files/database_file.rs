@@ -6,6 +6,7 @@
 //! (`db`), its checksums (`page_sums`).
 
 use crate::database_files::identity::FileStamp;
+use crate::encryption::{header, readable};
 use crate::error::{Error, Result};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -107,7 +108,11 @@ impl DatabaseFile {
     fn check_header(&self) -> Result<()> {
         let mut header = [0; 100];
         let not_ours = |reason: String| Err(Error::NotOurs { path: self.path.clone(), reason });
-        match self.file.read_at(&mut header, 0) {
+        let read = self.file.read_at(&mut header, 0);
+        if let Some(id) = header::key_id_in(&header) {
+            return readable::require_key(&self.path, id);
+        }
+        match read {
             Ok(0) => Ok(()),
             Ok(read) if read == header.len() && header.starts_with(SQLITE_MAGIC) => {
                 let id = &header[APPLICATION_ID_AT];

@@ -24,6 +24,7 @@ use crate::database_files::wal_file::{self, WalFile, WalFrames};
 use crate::database_files::{wal_path, with_suffix};
 use crate::db::health::FileCondition;
 use crate::db::probe::{self, FileState};
+use crate::encryption::header;
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
 use std::collections::HashSet;
@@ -414,9 +415,10 @@ impl Case<'_> {
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn page_size(file: &DatabaseFile) -> io::Result<Option<u32>> {
-    let mut bytes = [0; 2];
-    match file.read_exact_at(&mut bytes, 16) {
-        Ok(()) => Ok(match u16::from_be_bytes(bytes) {
+    let mut bytes = [0; 18];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) if header::key_id_in(&bytes).is_some() => Ok(Some(header::PAGE_BYTES)),
+        Ok(()) => Ok(match u16::from_be_bytes([bytes[16], bytes[17]]) {
             1 => Some(65_536),
             size if size >= 512 && size.is_power_of_two() => Some(u32::from(size)),
             _ => None,

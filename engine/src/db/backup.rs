@@ -1,8 +1,9 @@
 //! Copies the database to a file, describes and checks such a copy, and empties a store.
 
 use crate::backups::manifest::Contents;
-use crate::db::{connection, health, integrity, lexical, vectors};
+use crate::db::{cipher, connection, health, integrity, lexical, vectors};
 use crate::duplicate::content_hash;
+use crate::encryption::KeyId;
 use crate::error::{Error, Result};
 use loci_proto::memory::MemoryId;
 use rusqlite::backup::{Backup, StepResult};
@@ -53,7 +54,7 @@ pub(crate) fn copy_in_parts(
     into: &Path,
     between: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
-    let mut target = open_copy(into)?;
+    let mut target = open_copy(into, cipher::key_of(source))?;
     // The file is synced once, when it is complete.
     target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     let backup = Backup::new(source, &mut target)?;
@@ -70,10 +71,13 @@ fn busy() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
 }
 
-fn open_copy(path: &Path) -> Result<Connection> {
+/// Opens a copy; one without content gets the key `new`.
+fn open_copy(path: &Path, new: Option<KeyId>) -> Result<Connection> {
     connection::configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Ok(Connection::open_with_flags(path, flags)?)
+    let conn = Connection::open_with_flags(path, flags)?;
+    cipher::unlock(&conn, path, new)?;
+    Ok(conn)
 }
 
 /// Makes a copy a database without a write-ahead log, so that it is one file and reading it creates
@@ -82,7 +86,7 @@ fn open_copy(path: &Path) -> Result<Connection> {
 /// # Errors
 /// `Damaged` if the keyword index differs from the texts.
 pub(crate) fn seal(path: &Path) -> Result<()> {
-    let conn = open_copy(path)?;
+    let conn = open_copy(path, None)?;
     conn.execute_batch(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF;",
     )?;

@@ -2,8 +2,11 @@
 //!
 //! Not here: the schema (`migrate`), checkpoints (`health`).
 
+use crate::db::cipher;
+use crate::encryption::{KeyId, readable};
 use crate::error::{Error, Result};
 use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Transaction};
 use std::path::Path;
 use std::sync::Once;
@@ -17,19 +20,21 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same for work of the background.
 pub(crate) const BACKGROUND_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Opens the database for writing. The file has to exist.
+/// Opens the database for writing. The file has to exist; without content it gets the key `new`.
 ///
 /// # Errors
-/// `File` if the file cannot be created, `NotOurs` if it is not a database, `Database` otherwise.
-pub(crate) fn writer(path: &Path) -> Result<Connection> {
+/// `File` if the file cannot be created, `NotOurs` if it is not a database, `Encrypted`, `Database`
+/// otherwise.
+pub(crate) fn writer(path: &Path, new: Option<KeyId>) -> Result<Connection> {
     configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    let is_encrypted = cipher::unlock(&conn, path, new)?;
     set_checkpoint_on_close(&conn, false)?;
     // The first statement reads the header: a file that is not a database fails here, before
     // anything is changed.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-        .map_err(|error| open_error(path, error))?;
+        .map_err(|error| open_error(path, error, is_encrypted))?;
     set_common_options(&conn)?;
     Ok(conn)
 }
@@ -62,6 +67,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    cipher::unlock(&conn, path, None)?;
     set_common_options(&conn)?;
     conn.execute_batch("PRAGMA query_only = ON;")?;
     // The first read opens the log. A log that loses its name later is still read. This one does not
@@ -88,33 +94,37 @@ pub(crate) fn reader_without_files(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(format!("file:{}?{option}", uri_path(path)), flags)?;
     set_checkpoint_on_close(&conn, false)?;
+    let is_encrypted = cipher::unlock(&conn, path, None)?;
     if has_log {
         conn.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
     }
     set_common_options(&conn)?;
     conn.execute_batch("PRAGMA query_only = ON;")?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-        .map_err(|error| open_error(path, error))?;
+        .map_err(|error| open_error(path, error, is_encrypted))?;
     Ok(conn)
 }
 
-/// Opens the file alone for reading, as if it had no log. Takes no lock.
+/// Opens the file alone for reading, as if it had no log. Takes no lock; the file must not be the
+/// open store of this process.
 ///
 /// # Errors
-/// `Database` if the file cannot be opened.
+/// `Encrypted`; `Database` if the file cannot be opened.
 pub(crate) fn immutable(path: &Path) -> Result<Connection> {
     configure_sqlite();
+    readable::require_readable(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     let uri = format!("file:{}?immutable=1", uri_path(path));
     let conn = Connection::open_with_flags(uri, flags)?;
+    cipher::unlock(&conn, path, None)?;
     conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
     Ok(conn)
 }
 
 /// Returns a path as part of a URI: every byte but the plain ones is `%` and two digits.
-fn uri_path(path: &Path) -> String {
+pub(crate) fn uri_path(path: &Path) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let part = |byte: &u8| match *byte {
         byte if is_plain(byte) => char::from(byte).to_string(),
@@ -187,7 +197,12 @@ pub(crate) fn disk_full_error() -> Error {
 
 /// Returns the size of a page in bytes.
 pub(crate) fn page_size(conn: &Connection) -> Result<u32> {
-    Ok(conn.pragma_query_value(None, "page_size", |row| row.get(0))?)
+    let size = conn.pragma_query_value(None, "page_size", |row| match row.get_ref(0)? {
+        // SQLCipher answers with a text.
+        ValueRef::Text(digits) => Ok(std::str::from_utf8(digits).unwrap_or_default().parse().ok()),
+        _ => row.get(0).map(Some),
+    })?;
+    Ok(size.unwrap_or_default())
 }
 
 /// Sets the options of the writing and the read-only connections.
@@ -201,8 +216,12 @@ fn set_common_options(conn: &Connection) -> Result<()> {
 }
 
 /// Classifies the error of the first statement.
-fn open_error(path: &Path, error: rusqlite::Error) -> Error {
+fn open_error(path: &Path, error: rusqlite::Error, is_encrypted: bool) -> Error {
     match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) if is_encrypted => Error::Damaged {
+            path: path.to_path_buf(),
+            what: "its first page cannot be decrypted".to_owned(),
+        },
         Some(rusqlite::ErrorCode::NotADatabase) => Error::NotOurs {
             path: path.to_path_buf(),
             reason: "it is not an SQLite database".to_owned(),

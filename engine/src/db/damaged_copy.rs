@@ -3,7 +3,8 @@
 //! Not here: reading its rows (`salvage`).
 
 use crate::database_files::wal_path;
-use crate::db::connection;
+use crate::db::{cipher, connection};
+use crate::encryption::header;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -35,10 +36,12 @@ pub(crate) fn open(copy: &Path, backup: Option<&Path>) -> Option<Connection> {
     })
 }
 
-fn open_readable(path: &Path) -> Option<Connection> {
+/// Opens a copy as it is; `None` if its tables cannot be read.
+pub(crate) fn open_readable(path: &Path) -> Option<Connection> {
     connection::configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).ok()?;
+    cipher::unlock(&conn, path, None).ok()?;
     // A database that was cut is opened only with a writable schema.
     conn.execute_batch("PRAGMA writable_schema = ON; PRAGMA trusted_schema = OFF;").ok()?;
     let tables = conn.query_row(
@@ -55,9 +58,12 @@ fn replace_first_page(copy: &Path, backup: &Path) -> io::Result<()> {
     let mut page = first_page(backup)?;
     let pages = copy.metadata()?.len() / PAGE_BYTES as u64;
     let pages = u32::try_from(pages).map_err(|_| ErrorKind::FileTooLarge)?;
-    page[PAGES_AT].copy_from_slice(&pages.to_be_bytes());
-    // A backup has no log; the copy may have one.
-    page[MODES_AT].fill(WRITE_AHEAD_LOG);
+    // The header of an encrypted page cannot be changed.
+    if header::key_id_in(&page).is_none() {
+        page[PAGES_AT].copy_from_slice(&pages.to_be_bytes());
+        // A backup has no log; the copy may have one.
+        page[MODES_AT].fill(WRITE_AHEAD_LOG);
+    }
     write_first_page(copy, &page)
 }
 

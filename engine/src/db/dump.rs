@@ -134,6 +134,15 @@ pub(crate) fn file_contains(path: &std::path::Path, needle: &str) -> bool {
     })
 }
 
+/// Returns the number of the first page with rows of `memories`.
+#[cfg(feature = "encrypted")]
+pub(crate) fn first_leaf_of_memories(conn: &Connection) -> usize {
+    let sql =
+        "SELECT pageno FROM dbstat WHERE name = 'memories' AND pagetype = 'leaf' ORDER BY path";
+    let number: u32 = conn.query_row(sql, [], |row| row.get(0)).expect("there is a page");
+    number as usize
+}
+
 /// Returns the number of free pages in the file.
 pub(crate) fn free_pages(conn: &Connection) -> i64 {
     conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("the pragma is readable")

@@ -195,7 +195,7 @@ mod tests {
 
     fn open(path: &Path) -> Result<Connection> {
         new_file(path);
-        let mut conn = connection::writer(path)?;
+        let mut conn = connection::writer(path, None)?;
         check(&conn, path)?;
         connection::make_durable(&conn)?;
         run(&mut conn, Timestamp(0))?;
@@ -219,7 +219,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("the folder is created");
         let path = folder.path().join("memory.db");
         new_file(&path);
-        let mut conn = connection::writer(&path).expect("the file is created");
+        let mut conn = connection::writer(&path, None).expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         let (mut text, mut before) = (String::new(), Objects::new());
         for step in 0..SCHEMA {
@@ -251,8 +251,8 @@ mod tests {
     fn the_migration_to_small_chunks_keeps_vectors_bit_by_bit() {
         let folder = tempfile::tempdir().expect("the folder is created");
         new_file(&folder.path().join("memory.db"));
-        let mut conn =
-            connection::writer(&folder.path().join("memory.db")).expect("the file is created");
+        let mut conn = connection::writer(&folder.path().join("memory.db"), None)
+            .expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         // Row numbers with gaps, as deletions leave them.
@@ -294,8 +294,8 @@ mod tests {
     fn the_migration_to_provenance_gives_old_rows_what_their_log_knows() {
         let folder = tempfile::tempdir().expect("the folder is created");
         new_file(&folder.path().join("memory.db"));
-        let mut conn =
-            connection::writer(&folder.path().join("memory.db")).expect("the file is created");
+        let mut conn = connection::writer(&folder.path().join("memory.db"), None)
+            .expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..5).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         let log_lines = [
@@ -335,7 +335,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("the folder is created");
         let path = folder.path().join("memory.db");
         new_file(&path);
-        let mut conn = connection::writer(&path).expect("the file is created");
+        let mut conn = connection::writer(&path, None).expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..6).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         for seq in 1..=3_i64 {
@@ -379,7 +379,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("the folder is created");
         let path = folder.path().join("memory.db");
         new_file(&path);
-        let mut conn = connection::writer(&path).expect("the file is created");
+        let mut conn = connection::writer(&path, None).expect("the file is created");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("the mode is set");
         (0..7).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("the step is applied"));
         let texts = [

@@ -6,6 +6,7 @@
 pub(crate) mod backup;
 pub(crate) mod bridge;
 pub(crate) mod checkpoint;
+pub(crate) mod cipher;
 pub(crate) mod click_feedback;
 pub(crate) mod clusters;
 pub(crate) mod codes;
@@ -40,6 +41,8 @@ pub(crate) mod migrate;
 pub(crate) mod notices;
 pub(crate) mod past;
 pub(crate) mod probe;
+#[cfg(feature = "encrypted")]
+pub(crate) mod recrypt;
 pub(crate) mod relations;
 pub(crate) mod repair;
 pub(crate) mod reread;

@@ -5,7 +5,7 @@
 //! tables are read until a page fails. Nothing is changed. Not here: what is done with the rows.
 
 use crate::db::damage::{self, DamagedRow, DamagedRows};
-use crate::db::{connection, export_rows, health};
+use crate::db::{cipher, connection, export_rows, health};
 use crate::error::Result;
 use crate::transfer::Record;
 use rusqlite::Connection;
@@ -37,79 +37,111 @@ pub struct Salvage {
 /// # Errors
 /// `Database` if not even the schema can be read.
 pub fn salvage(path: &Path) -> Result<Salvage> {
-    read(&connection::immutable(path)?)
+    read(&mut connection::immutable(path)?, &|| connection::immutable(path).ok())
 }
 
-/// Reads every good row that a connection sees.
+/// A damaged file that is read.
+struct Source<'a> {
+    conn: &'a mut Connection,
+    reopen: &'a dyn Fn() -> Option<Connection>,
+    damaged: Arc<DamagedRows>,
+}
+
+impl Source<'_> {
+    /// Opens the connection again if the file is encrypted: `SQLCipher` reads nothing more through a
+    /// connection that has met a page that cannot be decrypted.
+    fn renew(&mut self) -> Result<()> {
+        if cipher::key_of(self.conn).is_some()
+            && let Some(conn) = (self.reopen)()
+        {
+            damage::record_into(&conn, &self.damaged)?;
+            *self.conn = conn;
+        }
+        Ok(())
+    }
+}
+
+/// Reads every good row that a connection sees; `reopen` opens another one to the same file.
 ///
 /// # Errors
 /// `Database` if rows cannot be recorded.
-pub(crate) fn read(conn: &Connection) -> Result<Salvage> {
-    let damaged = Arc::new(DamagedRows::default());
-    damage::record_into(conn, &damaged)?;
+pub(crate) fn read(
+    conn: &mut Connection,
+    reopen: &dyn Fn() -> Option<Connection>,
+) -> Result<Salvage> {
+    let mut source = Source { conn, reopen, damaged: Arc::default() };
+    damage::record_into(source.conn, &source.damaged)?;
+    source.renew()?;
     let mut found = Salvage::default();
-    found.read_table("projects", |records| {
+    found.read_table(&mut source, "projects", |conn, records| {
         export_rows::groups(conn, |line| {
             records.push(Record::Group(line));
             Ok(())
         })
-    });
-    found.read_memories(conn, &damaged);
-    found.read_table("variants", |records| {
+    })?;
+    found.read_memories(&mut source)?;
+    found.read_table(&mut source, "variants", |conn, records| {
         export_rows::variants(conn, |line| {
             records.push(Record::Variant(line));
             Ok(())
         })
-    });
-    found.read_table("sources", |records| {
+    })?;
+    found.read_table(&mut source, "sources", |conn, records| {
         export_rows::sources(conn, |line| {
             records.push(Record::Source(line));
             Ok(())
         })
-    });
-    found.read_table("relations", |records| {
+    })?;
+    found.read_table(&mut source, "relations", |conn, records| {
         export_rows::relations(conn, |line| {
             records.push(Record::Relation(line));
             Ok(())
         })
-    });
-    found.read_table("the log", |records| {
+    })?;
+    found.read_table(&mut source, "the log", |conn, records| {
         export_rows::log(conn, |line| {
             records.push(Record::Log(line));
             Ok(())
         })
-    });
-    found.read_table("tombstones", |records| {
+    })?;
+    found.read_table(&mut source, "tombstones", |conn, records| {
         export_rows::tombstones(conn, |line| {
             records.push(Record::Tombstone(line));
             Ok(())
         })
-    });
-    found.read_table("clusters", |records| {
+    })?;
+    found.read_table(&mut source, "clusters", |conn, records| {
         export_rows::clusters(conn, |line| {
             records.push(Record::Cluster(line));
             Ok(())
         })
-    });
-    found.damaged = damaged.all();
+    })?;
+    found.damaged = source.damaged.all();
     Ok(found)
 }
 
 impl Salvage {
-    fn read_table(&mut self, name: &str, read: impl FnOnce(&mut Vec<Record>) -> Result<()>) {
-        if let Err(fault) = read(&mut self.records) {
+    fn read_table(
+        &mut self,
+        source: &mut Source<'_>,
+        name: &str,
+        read: impl FnOnce(&Connection, &mut Vec<Record>) -> Result<()>,
+    ) -> Result<()> {
+        if let Err(fault) = read(source.conn, &mut self.records) {
             self.unread.push(format!("{name}: {fault}"));
+            source.renew()?;
         }
+        Ok(())
     }
 
     /// Looks up each row number up to the last that was given, and beyond it as long as there are
     /// rows.
-    fn read_memories(&mut self, conn: &Connection, damaged: &DamagedRows) {
-        let last = health::last_row(conn, "memories").unwrap_or(0);
+    fn read_memories(&mut self, source: &mut Source<'_>) -> Result<()> {
+        let last = health::last_row(source.conn, "memories").unwrap_or(0);
         self.last_row = last;
         let (mut seq, mut end) = (1, last.max(MAX_GAP));
         while seq <= end {
-            match export_rows::memory_line(conn, seq) {
+            match export_rows::memory_line(source.conn, seq) {
                 Ok(Some(line)) => {
                     self.records.push(Record::Memory(Box::new(line)));
                     self.memories += 1;
@@ -118,14 +150,18 @@ impl Salvage {
                 }
                 Ok(None)
                 | Err(crate::error::Error::Database(rusqlite::Error::QueryReturnedNoRows)) => {}
-                Err(fault) => damaged.note(DamagedRow {
-                    place: DamagedRow::MEMORY.to_owned(),
-                    row: seq,
-                    id: "without id".to_owned(),
-                    reason: format!("its page cannot be read: {fault}"),
-                }),
+                Err(fault) => {
+                    source.damaged.note(DamagedRow {
+                        place: DamagedRow::MEMORY.to_owned(),
+                        row: seq,
+                        id: "without id".to_owned(),
+                        reason: format!("its page cannot be read: {fault}"),
+                    });
+                    source.renew()?;
+                }
             }
             seq += 1;
         }
+        Ok(())
     }
 }

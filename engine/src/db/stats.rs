@@ -1,6 +1,6 @@
 //! Counts of the store, and what `stats` reads beside the counts of the index.
 
-use crate::db::memory_row;
+use crate::db::{connection, memory_row};
 use crate::error::Result;
 use crate::model::counts::MemoryCounts;
 use crate::model::status::Status;
@@ -178,6 +178,5 @@ fn without_vector(conn: &Connection, groups: Option<&str>, set: &str) -> Result<
 
 fn size(conn: &Connection) -> Result<u64> {
     let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
-    let bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    Ok((pages * bytes).cast_unsigned())
+    Ok(pages.cast_unsigned() * u64::from(connection::page_size(conn)?))
 }

@@ -62,7 +62,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     let FoundFiles { path, database, recognition } = FoundFiles::at(path, now)?;
     // Read before SQLite opens the file, because opening may change it.
     let identity = snapshot::FileIdentity::of(&path);
-    let mut conn = connection::writer(&path)?;
+    let mut conn = connection::writer(&path, settings.key)?;
     let mut missing = check_file(&conn, &path)?;
     connection::make_durable(&conn)?;
     let committed = checkpoint::count_frames(&mut conn)?;

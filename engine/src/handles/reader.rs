@@ -1,5 +1,7 @@
 //! The read-only handle of a store. Its operations are in `operations`, one file each.
 
+use crate::db::cipher;
+use crate::encryption::KeyId;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::model::past::Past;
@@ -27,6 +29,12 @@ impl Reader {
     #[must_use]
     pub fn is_erase_pending(&self) -> bool {
         self.shared.erase_pending.load(Ordering::Relaxed)
+    }
+
+    /// Returns the key of the database; `None` if it is not encrypted.
+    #[must_use]
+    pub fn key(&self) -> Option<KeyId> {
+        cipher::key_of(&self.conn)
     }
 
     /// Opens a new connection. FTS5 caches the layout of its index per connection, and a check with

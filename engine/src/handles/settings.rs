@@ -2,6 +2,7 @@
 //!
 //! Not here: configuration files and their checks (the daemon's `config`).
 
+use crate::encryption::KeyId;
 use crate::index::snapshot::SNAPSHOT_FROM;
 use crate::maintain::Rules;
 use crate::model::decay::Decay;
@@ -49,6 +50,8 @@ pub struct Settings {
     pub snapshot_from: usize,
     /// Where the backups are.
     pub backups: BackupSettings,
+    /// The key of a new database; `None`: it is not encrypted.
+    pub key: Option<KeyId>,
     /// The scope of a memory that is stored without one.
     pub scopes: DefaultScopes,
     /// Id of the group of sessions outside any project.
@@ -154,6 +157,7 @@ impl Settings {
             stages: Stages::default(),
             snapshot_from: SNAPSHOT_FROM,
             backups: BackupSettings::default(),
+            key: None,
             scopes: DefaultScopes::default(),
             default_group: "default".to_owned(),
         }

@@ -4,7 +4,7 @@
 //! warm-up (`open`).
 
 use crate::database_files::store_files::StoreFiles;
-use crate::db::{connection, health, idempotency, memories};
+use crate::db::{cipher, connection, health, idempotency, memories};
 use crate::error::Result;
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
@@ -168,7 +168,10 @@ impl Writer {
             (settings.snapshot_from..snapshot::SNAPSHOT_BELOW).contains(&index.size().memories)
         };
         let is_current = self.pending.is_empty() && !shared.is_suspect() && self.failure.is_none();
-        let writes_snapshot = is_current && shared.warm().is_some_and(|index| is_large(&index));
+        // The texts of an encrypted store stay in it: its index is built again at the next start.
+        let is_plain = cipher::key_of(&self.conn).is_none();
+        let writes_snapshot =
+            is_current && is_plain && shared.warm().is_some_and(|index| is_large(&index));
         let nonce = writes_snapshot.then(|| uuid::Uuid::now_v7().simple().to_string());
         self.end(nonce.as_deref())?;
         failpoint!("after the last checkpoint");

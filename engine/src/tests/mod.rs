@@ -9,6 +9,8 @@ mod counts;
 mod damaged_rows;
 mod dates;
 mod dormant;
+#[cfg(feature = "encrypted")]
+mod encryption;
 pub(crate) mod explain;
 mod facets;
 mod failpoints;

@@ -155,7 +155,7 @@ fn a_snapshot_of_another_database_state_is_not_used() {
     assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     // A database that another program has changed.
     let folder = close(test_store);
-    let conn = connection::writer(&database).expect("the database opens");
+    let conn = connection::writer(&database, None).expect("the database opens");
     crate::db::integrity::spoil_words(&conn).expect("the keyword index is damaged");
     connection::truncate_log(&conn).expect("the log is emptied");
     drop(conn);

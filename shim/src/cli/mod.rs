@@ -4,6 +4,7 @@ pub mod backup;
 pub mod bridge;
 pub mod daemon;
 pub mod discovery;
+pub mod encryption;
 pub mod foreign_commands;
 pub mod hooks;
 pub mod import;
@@ -22,6 +23,7 @@ use bridge::Bridge;
 use clap::{ArgMatches, Parser, Subcommand};
 use daemon::{Cleanup, Compact, Config, Ctl, Model, Reembed, Top};
 use discovery::{Topics, Wander};
+use encryption::{Convert, Encrypt};
 use hooks::{Brief, Hook, Injected, Recall};
 use import::Import;
 use installation::{Uninstall, Update};
@@ -240,6 +242,17 @@ pub enum Command {
     /// Make, list, verify and restore backups.
     #[command(subcommand, after_help = "Example\n  loci backup list")]
     Backup(Backup),
+    /// Encrypt the memories and their backups on this disk, after confirmation; for builds with encryption.
+    #[command(
+        after_help = "Example\n  loci encrypt\n\nExample: the key, to be kept elsewhere\n  loci encrypt --show-key"
+    )]
+    Encrypt(Encrypt),
+    /// Decrypt the memories and their backups, after confirmation.
+    #[command(after_help = "Example\n  loci decrypt")]
+    Decrypt(Convert),
+    /// Encrypt the memories and their backups with a new key, after confirmation.
+    #[command(after_help = "Example\n  loci rekey")]
+    Rekey(Convert),
     /// List, rename, merge and alias projects, and switch loci off or on in them.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),

@@ -29,6 +29,8 @@ use tokio::process::Command;
 /// The next step for a database that is missing or damaged.
 const RESTORE_HINT: &str =
     "Run loci backup restore, or loci doctor --recover: both keep the present files aside";
+/// The first bytes of an encrypted database.
+const ENCRYPTED: &[u8] = b"loci enc";
 /// Free bytes below which doctor warns.
 const WARN_FREE_BYTES: u64 = 512 << 20;
 /// Free bytes below which doctor fails.
@@ -232,6 +234,10 @@ fn check_database(path: &Path) -> Finding {
             "database",
             format!("cannot read {shown}: {error}"),
             format!("ls -l {shown}"),
+        ),
+        Ok(()) if header.starts_with(ENCRYPTED) => Finding::ok(
+            "database",
+            format!("{shown} has the header of an encrypted database; its content was not checked"),
         ),
         Ok(()) if !header.starts_with(b"SQLite format 3\0") => {
             Finding::fail("database", format!("{shown} is not a database"), RESTORE_HINT)

@@ -22,6 +22,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod edit;
+mod encryption;
 mod eval;
 mod fix;
 mod forget;
@@ -90,6 +91,9 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Import(args) => return transfer::import::run(args).await,
         Command::Reset(args) => return reset::run(args).await,
         Command::Backup(command) => return backup::run(command).await,
+        Command::Encrypt(args) => return encryption::encrypt(args).await,
+        Command::Decrypt(args) => return encryption::decrypt(args).await,
+        Command::Rekey(args) => return encryption::rekey(args).await,
         Command::Bridge(command) => return bridge::run(command).await,
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,

@@ -29,6 +29,14 @@ pub async fn run(arguments: &[&str]) -> Result<String, Problem> {
 /// # Errors
 /// Another such command runs, the daemon does not stop, or the failure of the command; the daemon is started in any case.
 pub async fn run_alone(client: &VerbClient, arguments: &[&str]) -> Result<String, Problem> {
+    run_command_alone(client, &[&["backup"], arguments].concat()).await
+}
+
+/// The same for any command of `locid`.
+///
+/// # Errors
+/// As [`run_alone`].
+pub async fn run_command_alone(client: &VerbClient, command: &[&str]) -> Result<String, Problem> {
     let paths = &client.paths;
     let alone = lock_restore(paths)?;
     let no_start = spawn::hold_start(paths).await?;
@@ -38,7 +46,7 @@ pub async fn run_alone(client: &VerbClient, arguments: &[&str]) -> Result<String
         if stop::stop(paths).await? == stop::StopOutcome::Restarted {
             continue;
         }
-        outcome = run(arguments).await;
+        outcome = short_lived::run(command).await;
         break;
     }
     alone.set_len(0)?;

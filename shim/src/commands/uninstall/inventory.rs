@@ -27,6 +27,8 @@ pub struct Kept {
 
 /// The file of the tokens of HTTP clients.
 const HTTP_TOKENS: &str = "http_tokens.toml";
+/// The key file of an encrypted store. It is never deleted: backups elsewhere may need it.
+const KEY: &str = "key";
 
 /// What can be deleted and what stays.
 #[derive(Debug, Default)]
@@ -94,6 +96,7 @@ impl Inventory {
             }
             match entry.as_str() {
                 "config.toml" | HTTP_TOKENS => self.files.push(path),
+                KEY => self.keep(&path, describe(&entry, &name_of_database)),
                 "backups" if has_other => {
                     self.keep(&path, "there is another database in this folder");
                 }
@@ -223,6 +226,7 @@ fn describe(name: &str, database: &str) -> &'static str {
     match name {
         "config.toml" => "your configuration",
         HTTP_TOKENS => "the tokens of HTTP clients",
+        KEY => "the key of encrypted memories, for copies that you have elsewhere",
         "backups" => "backups of your memories",
         "quarantine" => "database files that were kept after a repair",
         "models" => "the model; loci model download fetches it again",
@@ -237,9 +241,9 @@ fn describe(name: &str, database: &str) -> &'static str {
 fn is_loci_database(path: &Path) -> bool {
     let mut header = [0; 100];
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok()
-        && header.starts_with(b"SQLite format 3\0")
-        && header[APPLICATION_ID.0] == APPLICATION_ID.1[..]
+    let is_plain = header.starts_with(b"SQLite format 3\0")
+        && header[APPLICATION_ID.0] == APPLICATION_ID.1[..];
+    read.is_ok() && (is_plain || header.starts_with(b"loci enc"))
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

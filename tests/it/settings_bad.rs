@@ -35,7 +35,7 @@ fn an_unreadable_configuration_is_refused() {
         (b"[retrieval\nrrf_k = 5\n", &["config.toml:1:"]),
         (
             b"[retrieval]\nrrf_kk = 5\n",
-            &["config.toml:2:1", "unknown key rrf_kk", "Did you mean rrf_k?"],
+            &["config.toml:2:1", "unknown key retrieval.rrf_kk", "Did you mean rrf_k?"],
         ),
         (
             b"[retreival]\nrrf_k = 5\n",

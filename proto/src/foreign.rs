@@ -76,8 +76,8 @@ impl Reading {
         if self.skipped.len() < MAX_SKIPPED {
             return self.skipped.push(text);
         }
-        let is_listed = self.skipped_more.len() < MAX_REASONS
-            || self.skipped_more.contains_key(&text.reason);
+        let is_listed =
+            self.skipped_more.len() < MAX_REASONS || self.skipped_more.contains_key(&text.reason);
         let reason = if is_listed { text.reason } else { OTHER_REASONS.to_owned() };
         *self.skipped_more.entry(reason).or_default() += 1;
     }

@@ -257,7 +257,7 @@ fn chunks_under_one_id_are_unchanged_when_they_are_imported_again() {
     let edited = chunks.to_string().replace("The door is blue", "The door is white");
     fs::write(file, edited).expect("it is written");
     let again = import(&home, &["loomem", file]);
-    assert_eq!(again["import"]["updated"], 1, "{again}");
+    assert_eq!(again["import"]["changed"], 1, "{again}");
     assert_eq!(memory(&home, "The door")["content"], "The door is white");
 }
 

@@ -108,8 +108,10 @@ impl Maintenance {
         let zero_to_one = 0.0..=1.0;
         if self.idle_minutes > 0.0 && self.idle_minutes < MIN_IDLE_MINUTES {
             let key = "maintenance.idle_minutes";
-            let message =
-                format!("must be 0 or from {MIN_IDLE_MINUTES} to 525600, not {}", self.idle_minutes);
+            let message = format!(
+                "must be 0 or from {MIN_IDLE_MINUTES} to 525600, not {}",
+                self.idle_minutes
+            );
             return Err(Failure::invalid(key, message).hint("0 switches it off"));
         }
         check_all([

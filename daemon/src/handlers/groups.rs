@@ -68,8 +68,7 @@ pub(super) async fn named_project(
         return own;
     }
     let actor = session.actor();
-    let found =
-        service.read(move |reader| reader.named_project((&actor).into(), named.as_ref()));
+    let found = service.read(move |reader| reader.named_project((&actor).into(), named.as_ref()));
     found.await.unwrap_or(own)
 }
 

@@ -69,7 +69,8 @@ fn parse(collector: &mut Collector<'_>, file: &TextFile) -> Result<Value> {
         return Ok(whole.unwrap_or_default());
     }
     let mut chunks = Vec::new();
-    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+    {
         let reason = match serde_json::from_str::<Value>(line) {
             Ok(chunk) if chunk.is_object() => {
                 chunks.push(chunk);

@@ -300,7 +300,9 @@ fn a_graph_of_loomem_is_read_in_linear_time() {
 #[test]
 fn a_faulty_line_of_loomem_is_named_and_the_others_are_read() {
     let home = Home::new();
-    let chunk = |id: &str| format!(r#"{{"id": "{id}", "content": "Text of {id}", "timestamp": 1700000000000}}"#);
+    let chunk = |id: &str| {
+        format!(r#"{{"id": "{id}", "content": "Text of {id}", "timestamp": 1700000000000}}"#)
+    };
     let lines = format!("{}\n\n{{\"id\": \"b\"\n{}\n7\n", chunk("a"), chunk("c"));
     let reading = home.read(Format::Loomem, &[home.write("x.jsonl", &lines)]);
     assert_eq!(contents(&reading), ["Text of a", "Text of c"]);
@@ -358,7 +360,10 @@ fn chunks_of_loomem_become_facts_and_episodes() {
     let lines = "{\"id\": 1, \"content\": \"The kiln hums\", \"level\": 0}\n{\"id\": 2, \"content\": \"The kiln is red\", \"level\": 1}\n";
     let lines = home.read(Format::Loomem, &[home.write("chunks.jsonl", lines)]);
     assert_eq!(contents(&lines), ["The kiln hums", "The kiln is red"]);
-    for text in ["", "no JSON", "[1, 2", "{\"id\": 1}\n7"] {
+    let alone = r#"{"entities": [{"canonical_name": "Solo"}], "edges": []}"#;
+    let alone = home.read(Format::Loomem, &[home.write("alone.json", alone)]);
+    assert_eq!(contents(&alone), ["Solo (entity)"]);
+    for text in ["", "no JSON", "[1, 2", "7\n{\"id\": 1}"] {
         let path = home.write("bad.json", text);
         let read = home.try_read(Format::Loomem, &[path]);
         assert!(text.is_empty() || read.is_err(), "{text}");

@@ -242,8 +242,11 @@ impl Policy {
         let mut all = Vec::new();
         let characters = Characters::of(text);
         for _ in 0..MAX_PASSES {
-            let mut found =
-                if self.secrets == SecretMode::Allow { Vec::new() } else { found_in(&map.text, &find) };
+            let mut found = if self.secrets == SecretMode::Allow {
+                Vec::new()
+            } else {
+                found_in(&map.text, &find)
+            };
             self.leave_to_personal(&mut found);
             if self.secrets == SecretMode::Refuse && !found.is_empty() {
                 let listed =

@@ -27,11 +27,12 @@ impl Words {
         // What ends with a letter must not go on: the pattern has what follows, so that a longer word that goes on does not hide a
         // shorter one.
         let patterns = [(whole, r"(?:[^\p{Alphabetic}\p{N}]|\z)"), (open, "")];
-        let patterns = patterns.iter().filter(|(words, _)| !words.is_empty()).map(|(words, end)| {
-            let words: Vec<String> = words.iter().map(|word| phrase(word)).collect();
-            Regex::new(&format!("(?i)({}){end}", words.join("|")))
-                .map_err(|_| "are too many or too long".to_owned())
-        });
+        let patterns =
+            patterns.iter().filter(|(words, _)| !words.is_empty()).map(|(words, end)| {
+                let words: Vec<String> = words.iter().map(|word| phrase(word)).collect();
+                Regex::new(&format!("(?i)({}){end}", words.join("|")))
+                    .map_err(|_| "are too many or too long".to_owned())
+            });
         let patterns = patterns.collect::<Result<Vec<Regex>, String>>()?;
         Ok((!patterns.is_empty()).then_some(Self(patterns)))
     }

@@ -62,8 +62,7 @@ fn a_dormant_memory_is_recalled_only_on_request_or_by_its_id_and_says_so() {
 #[test]
 fn topics_and_walks_leave_dormant_memories_out_unless_a_walk_starts_at_one() {
     let (test_store, ids) = store_with(Some(0.01));
-    let topics =
-        test_store.reader.topics(&parse(json!({})), (&named("a")).into(), test_store.now);
+    let topics = test_store.reader.topics(&parse(json!({})), (&named("a")).into(), test_store.now);
     let topics = topics.expect("the topics are listed");
     assert_eq!(topics.grouped + topics.without_vector, 1, "{topics:?}");
     let walk = |arguments: Value| {

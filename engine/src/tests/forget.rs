@@ -156,13 +156,18 @@ fn the_predicate_of_an_erased_relation_is_in_no_file_of_the_database() {
     let mut test_store = TestStore::new();
     let path = test_store.folder.path().join("memory.db");
     let other = entity(&mut test_store, "a", "Piotr", &[]);
-    for (predicate, is_undone, is_subject) in
-        [("xylophonquarz", false, true), ("waldhornquarz", true, true), ("oboenquarz", false, false)]
-    {
+    for (predicate, is_undone, is_subject) in [
+        ("xylophonquarz", false, true),
+        ("waldhornquarz", true, true),
+        ("oboenquarz", false, false),
+    ] {
         let id = entity(&mut test_store, "a", "Anna", &[]);
         let (subject, object) = if is_subject { (&id, &other) } else { (&other, &id) };
         test_store
-            .relate("a", json!({"subject_id": subject, "predicate": predicate, "object_id": object}))
+            .relate(
+                "a",
+                json!({"subject_id": subject, "predicate": predicate, "object_id": object}),
+            )
             .expect("the relation is stored");
         if is_undone {
             test_store.undo_last().expect("the relation is undone");

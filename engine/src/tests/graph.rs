@@ -135,7 +135,8 @@ fn an_entity_is_found_by_an_alias_that_is_not_in_its_text() {
 fn an_expired_memory_mentions_nobody_any_more() {
     let mut test_store = TestStore::new();
     let maria = entity(&mut test_store, "a", "Maria Lopez", &[]);
-    let arguments = json!({"content": "Maria Lopez is away", "type": "episodic", "ttl_seconds": 60});
+    let arguments =
+        json!({"content": "Maria Lopez is away", "type": "episodic", "ttl_seconds": 60});
     test_store.store("a", arguments, None);
     let mentioned = |test_store: &TestStore| {
         let shown = test_store.inspect("a", json!({"memory_id": maria}));

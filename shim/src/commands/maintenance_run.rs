@@ -206,7 +206,7 @@ mod tests {
     fn only_what_can_be_taken_back_is_said_to_be() {
         let id = "01953a2b-7c1e-7000-8000-0123456789ab";
         let step = |act: &str, made: Value| -> StepReport {
-            let step = json!({"act": act, "group": "a", "scope": "group", "members": [id], "made": made, "journal": null});
+            let step = json!({"act": act, "cluster": "c", "group": "a", "scope": "group", "members": [id], "made": made, "journal": null});
             serde_json::from_value(step).expect("is a step")
         };
         let (purge, compact) = (step("purge", Value::Null), step("compact", json!(id)));

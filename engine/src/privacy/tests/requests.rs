@@ -1,8 +1,8 @@
 //! Requests: every text of every verb that writes is screened.
 
 use super::{github_token, policy, strict};
-use crate::privacy::{Policy, SecretMode};
 use crate::privacy::request::{check_group, kept_query, screen};
+use crate::privacy::{Policy, SecretMode};
 use loci_proto::requests::Request;
 use serde_json::{Value, json};
 

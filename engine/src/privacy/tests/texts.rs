@@ -76,7 +76,8 @@ fn a_hidden_character_at_any_place_hides_no_datum() {
         (&token, "[SECRET:github-token]"),
     ];
     // Removed before storing, and kept by their neighbours.
-    let hidden = ["\u{200b}", "\u{ad}", "\u{2060}", "\u{1b}[31m", "\u{200e}", "\u{34f}", "\u{feff}"];
+    let hidden =
+        ["\u{200b}", "\u{ad}", "\u{2060}", "\u{1b}[31m", "\u{200e}", "\u{34f}", "\u{feff}"];
     for (datum, mark) in data {
         for hidden in hidden {
             for (at, _) in datum.char_indices().skip(1) {

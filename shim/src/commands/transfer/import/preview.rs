@@ -230,8 +230,7 @@ fn more(text: &mut String, count: usize) {
 pub(super) fn of_records(reading: &Reading) -> String {
     let files = counted(reading.files.len(), "file", "files");
     let mut text = format!("{files} of loci export --format markdown\n");
-    let left_out =
-        LeftOut { listed: reading.skipped.clone(), more: reading.skipped_more.clone() };
+    let left_out = LeftOut { listed: reading.skipped.clone(), more: reading.skipped_more.clone() };
     left_out.write(&mut text, Screen::of_stdout());
     text
 }

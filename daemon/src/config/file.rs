@@ -69,10 +69,10 @@ pub fn fault_at(path: &Path, text: &str, offset: usize, fault: &str) -> Failure 
 pub fn with_position_of_key(path: &Path, text: &str, failure: Failure) -> Failure {
     let Some(key) = failure.field.clone() else { return failure };
     let mut positions = key_positions(text);
-    let sections = std::iter::successors(Some(key.as_str()), |key| {
+    let mut sections = std::iter::successors(Some(key.as_str()), |key| {
         key.rsplit_once('.').map(|(outer, _)| outer)
     });
-    let Some(span) = sections.into_iter().find_map(|key| positions.remove(key)) else {
+    let Some(span) = sections.find_map(|key| positions.remove(key)) else {
         return failure;
     };
     let Position { line, column } = position(text, span.start);

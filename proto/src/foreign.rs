@@ -9,8 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
+
+/// Maximum number of texts left out that are listed with their place; the others are counted.
+pub const MAX_SKIPPED: usize = 1000;
+/// Maximum number of reasons by which they are counted, without [`OTHER_REASONS`].
+const MAX_REASONS: usize = 20;
+/// Where those with a further reason are counted.
+const OTHER_REASONS: &str = "other reasons";
 
 /// The metadata field that says where an imported memory is from.
 pub const IMPORTED: &str = "imported";
@@ -52,11 +60,27 @@ pub struct Reading {
     pub files: Vec<String>,
     /// The memories, in the order of their files.
     pub memories: Vec<ForeignMemory>,
-    /// What was left out.
+    /// What was left out, at most [`MAX_SKIPPED`]. [`Reading::skip`] adds to it.
     pub skipped: Vec<SkippedText>,
+    /// How many others were left out, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_more: BTreeMap<String, usize>,
     /// Records that loci itself has written, as lines of an export without header and end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Value>,
+}
+
+impl Reading {
+    /// Notes what was left out.
+    pub fn skip(&mut self, text: SkippedText) {
+        if self.skipped.len() < MAX_SKIPPED {
+            return self.skipped.push(text);
+        }
+        let is_listed =
+            self.skipped_more.len() < MAX_REASONS || self.skipped_more.contains_key(&text.reason);
+        let reason = if is_listed { text.reason } else { OTHER_REASONS.to_owned() };
+        *self.skipped_more.entry(reason).or_default() += 1;
+    }
 }
 
 /// A memory of another program.

@@ -238,3 +238,66 @@ fn a_folder_of_files_is_replaced_only_by_a_later_export() {
     let other = home.loci(&["export", "--format", "markdown", "--output", "other", "--force"]);
     assert!(String::from_utf8_lossy(&other.stderr).contains("not empty"));
 }
+
+#[test]
+fn chunks_under_one_id_are_unchanged_when_they_are_imported_again() {
+    let home = TestHome::without_model();
+    let chunk = |content: &str, at: &str| json!({"id": "c1", "content": content, "timestamp": at, "stream": "work"});
+    let chunks = json!([
+        chunk("The lamp is green", "2026-03-02"),
+        chunk("The door is blue", "2026-03-03"),
+        chunk("The roof is red", "2026-03-01")
+    ]);
+    let file = home.path("chunks.json");
+    fs::write(&file, chunks.to_string()).expect("it is written");
+    let file = file.to_str().expect("UTF-8");
+    assert_eq!(import(&home, &["loomem", file])["import"]["added"], 3);
+    let again = import(&home, &["loomem", file]);
+    assert_eq!((&again["changed"], &again["unchanged"]), (&json!(0), &json!(3)), "{again}");
+    let edited = chunks.to_string().replace("The door is blue", "The door is white");
+    fs::write(file, edited).expect("it is written");
+    let again = import(&home, &["loomem", file]);
+    assert_eq!(again["import"]["changed"], 1, "{again}");
+    assert_eq!(memory(&home, "The door")["content"], "The door is white");
+}
+
+#[test]
+fn what_an_import_leaves_out_is_listed_up_to_a_limit_and_counted() {
+    let home = TestHome::without_model();
+    let file = home.path("chunks.json");
+    fs::write(&file, format!("[{}{{}}]", "{},".repeat(4_999))).expect("it is written");
+    let file = file.to_str().expect("UTF-8");
+    let preview = done(&home, &["import", "--from", "loomem", file, "--dry-run"]);
+    assert_eq!(preview["left_out"].as_array().map(Vec::len), Some(1_000));
+    assert_eq!(preview["left_out_more"], json!({"a chunk without an id": 4_000}));
+    let shown = home.loci(&["import", "--from", "loomem", file, "--dry-run"]);
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(shown.contains("and 4990 more") && shown.contains("4000: a chunk without"), "{shown}");
+}
+
+/// What is in a pipe when its writer ends stays there, and more does not come.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reader_of_foreign_memories_ends_with_the_program_that_started_it() {
+    use std::io::Read as _;
+    use std::process::Stdio;
+    let home = TestHome::without_model();
+    let text = "The kiln is by the north door. ".repeat(100);
+    let chunks: Vec<Value> =
+        (0..1_000).map(|at| json!({"id": at, "content": format!("{at} {text}")})).collect();
+    let file = home.path("chunks.json");
+    fs::write(&file, json!(chunks).to_string()).expect("it is written");
+    let mut shell = home.command_at(Path::new("/bin/sh"));
+    // The command after it keeps the shell from replacing itself by the first.
+    shell.args(["-c", "\"$0\" read --from loomem --home \"$HOME\" -- \"$1\"; :"]);
+    shell.arg(crate::home::binaries().join("locid")).arg(&file);
+    let mut shell = shell.stdout(Stdio::piped()).spawn().expect("the shell starts");
+    let mut output = shell.stdout.take().expect("a pipe");
+    let mut first = [0];
+    output.read_exact(&mut first).expect("it writes, and waits for the pipe to be read");
+    shell.kill().expect("the shell is ended");
+    shell.wait().expect("the shell has ended");
+    let mut rest = Vec::new();
+    output.read_to_end(&mut rest).expect("the pipe is closed");
+    assert!(rest.len() < 1 << 20 && !rest.ends_with(b"\n"), "it wrote {} bytes", rest.len());
+}

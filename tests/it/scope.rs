@@ -73,6 +73,39 @@ fn a_project_may_have_its_own_default_scope_and_words_to_replace() {
 }
 
 #[test]
+fn a_default_scope_lets_a_global_memory_be_replaced_and_stay_global() {
+    for section in ["[scope]\nsemantic", "[groups.shop]\nscope"] {
+        let home = TestHome::without_model();
+        home.configure(&format!("{section} = \"group\"\n"));
+        let mut agent = home.session_in("shop");
+        let old = agent.store_with(
+            json!({"content": "The lamp is green", "type": "semantic", "scope": "global"}),
+        );
+        let new = json!({"content": "The lamp is red", "type": "semantic", "supersedes": old});
+        let reply = agent.call("store_memory", new).expect("the memory is stored");
+        assert_eq!(reply["superseded"], json!(old), "{section}: {reply}");
+        assert_eq!(home.session_in("blog").recall("lamp"), ["The lamp is red"], "{section}");
+        let refused = json!({"content": "The lamp is blue", "type": "semantic", "supersedes": reply["id"], "scope": "group"});
+        let refused = agent.call("store_memory", refused).expect_err("the scope is asked for");
+        assert!(refused.contains("names a global memory"), "{refused}");
+    }
+}
+
+#[test]
+fn doctor_names_the_sections_that_apply_to_no_project() {
+    let home = TestHome::without_model();
+    home.configure("[groups.shop]\nscope = \"group\"\n[groups.shpo]\nwords = [\"Heron\"]\n");
+    home.session_in("shop").store("semantic", "The lamp of the shop is green");
+    let doctor = home.loci(&["doctor", "--json"]);
+    let reply: Value = serde_json::from_slice(&doctor.stdout).expect("JSON");
+    let findings = reply["findings"].as_array().expect("a list");
+    let finding = findings.iter().find(|one| one["part"] == "config" && one["verdict"] == "warn");
+    let finding = finding.unwrap_or_else(|| panic!("no warning: {reply}"));
+    assert_eq!(finding["found"], "no project has the id or name of [groups.shpo]");
+    assert!(finding["next_step"].as_str().is_some_and(|next| next.contains("loci groups list")));
+}
+
+#[test]
 fn the_section_of_a_project_is_found_by_its_shown_name_and_its_id_also_for_an_edit() {
     let home = TestHome::without_model();
     let id = home.session_in("barn").store("episodic", "The barn is red");

@@ -35,11 +35,23 @@ fn an_unreadable_configuration_is_refused() {
         (b"[retrieval\nrrf_k = 5\n", &["config.toml:1:"]),
         (
             b"[retrieval]\nrrf_kk = 5\n",
-            &["config.toml:2:1", "unknown key rrf_kk", "Did you mean rrf_k?"],
+            &["config.toml:2:1", "unknown key retrieval.rrf_kk", "Did you mean rrf_k?"],
         ),
         (
             b"[retreival]\nrrf_k = 5\n",
             &["config.toml:1:2", "unknown key retreival", "Did you mean retrieval?"],
+        ),
+        (
+            b"[streams]\nwork = 1\n",
+            &["config.toml:1:2", "unknown key streams", "#keys-of-loomem-and-local-memory"],
+        ),
+        (
+            b"[embedding]\nmodel = \"multilingua\"\n",
+            &["config.toml:2:1: embedding.model", "Did you mean multilingual?"],
+        ),
+        (
+            b"[embedding]\nprovider = \"openai\"\n",
+            &["config.toml:1:2: embedding.model must be the name of a model of openai"],
         ),
         (b"[retrieval]\nzzz = 5\n", &["config.toml:2:1", "Known here: default_max_results"]),
         (

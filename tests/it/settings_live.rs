@@ -123,7 +123,7 @@ fn an_invalid_file_is_refused_and_the_old_values_stay() {
     for (text, expected) in [
         (
             "[retrieval]\ndefault_max_resluts = 1\n",
-            "config.toml:2:1: unknown key default_max_resluts. Did you mean default_max_results?",
+            "config.toml:2:1: unknown key retrieval.default_max_resluts. Did you mean default_max_results?",
         ),
         (
             "[retrieval]\ndefault_max_results = 0\n",

@@ -88,6 +88,12 @@ impl EffectiveConfig {
         !self.loaded().groups.is_empty()
     }
 
+    /// Returns the names of the sections `[groups.NAME]`.
+    #[must_use]
+    pub fn group_sections(&self) -> Vec<String> {
+        self.loaded().groups.names()
+    }
+
     /// Returns what may be stored in a project, as the configuration says now.
     #[must_use]
     pub fn policy_of(&self, group: &Group) -> Arc<Policy> {

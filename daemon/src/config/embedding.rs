@@ -138,8 +138,12 @@ impl Embedding {
         if !MODELS.contains(&self.model.as_str()) {
             let message = format!("= \"{}\" is", self.model);
             let names = MODELS.map(|name| format!("\"{name}\"")).join(", ");
+            let similarity = |name: &&str| strsim::jaro_winkler(name, &self.model);
+            let nearest = MODELS.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+            let nearest = nearest.filter(|name| similarity(name) > 0.8);
+            let meant = nearest.map(|name| format!("Did you mean {name}? ")).unwrap_or_default();
             return Err(not_in_this_version("embedding.model", &message)
-                .hint(format!("Set it to one of {names}")));
+                .hint(format!("{meant}Set it to one of {names}")));
         }
         self.check_dimensions()?;
         self.custom_folder().map(drop)

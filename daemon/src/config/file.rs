@@ -11,6 +11,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
+/// Sections of the files of Loomem and Local Memory that have no namesake here.
+const FOREIGN_SECTIONS: &[&str] =
+    &["streams", "namespaces", "search", "worker", "retention", "cost", "search_stages", "tier"];
+const FOREIGN_HINT: &str = "Loomem and Local Memory have it; docs/configuration.md#keys-of-loomem-and-local-memory lists the keys that do the same";
+
 /// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
@@ -59,14 +64,15 @@ pub fn fault_at(path: &Path, text: &str, offset: usize, fault: &str) -> Failure 
     Failure::new(Code::Invalid, format!("{}:{line}:{column}: {fault}", path.display()))
 }
 
-/// Adds the position of the key to the failure of its value, if the file has the key.
+/// Adds the position of the key to the failure of its value; that of its section if the file has only that.
 #[must_use]
 pub fn with_position_of_key(path: &Path, text: &str, failure: Failure) -> Failure {
-    let Some((key, span)) = failure
-        .field
-        .clone()
-        .and_then(|key| Some((key.clone(), key_positions(text).remove(&key)?)))
-    else {
+    let Some(key) = failure.field.clone() else { return failure };
+    let mut positions = key_positions(text);
+    let mut sections = std::iter::successors(Some(key.as_str()), |key| {
+        key.rsplit_once('.').map(|(outer, _)| outer)
+    });
+    let Some(span) = sections.find_map(|key| positions.remove(key)) else {
         return failure;
     };
     let Position { line, column } = position(text, span.start);
@@ -97,6 +103,15 @@ fn add_positions(
         }
         positions.insert(dotted, key.span());
     }
+}
+
+/// Returns the name of the key at an offset with its section, as `section.key`; `key` if there is none.
+#[must_use]
+pub fn key_with_section(text: &str, offset: usize, key: &str) -> String {
+    let mut positions = key_positions(text).into_iter();
+    let is_it = |dotted: &str| dotted.rsplit('.').next() == Some(key);
+    let found = positions.find(|(dotted, span)| span.contains(&offset) && is_it(dotted));
+    found.map_or_else(|| key.to_owned(), |(dotted, _)| dotted)
 }
 
 /// Adds the key to the fault of the value at an offset: `section.key: fault`.
@@ -165,9 +180,10 @@ fn position(text: &str, offset: usize) -> Position {
     Position { line, column }
 }
 
-/// Rewrites a message of the parser; for an unknown key, also returns a hint with the nearest known key, or with all of them.
+/// Rewrites a message of the parser about an offset of the text; for an unknown key, also returns a hint with the nearest known key, or
+/// with all of them.
 #[must_use]
-pub fn plain_message(message: &str) -> (String, Option<String>) {
+pub fn plain_message(text: &str, offset: usize, message: &str) -> (String, Option<String>) {
     let first = message.lines().next().unwrap_or_default();
     let Some((unknown, expected)) =
         first.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
@@ -177,11 +193,13 @@ pub fn plain_message(message: &str) -> (String, Option<String>) {
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     let similarity = |name: &str| strsim::jaro_winkler(name, unknown);
     let nearest = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let dotted = key_with_section(text, offset, unknown);
     let hint = match nearest {
+        _ if FOREIGN_SECTIONS.contains(&dotted.as_str()) => FOREIGN_HINT.to_owned(),
         Some(name) if similarity(name) > 0.8 => format!("Did you mean {name}?"),
         _ => format!("Known here: {}", known.join(", ")),
     };
-    (format!("unknown key {unknown}"), Some(hint))
+    (format!("unknown key {dotted}"), Some(hint))
 }
 
 #[cfg(test)]
@@ -190,15 +208,18 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_reported_with_the_nearest_known_one() {
-        let rewritten = plain_message("unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`");
+        let text = "[retrieval]\nrrf_kk = 5\n";
+        let message = "unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`";
         assert_eq!(
-            rewritten,
-            ("unknown key rrf_kk".to_owned(), Some("Did you mean rrf_k?".to_owned()))
+            plain_message(text, 12, message),
+            ("unknown key retrieval.rrf_kk".to_owned(), Some("Did you mean rrf_k?".to_owned()))
         );
         assert_eq!(
-            plain_message("unknown field `x`, expected `a` or `b`").1.as_deref(),
-            Some("Known here: a, b")
+            plain_message("x = 1", 0, "unknown field `x`, expected `a` or `b`"),
+            ("unknown key x".to_owned(), Some("Known here: a, b".to_owned()))
         );
+        let (message, hint) = plain_message("[cost]\n", 1, "unknown field `cost`, expected `ttl`");
+        assert_eq!((message.as_str(), hint.as_deref()), ("unknown key cost", Some(FOREIGN_HINT)));
     }
 
     #[test]

@@ -56,6 +56,12 @@ impl GroupRules {
         self.0.is_empty()
     }
 
+    /// Returns the names of the sections.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
     /// Returns what may be stored in a project, if it differs.
     #[must_use]
     pub fn policy(&self, group: &Group) -> Option<Arc<Policy>> {

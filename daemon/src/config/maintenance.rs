@@ -14,6 +14,9 @@ const HOUR_IN_DAYS: f64 = 1.0 / 24.0;
 /// Seconds of a minute.
 const MINUTE: f64 = 60.0;
 
+/// Minimum of `maintenance.idle_minutes`, unless it is 0.
+const MIN_IDLE_MINUTES: f64 = 0.01;
+
 /// `[maintenance]`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -103,6 +106,14 @@ impl Maintenance {
     /// `invalid`, naming the key.
     pub fn check(&self) -> Result<(), Failure> {
         let zero_to_one = 0.0..=1.0;
+        if self.idle_minutes > 0.0 && self.idle_minutes < MIN_IDLE_MINUTES {
+            let key = "maintenance.idle_minutes";
+            let message = format!(
+                "must be 0 or from {MIN_IDLE_MINUTES} to 525600, not {}",
+                self.idle_minutes
+            );
+            return Err(Failure::invalid(key, message).hint("0 switches it off"));
+        }
         check_all([
             ("maintenance.interval_days", self.interval_days, 0.01..=3650.0),
             ("maintenance.idle_minutes", self.idle_minutes, 0.0..=525_600.0),
@@ -206,6 +217,17 @@ mod tests {
         let sizes = |rules: &loci_engine::maintain::Rules| rules.compaction_min_group_size;
         assert!(short.compaction_age_days < usual.compaction_age_days);
         assert!(sizes(&short) < sizes(&usual) && short.topic_similarity < usual.topic_similarity);
+    }
+
+    #[test]
+    fn an_idle_time_too_short_to_be_one_is_refused() {
+        for minutes in ["1e-300", "0.009", "-1", "nan"] {
+            let text = format!("[maintenance]\nidle_minutes = {minutes}\n");
+            let refused = Config::from_text(&text, Path::new("/x/config.toml"));
+            let refused = refused.expect_err("is refused").to_string();
+            assert!(refused.contains("maintenance.idle_minutes must be"), "{refused}");
+        }
+        assert_eq!(parsed("idle_minutes = 0.01").schedule().idle, Some(Duration::from_millis(600)));
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Config {
             let offset = fault.span().map_or(0, |span| span.start.min(text.len()));
             let (message, hint) = match file::type_fault(fault.message()) {
                 Some(message) => (file::with_key_at(text, offset, message), None),
-                None => file::plain_message(fault.message()),
+                None => file::plain_message(text, offset, fault.message()),
             };
             file::fault_at(path, text, offset, &message).hint(hint.unwrap_or_else(|| {
                 "Correct the file; docs/configuration.md lists every key".to_owned()

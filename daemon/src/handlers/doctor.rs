@@ -8,11 +8,13 @@ use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, findings, full_check, index_warmup};
 use loci_engine::Reader;
 use loci_proto::admin::HookClientStatus;
+use loci_proto::counted::counted;
 use loci_proto::error::{Code, Failure};
 use loci_proto::http::HttpStatus;
 use loci_proto::requests::bridge::BridgeClientStatus;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
+use std::collections::HashSet;
 use std::net::SocketAddr;
 
 pub(super) async fn handle(
@@ -28,6 +30,7 @@ pub(super) async fn handle(
     findings.extend(service.reranker.as_ref().map(check_reranker));
     findings.push(describe_project(service, caller.clone()).await?);
     findings.extend(describe_folder(service, caller.session).await?);
+    findings.extend(check_group_sections(service, caller.session).await?);
     findings.extend(describe_switches(service, caller.session).await);
     findings.push(check_network(service));
     let pools = index_warmup::pools_with_index(service).await?;
@@ -90,6 +93,32 @@ async fn describe_folder(service: &Service, session: &Session) -> Result<Option<
     Ok(Some(Finding::warn("project", found.to_owned(), next_step.to_owned())))
 }
 
+/// Says which sections `[groups.NAME]` apply to no project.
+async fn check_group_sections(
+    service: &Service,
+    session: &Session,
+) -> Result<Option<Finding>, Failure> {
+    let mut names = service.config.group_sections();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let actor = session.actor();
+    let groups = service.read(move |reader| reader.groups(&actor)).await?.groups;
+    let projects = groups.iter().map(|group| (&group.id, &group.name));
+    let known: HashSet<&String> = projects
+        .chain([(&session.group.id, &session.group.name)])
+        .flat_map(|(id, name)| [id, name])
+        .collect();
+    names.retain(|name| !known.contains(name));
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let sections: Vec<String> = names.iter().map(|name| format!("[groups.{name}]")).collect();
+    let found = format!("no project has the id or name of {}", sections.join(", "));
+    let next_step = "Compare with loci groups list; a new project is listed after its first memory";
+    Ok(Some(Finding::warn("config", found, next_step)))
+}
+
 /// Says where loci is off.
 async fn describe_switches(service: &Service, session: &Session) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -106,7 +135,7 @@ async fn describe_switches(service: &Service, session: &Session) -> Vec<Finding>
         found.push(format!("off in {}", switches.off.join(", ")));
     }
     if switches.incognito > 0 {
-        found.push(format!("{} sessions are incognito", switches.incognito));
+        found.push(counted(switches.incognito, "session is incognito", "sessions are incognito"));
     }
     if !found.is_empty() {
         findings.push(Finding::ok("switches", found.join("; ")));
@@ -137,7 +166,9 @@ async fn describe_bridge(service: &Service) -> Result<Vec<Finding>, Failure> {
             |at| format!("last read {}", at.chars().take(16).collect::<String>()),
         );
         let (name, files, versions) = (client.client, client.files, client.versions);
-        Finding::ok("bridge", format!("{name}: {last}; {files} files, {versions} versions"))
+        let files = counted(files, "file", "files");
+        let versions = counted(versions, "version", "versions");
+        Finding::ok("bridge", format!("{name}: {last}; {files}, {versions}"))
     };
     let problems = service.bridge.problems().into_iter();
     let warn = |problem: String| Finding::warn("bridge", problem, "Run loci bridge status --scan");
@@ -189,7 +220,8 @@ fn check_network(service: &Service) -> Finding {
                 let connected = sockets.http.saturating_sub(served.len());
                 open.push(format!("{connected} connected"));
             }
-            Finding::ok("network", format!("{}; {local} local sockets", open.join("; ")))
+            let local = counted(local, "local socket", "local sockets");
+            Finding::ok("network", format!("{}; {local}", open.join("; ")))
         }
         Ok(sockets) => Finding::fail(
             "network",

@@ -4,7 +4,7 @@ use crate::interface::agents::session::Session;
 use crate::service::{Caller, Service};
 use loci_proto::error::Failure;
 use loci_proto::group;
-use loci_proto::group::{Group, GroupHint};
+use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::requests::Request;
 use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupsReply, MergeRequest, RenameRequest,
@@ -48,19 +48,27 @@ pub(super) async fn project_of(service: &Service, session: &Session, request: &R
         Request::Forget(forget) => forget.group.clone(),
         _ => None,
     };
+    let Request::Edit(edit) = request else { return named_project(service, session, named).await };
+    if !service.config.has_group_rules() {
+        return session.group.clone();
+    }
+    let (id, actor) = (edit.memory_id.clone(), session.actor());
+    let found = service.read(move |reader| reader.project_of_memory(&actor.group, &id));
+    found.await.unwrap_or_else(|_| session.group.clone())
+}
+
+/// Returns the project that a call names, or the session's own, as far as sections `[groups.NAME]` need it.
+pub(super) async fn named_project(
+    service: &Service,
+    session: &Session,
+    named: Option<GroupName>,
+) -> Group {
     let own = named.as_ref().map_or_else(|| session.group.clone(), Group::named);
     if !service.config.has_group_rules() {
         return own;
     }
-    let edited = match request {
-        Request::Edit(edit) => Some(edit.memory_id.clone()),
-        _ => None,
-    };
     let actor = session.actor();
-    let found = service.read(move |reader| match &edited {
-        Some(id) => reader.project_of_memory(&actor.group, id),
-        None => reader.named_project((&actor).into(), named.as_ref()),
-    });
+    let found = service.read(move |reader| reader.named_project((&actor).into(), named.as_ref()));
     found.await.unwrap_or(own)
 }
 

@@ -75,9 +75,6 @@ pub async fn handle(
     switches::check(service, caller.session, &request).await?;
     let group = groups::project_of(service, caller.session, &request).await;
     let redacted = privacy::request::screen(&service.config.policy_of(&group), &mut request)?;
-    if let Request::Store(store) = &mut request {
-        store.scope = store.scope.or_else(|| service.config.scope_of(&group));
-    }
     isolation::apply(service, caller.session).await?;
     if isolation::concerns_whole_store(&request) {
         isolation::check_whole_store(service, caller.session).await?;

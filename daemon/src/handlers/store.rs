@@ -1,5 +1,6 @@
 //! `store_memory`: encodes the text outside any lock, then stores it in one transaction that may share its commit with others.
 
+use crate::handlers::groups;
 use crate::service::project_files::CheckoutFiles;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service};
@@ -17,7 +18,10 @@ pub(super) async fn handle(
     request: StoreRequest,
 ) -> Result<StoreReply, Failure> {
     let session = caller.session;
-    let draft = Draft::new(request)?.with_shown(caller.session.shown.seqs());
+    let group = groups::named_project(service, session, request.group.clone()).await;
+    let draft = Draft::new(request)?
+        .with_shown(caller.session.shown.seqs())
+        .with_default_scope(service.config.scope_of(&group));
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
         session.record_store();

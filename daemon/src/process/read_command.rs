@@ -1,8 +1,9 @@
 //! `locid read` prints the memories of another program, `locid sessions` the sessions in its database, `locid lines` the records of a
-//! backup, for `loci import`. None of them opens the database in use, or a socket.
+//! backup, for `loci import`. None of them opens the database in use, or a socket; each ends with the `loci` that started it.
 
 use crate::config::options::ReadFiles;
 use crate::config::{Config, key_file};
+use crate::process::startup;
 use loci_engine::error::Error;
 use loci_engine::foreign_formats::{self, Places};
 use loci_engine::transfer::backup_to_lines;
@@ -15,6 +16,7 @@ use std::path::Path;
 /// Runs the command; prints the reading, or the failure, as one line of JSON.
 #[must_use]
 pub fn run(paths: &Paths, files: &ReadFiles) -> Exit {
+    startup::end_with_parent();
     let (line, exit) = match read(paths, files) {
         Ok(reading) => (serde_json::to_string(&reading), Exit::Ok),
         Err(failure) => (serde_json::to_string(&failure), Exit::Failed),
@@ -40,6 +42,7 @@ pub fn sessions(path: &Path, since: i64) -> Exit {
 }
 
 fn print_lines(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Exit {
+    startup::end_with_parent();
     let mut out = BufWriter::new(io::stdout());
     let printed = write(&mut out).map_err(Failure::from);
     let Err(failure) = printed else { return Exit::Ok };

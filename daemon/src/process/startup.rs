@@ -48,6 +48,13 @@ pub fn make_private() {
     }
 }
 
+/// Has the process end when the one that started it ends, however it does. Where the system cannot do that, it ends when it writes its
+/// next line.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+}
+
 /// File descriptors reserved for the store, the model files while they are read, locks and sockets.
 const RESERVED_DESCRIPTORS: u64 = 32;
 /// Connections beyond the sessions: peers before their hello, or being refused as `busy`.

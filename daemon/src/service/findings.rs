@@ -6,6 +6,7 @@
 use crate::config::Config;
 use crate::service::storage_health::StorageHealth;
 use loci_proto::admin::{BackupStatus, StorageWarning, WarningKind};
+use loci_proto::counted::counted;
 use loci_proto::requests::doctor::Finding;
 use std::path::Path;
 
@@ -54,8 +55,8 @@ pub fn backups(status: &BackupStatus) -> Finding {
         time.as_ref().map_or_else(|| "never".to_owned(), |time| time.chars().take(16).collect())
     };
     let text = format!(
-        "{} backups, {} KiB; last made {}, verified {}, tested {}",
-        status.count,
+        "{}, {} KiB; last made {}, verified {}, tested {}",
+        counted(status.count, "backup", "backups"),
         status.bytes.div_ceil(1 << 10),
         age(&status.last),
         age(&status.last_verified),

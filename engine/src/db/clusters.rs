@@ -195,6 +195,12 @@ pub(crate) struct Forgotten {
     pub scope: Scope,
 }
 
+/// Forgotten at this time or before. An undo brings back the earlier time of the status, but it is the undo
+/// that made the memory forgotten again.
+const FORGOTTEN: &str = "status = 'forgotten' AND status_at <= :moment
+    AND NOT EXISTS (SELECT 1 FROM memory_log l WHERE l.memory_id = memories.id AND l.operation = 'restore'
+                    AND l.created_at > :moment)";
+
 /// Returns the memories that were forgotten at this time or before, by project and scope, in storage
 /// order.
 pub(crate) fn forgotten_at_or_before(
@@ -203,7 +209,7 @@ pub(crate) fn forgotten_at_or_before(
 ) -> Result<Vec<Forgotten>> {
     let sql = format!(
         "SELECT seq, id, coalesce(source_group, ''), {SCOPE} FROM memories
-         WHERE status = 'forgotten' AND status_at <= ?1 ORDER BY 3, 4, seq"
+         WHERE {FORGOTTEN} ORDER BY 3, 4, seq"
     );
     let read = |row: &Row<'_>| {
         Ok(Forgotten {
@@ -223,8 +229,9 @@ pub(crate) fn forgotten_at_or_before(
 
 /// Returns whether a memory is forgotten since this time or before.
 pub(crate) fn was_forgotten(conn: &Connection, seq: i64, moment: Timestamp) -> Result<bool> {
-    let sql = "SELECT 1 FROM memories WHERE seq = ?1 AND status = 'forgotten' AND status_at <= ?2";
-    Ok(conn.prepare_cached(sql)?.exists((seq, moment.0))?)
+    let sql = format!("SELECT 1 FROM memories WHERE seq = :seq AND {FORGOTTEN}");
+    let params = rusqlite::named_params! {":seq": seq, ":moment": moment.0};
+    Ok(conn.prepare_cached(&sql)?.exists(params)?)
 }
 
 /// Returns active semantic memories, oldest first.

@@ -211,6 +211,31 @@ pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     Ok(())
 }
 
+/// Returns the relations that the log lines of a memory name: the relation, and the memory at its other end.
+pub(crate) fn relations_of(conn: &Connection, memory: &str) -> Result<Vec<(String, String)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT details FROM memory_log WHERE memory_id = ?1 AND operation = 'relate'",
+    )?;
+    let details = statement.query_map([memory], |row| row.get::<_, Option<String>>(0))?;
+    let details: Vec<Option<String>> = details.collect::<rusqlite::Result<_>>()?;
+    let ends = details.iter().flatten().filter_map(|details| {
+        let fields: Map<String, Value> = serde_json::from_str(details).ok()?;
+        let text = |name| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some((text("relation")?, text("object").or_else(|| text("subject"))?))
+    });
+    Ok(ends.collect())
+}
+
+/// Clears the details of the line by which a memory got a relation.
+pub(crate) fn redact_relation(conn: &Connection, memory: &str, relation: &str) -> Result<()> {
+    conn.execute(
+        "UPDATE memory_log SET details = NULL
+         WHERE memory_id = ?1 AND operation = 'relate' AND instr(details, ?2) > 0",
+        [memory, relation],
+    )?;
+    Ok(())
+}
+
 /// Sets the details of every deletion, as an earlier version wrote them.
 #[cfg(test)]
 pub(crate) fn set_deletion_details(conn: &Connection, details: Option<&str>) {

@@ -147,7 +147,7 @@ impl<'a> Collector<'a> {
 
     /// Notes what was left out.
     pub fn skip(&mut self, name: &str, place: &str, reason: &str) {
-        self.reading.skipped.push(SkippedText {
+        self.reading.skip(SkippedText {
             path: name.to_owned(),
             place: place.to_owned(),
             reason: reason.to_owned(),

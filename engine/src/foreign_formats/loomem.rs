@@ -1,4 +1,5 @@
-//! Loomem: its memories ("chunks") as JSON: a list, an object with `chunks`, `entities` and `edges`, or one chunk per line.
+//! Loomem: its memories ("chunks") as JSON: a list, an object with `chunks`, `entities` and `edges` (each may be missing), or one chunk per
+//! line.
 
 use crate::error::Result;
 use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
@@ -8,7 +9,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The stream of what belongs to no project.
@@ -20,7 +21,7 @@ const CATEGORIES: [(&str, &str); 3] =
 /// Reads an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let Some(file) = collector.text_file(path) else { return Ok(()) };
-    let document = parse(&file)?;
+    let document = parse(collector, &file)?;
     let list = |name: &str| {
         let items = if document.is_array() && name == "chunks" {
             document.as_array()
@@ -48,27 +49,54 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             );
         }
     }
+    let mut by_source: HashMap<&str, Vec<&Fields>> = HashMap::new();
+    for edge in edges {
+        if let Some(source) = rows::text(edge, "source") {
+            by_source.entry(source).or_default().push(edge);
+        }
+    }
     for node in list("entities") {
-        entity(collector, &file, node, &edges);
+        entity(collector, &file, node, &by_source);
     }
     Ok(())
 }
 
-fn parse(file: &TextFile) -> Result<Value> {
-    if let Ok(document) = serde_json::from_str::<Value>(&file.text)
-        && (document.is_array() || document.get("chunks").is_some())
+fn parse(collector: &mut Collector<'_>, file: &TextFile) -> Result<Value> {
+    let whole = serde_json::from_str::<Value>(&file.text);
+    if let Ok(document) = &whole
+        && is_document(document)
     {
-        return Ok(document);
+        return Ok(whole.unwrap_or_default());
     }
-    let lines = file.text.lines().filter(|line| !line.trim().is_empty());
-    let chunks: Option<Vec<Value>> = lines
-        .map(|line| serde_json::from_str(line).ok().filter(|chunk: &Value| chunk.is_object()))
-        .collect();
-    chunks.map(Value::from).ok_or_else(|| {
-        Failure::new(Code::Invalid, format!("{} is not JSON of loomem", file.name))
-            .hint("Name a file with its chunks as JSON")
-            .into()
-    })
+    let mut chunks = Vec::new();
+    for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+    {
+        let reason = match serde_json::from_str::<Value>(line) {
+            Ok(chunk) if chunk.is_object() => {
+                chunks.push(chunk);
+                continue;
+            }
+            Ok(_) => "is no JSON object".to_owned(),
+            Err(error) => format!("is not JSON: {error}"),
+        };
+        if chunks.is_empty() {
+            let reason = whole.map_or_else(|error| format!(": {error}"), |_| String::new());
+            let message = format!("{} is not JSON of loomem{reason}", file.name);
+            return Err(Failure::new(Code::Invalid, message)
+                .hint("Name a file with its chunks as JSON")
+                .into());
+        }
+        collector.skip(&file.name, &format!("line {}", number + 1), &reason);
+    }
+    Ok(Value::from(chunks))
+}
+
+/// Returns true for a list of chunks, and for an object of lists; false for a single chunk.
+fn is_document(value: &Value) -> bool {
+    let has_list = |name| value.get(name).is_some_and(Value::is_array);
+    value.is_array()
+        || value.get("chunks").is_some()
+        || (value.get("id").is_none() && (has_list("entities") || has_list("edges")))
 }
 
 fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
@@ -115,7 +143,12 @@ fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
     });
 }
 
-fn entity(collector: &mut Collector<'_>, file: &TextFile, node: &Fields, edges: &[&Fields]) {
+fn entity(
+    collector: &mut Collector<'_>,
+    file: &TextFile,
+    node: &Fields,
+    edges: &HashMap<&str, Vec<&Fields>>,
+) {
     let Some(name) = rows::text(node, "canonical_name") else {
         return collector.skip(&file.name, "", "an entity without a name");
     };
@@ -126,8 +159,7 @@ fn entity(collector: &mut Collector<'_>, file: &TextFile, node: &Fields, edges: 
     if let Some(aliases) = node.get("aliases").filter(|aliases| aliases.is_array()) {
         metadata.insert("aliases".to_owned(), aliases.clone());
     }
-    let related = edges.iter().filter(|edge| rows::text(edge, "source") == Some(name));
-    let related = related.filter_map(|edge| {
+    let related = edges.get(name).into_iter().flatten().filter_map(|edge| {
         let predicate = rows::text(edge, "relation_type")?.to_owned();
         Some(ForeignRelation { predicate, to: rows::text(edge, "target")?.to_owned() })
     });

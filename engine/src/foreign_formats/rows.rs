@@ -20,11 +20,11 @@ pub(crate) fn id(fields: &Fields, name: &str) -> Option<String> {
     }
 }
 
-/// Returns the first of the fields that is a time: a text, or seconds since 1970.
+/// Returns the first of the fields that is a time: a text, or a number since 1970.
 pub(crate) fn time(fields: &Fields, names: &[&str]) -> Option<i64> {
     names.iter().find_map(|name| match fields.get(*name)? {
         Value::String(text) => times::of_text(text),
-        Value::Number(seconds) => times::of_seconds(seconds.as_f64()?),
+        Value::Number(number) => times::of_number(number.as_f64()?),
         _ => None,
     })
 }

@@ -21,5 +21,5 @@ pub(crate) fn apply(policy: &Policy, reading: &mut Reading) {
         skipped.push(SkippedText { path: memory.path.clone(), place, reason });
         false
     });
-    reading.skipped.append(&mut skipped);
+    skipped.into_iter().for_each(|text| reading.skip(text));
 }

@@ -25,10 +25,10 @@ pub(crate) fn of_text(text: &str) -> Option<i64> {
         .filter(|at| (0..END).contains(at))
 }
 
-/// Returns a time that is given in seconds since 1970.
+/// Returns a time that is given in seconds since 1970, or in milliseconds, if it is too large for seconds.
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked afterwards")]
-pub(crate) fn of_seconds(seconds: f64) -> Option<i64> {
-    Some((seconds * 1000.0) as i64).filter(|at| (1..END).contains(at))
+pub(crate) fn of_number(number: f64) -> Option<i64> {
+    [number * 1000.0, number].map(|at| at as i64).into_iter().find(|at| (1..END).contains(at))
 }
 
 #[cfg(test)]
@@ -48,7 +48,8 @@ mod tests {
             assert_eq!(of_text(text), at, "{text}");
         }
         assert_eq!(of_text("yesterday"), None);
-        assert_eq!(of_seconds(1_772_618_400.5), Some(1_772_618_400_500));
-        assert_eq!(of_seconds(f64::NAN), None);
+        assert_eq!(of_number(1_772_618_400.5), Some(1_772_618_400_500));
+        assert_eq!(of_number(1_772_618_400_500.0), Some(1_772_618_400_500));
+        assert_eq!([f64::NAN, f64::INFINITY, -1.0, 0.0, 1e16].map(of_number), [None; 5]);
     }
 }

@@ -73,7 +73,7 @@ impl Reader {
             let members = step.members.iter().filter(|member| Some(*member) != step.from.as_ref());
             for id in step.from.iter().chain(members).take(MAX_TEXTS) {
                 let memory = memories::by_id(&self.conn, id)?;
-                step.texts.extend(memory.map(|memory| budget::preview(&memory.content)));
+                step.texts.extend(memory.map(|memory| budget::preview_for_person(&memory.content)));
             }
         }
         Ok(reply)

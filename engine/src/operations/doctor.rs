@@ -9,6 +9,7 @@ use crate::db::{
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::index::{Graph, Index, Record};
+use loci_proto::counted::counted;
 use loci_proto::requests::doctor::Finding;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -48,7 +49,9 @@ impl Reader {
         Ok(Finding::ok(
             "index",
             format!(
-                "{memories} memories and {vectors} vectors, equal to the database ({digest}); {origin}"
+                "{} and {}, equal to the database ({digest}); {origin}",
+                counted(memories, "memory", "memories"),
+                counted(vectors, "vector", "vectors")
             ),
         ))
     }

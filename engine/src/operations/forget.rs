@@ -192,9 +192,9 @@ impl Writer {
 }
 
 /// Deletes every copy of a memory: the row with its terms, vectors, variants, relations and
-/// mentions; images in the journal; stored replies; click feedback; details of its log lines. Only
-/// the log line of the deletion and a tombstone remain, which prevents an import from restoring the
-/// memory.
+/// mentions; images in the journal; stored replies; click feedback; details of its log lines, and of
+/// those of its relations at other memories. Only the log line of the deletion and a tombstone
+/// remain, which prevents an import from restoring the memory.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let derived = crate::maintain::remove_quotes_of(change, memory)?;
@@ -208,10 +208,15 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
         }
     }
     change.commit_to_journal(journal::ERASE)?;
-    let relation_ids: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
+    let mut relation_ids: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
         .into_iter()
         .filter_map(relation_id)
         .collect();
+    // Also relations that were undone since.
+    for (relation, other) in log::relations_of(change.conn, id)? {
+        log::redact_relation(change.conn, &other, &relation)?;
+        relation_ids.push(relation);
+    }
     let mut texts = journal::redact(change.conn, memory.seq, &relation_ids)?;
     texts.extend(memories::variants(change.conn, memory.seq)?);
     idempotency::redact(change.conn, id)?;

@@ -83,8 +83,12 @@ impl Reader {
                 .filter(|m| visibility.admits(m.audience()) && m.status != Status::Forgotten)
                 .map(to_preview)
                 .collect(),
-            mentioned_in: self.previews(mentioned_in, &visibility)?,
-            mentions: self.previews(mentions::in_memory(&self.conn, memory.seq)?, &visibility)?,
+            mentioned_in: self.previews(mentioned_in, &visibility, now)?,
+            mentions: self.previews(
+                mentions::in_memory(&self.conn, memory.seq)?,
+                &visibility,
+                now,
+            )?,
             memory: self.details(memory, now)?,
         })
     }
@@ -193,18 +197,24 @@ impl Reader {
     }
 
     /// Returns previews of the active and visible memories among these, at most [`MAX_MENTIONS`].
-    fn previews(&self, seqs: Vec<i64>, visibility: &Visibility) -> Result<Vec<MemoryPreview>> {
+    fn previews(
+        &self,
+        seqs: Vec<i64>,
+        visibility: &Visibility,
+        now: Timestamp,
+    ) -> Result<Vec<MemoryPreview>> {
+        let is_shown = |memory: &Memory| {
+            memory.status == Status::Active
+                && memory.expires_at.is_none_or(|at| at > now)
+                && visibility.admits(memory.audience())
+        };
         let mut previews = Vec::new();
         for seq in seqs {
             if previews.len() == MAX_MENTIONS {
                 break;
             }
             let memory = memories::by_seq(&self.conn, seq)?;
-            previews.extend(
-                memory
-                    .filter(|m| m.status == Status::Active && visibility.admits(m.audience()))
-                    .map(|m| to_preview(&m)),
-            );
+            previews.extend(memory.filter(is_shown).map(|memory| to_preview(&memory)));
         }
         Ok(previews)
     }

@@ -52,6 +52,8 @@ pub struct Draft {
     flags: Flags,
     /// Sequence numbers of memories that the session has been shown.
     shown: Vec<i64>,
+    /// The scope in the project, if the request has none; `None` for that of the type.
+    default_scope: Option<Scope>,
 }
 
 impl Draft {
@@ -70,7 +72,7 @@ impl Draft {
         let sanitized = removed.into_list();
         let mut flags = flags::of_memory(&request.content, &request.metadata);
         flags::of_removed(&sanitized, &mut flags);
-        Ok(Self { request, sanitized, flags, shown: Vec::new() })
+        Ok(Self { request, sanitized, flags, shown: Vec::new(), default_scope: None })
     }
 
     /// Adds the memories that the session has been shown, by sequence number: a text that repeats
@@ -78,6 +80,12 @@ impl Draft {
     #[must_use]
     pub fn with_shown(self, shown: Vec<i64>) -> Self {
         Self { shown, ..self }
+    }
+
+    /// Sets the scope that a memory of the project has if the request names none and it replaces no global memory.
+    #[must_use]
+    pub fn with_default_scope(self, default_scope: Option<Scope>) -> Self {
+        Self { default_scope, ..self }
     }
 
     /// Returns whether the memory may name files.
@@ -156,8 +164,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let flags = if is_person { Flags::default() } else { draft.flags };
         let provenance = Provenance::of(actor, flags);
         let request = &draft.request;
-        let scope =
-            request.scope.unwrap_or_else(|| change.shared.settings().scopes.of(request.kind));
+        let scope = request
+            .scope
+            .or(draft.default_scope)
+            .unwrap_or_else(|| change.shared.settings().scopes.of(request.kind));
         let isolation = change.shared.isolation();
         Self {
             change,

@@ -36,7 +36,7 @@ struct Group {
 }
 
 impl Reader {
-    /// Groups the active memories that the project sees.
+    /// Groups the active memories that the project sees, without dormant ones.
     ///
     /// # Errors
     /// `invalid` for `count`; `not_found` for `group`; `busy` while the index is being loaded;
@@ -56,7 +56,9 @@ impl Reader {
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let visibility = Visibility::of_group(&group.id, isolation);
         let visible = self.shared.filter(&visibility, now);
-        let filter = Filter { statuses: Statuses::Active, kind: request.kind, ..visible };
+        let dormant_below = self.shared.settings().dormant_threshold;
+        let filter =
+            Filter { statuses: Statuses::Active, kind: request.kind, dormant_below, ..visible };
         let own = request.from_group.then_some(group.id.as_str());
         let seqs: Vec<i64> = {
             let index = self.shared.index();

@@ -318,7 +318,7 @@ fn changed_texts(conn: &Connection, entry: &Entry) -> Result<Vec<ChangedText>> {
 fn changed_text(conn: &Connection, changed: &RowChange) -> Result<Option<ChangedText>> {
     let text =
         |image: &Image, name: &str| image.get(name).and_then(Value::as_str).map(str::to_owned);
-    let preview = |text: String| budget::preview(&text);
+    let preview = |text: String| budget::preview_for_person(&text);
     match &changed.row {
         Row::Memory(seq) => {
             let current = memories::by_seq(conn, *seq)?;

@@ -141,6 +141,6 @@ pub(crate) fn to_stored(memory: &Memory) -> StoredMemory {
         kind: memory.kind,
         status: memory.status.as_str().to_owned(),
         at: Timestamp::iso(memory.created_at),
-        preview: budget::preview(&memory.content),
+        preview: budget::preview_for_person(&memory.content),
     }
 }

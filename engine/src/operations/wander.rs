@@ -54,13 +54,16 @@ impl Reader {
         let visibility = Visibility::of_group(&group.id, isolation);
         let filter = Filter { statuses: Statuses::Active, ..self.shared.filter(&visibility, now) };
         let index = self.shared.index();
-        let mask = index.mask(&filter);
-        let around = Surroundings { index: &index, mask: &mask, path: &mask, obvious: None };
+        // A dormant memory can be named to start from; the walk itself comes to none.
+        let path = index.mask(&filter);
+        let dormant_below = self.shared.settings().dormant_threshold;
+        let mask = index.mask(&Filter { dormant_below, ..filter });
+        let around = Surroundings { index: &index, mask: &mask, path: &path, obvious: None };
         let start = match &request.start {
             Some(id) => {
                 let memory = memories::by_id(&self.conn, id)?;
                 let slot = memory.and_then(|memory| index.slot(memory.seq));
-                let slot = slot.filter(|slot| mask.admits(*slot));
+                let slot = slot.filter(|slot| path.admits(*slot));
                 Some(slot.ok_or_else(|| not_found("start", id.as_str()))?)
             }
             None => start_of_day(around, &group.id, day),

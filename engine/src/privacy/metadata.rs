@@ -5,6 +5,7 @@
 use crate::privacy::policy::Policy;
 use loci_proto::error::Failure;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Screens metadata in place; adds what was replaced to `redacted`.
 ///
@@ -25,12 +26,24 @@ pub(crate) fn screen(
         screen_value(policy, &path, name, value, redacted)?;
         renamed.extend(screened.map(|screened| (name.clone(), screened)));
     }
-    for (name, screened) in renamed {
-        if let Some(value) = metadata.remove(&name) {
-            metadata.insert(screened, value);
-        }
-    }
+    rename(metadata, renamed);
     Ok(())
+}
+
+/// Renames fields, pairs of old and new name. A name that is taken gets a number, so that no value is lost.
+fn rename(fields: &mut Map<String, Value>, renamed: Vec<(String, String)>) {
+    let moved = renamed.into_iter().filter_map(|(old, new)| Some((new, fields.remove(&old)?)));
+    let moved: Vec<(String, Value)> = moved.collect();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    for (new, value) in moved {
+        let mut name = new.clone();
+        let number = numbers.entry(new.clone()).or_insert(1);
+        while fields.contains_key(&name) {
+            *number += 1;
+            name = format!("{new} {number}");
+        }
+        fields.insert(name, value);
+    }
 }
 
 fn screen_value(
@@ -123,11 +136,7 @@ fn redact_value(
                 redact_value(policy, name, value, found);
                 renamed.extend(policy.redact_value("", name, found).map(|new| (name.clone(), new)));
             }
-            for (name, new) in renamed {
-                if let Some(value) = fields.remove(&name) {
-                    fields.insert(new, value);
-                }
-            }
+            rename(fields, renamed);
         }
         Value::Null | Value::Bool(_) => {}
     }

@@ -4,8 +4,9 @@
 //! [`Policy`] is the one entry point; `request` applies it to every text of a request, before
 //! anything is encoded or written. Steps, in this order: parts in `<private>` are dropped
 //! (`private_parts`), HTML is reduced to its text (`html`), secrets are found (`secrets`: tokens by
-//! `token_rules`, assignments and sentences by `passwords`) and personal data (`personal`). PURE:
-//! text in, text out. Not here: configuration files, the scan of a whole store
+//! `token_rules`, assignments and sentences by `passwords`), personal data (`personal`) and the user's
+//! own words (`words`): in the text and in what is seen of it (`visible_text`). PURE: text in, text
+//! out. Not here: configuration files, the scan of a whole store
 //! (`operations::scan`).
 
 mod card;
@@ -23,6 +24,8 @@ mod source_map;
 #[cfg(test)]
 mod tests;
 mod token_rules;
+mod visible_text;
+mod words;
 
 pub use metadata::RedactedJson;
 pub use policy::{Detected, MAX_LISTED, PersonalData, Policy, Screened, SecretMode};

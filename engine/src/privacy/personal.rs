@@ -1,7 +1,7 @@
 //! Finds personal data, where the configuration asks for it: e-mail addresses, phone numbers, cards,
-//! IBAN, PESEL, and the user's own words.
+//! IBAN, PESEL.
 //!
-//! Not here: which of them are replaced (`policy`).
+//! Not here: which of them are replaced (`policy`), the user's own words (`words`).
 
 use crate::privacy::card;
 use regex::Regex;
@@ -102,39 +102,6 @@ pub(crate) fn find(kind: PersonalData, text: &str) -> Vec<Range<usize>> {
     }
 }
 
-/// Returns the byte ranges of the user's own words.
-pub(crate) fn find_words(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
-    pattern
-        .find_iter(text)
-        .map(|found| found.range())
-        .filter(|range| {
-            let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let word = &text[range.clone()];
-            let starts =
-                joins(word.chars().next()) && joins(text[..range.start].chars().next_back());
-            let goes_on =
-                joins(word.chars().next_back()) && joins(text[range.end..].chars().next());
-            !starts && !goes_on
-        })
-        .collect()
-}
-
-/// Returns the pattern of words, whatever their case; `None` without words.
-///
-/// # Errors
-/// What is wrong with the words, as the rest of a sentence.
-pub(crate) fn words_pattern(words: &[String]) -> Result<Option<Regex>, String> {
-    let mut words: Vec<&str> = words.iter().map(|word| word.trim()).collect();
-    if words.is_empty() {
-        return Ok(None);
-    }
-    // The longest first, so that "Anna Kowalska" wins over "Anna".
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    let escaped: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
-    let pattern = Regex::new(&format!("(?i){}", escaped.join("|")));
-    pattern.map(Some).map_err(|_| "are too many or too long".to_owned())
-}
-
 fn is_alone(text: &str, range: &Range<usize>) -> bool {
     let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '+');
     let decimal = |mut after: std::str::Chars<'_>| {
@@ -229,14 +196,5 @@ mod tests {
         ] {
             assert!(find(kind, text).is_empty(), "{text}: {:?}", find(kind, text));
         }
-    }
-
-    #[test]
-    fn own_words_are_found_whole_and_in_any_case() {
-        let pattern = words_pattern(&["Anna".into(), "Projekt X".into()])
-            .expect("compiles")
-            .expect("has words");
-        assert_eq!(find_words(&pattern, "anna, ANNA; Annabel; projekt x"), [0..4, 6..10, 21..30]);
-        assert!(words_pattern(&[]).expect("compiles").is_none());
     }
 }

@@ -6,10 +6,11 @@ use crate::privacy::finding::Finding;
 pub use crate::privacy::personal::PersonalData;
 use crate::privacy::secrets;
 use crate::privacy::source_map::SourceMap;
+use crate::privacy::visible_text::{VisibleText, visible};
+use crate::privacy::words::{Words, merged};
 use crate::privacy::{html, personal, private_parts};
 use loci_proto::error::{Code, Failure};
 use loci_proto::sanitize;
-use regex::Regex;
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
@@ -20,6 +21,9 @@ pub const MAX_LISTED: usize = 20;
 const MAX_BYTES: usize = 64 * 1024;
 /// Maximum number of times that a text is screened, because what is left may join to a new finding.
 const MAX_PASSES: usize = 8;
+
+/// The kind of the user's own words.
+const WORD: &str = "word";
 
 /// What becomes of a text with a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +43,7 @@ pub struct Policy {
     secrets: SecretMode,
     personal: Vec<PersonalData>,
     /// The user's own words.
-    words: Option<Regex>,
+    words: Option<Words>,
     strip_html: bool,
 }
 
@@ -93,11 +97,7 @@ impl Policy {
         words: &[String],
         strip_html: bool,
     ) -> Result<Self, String> {
-        if words.iter().any(|word| word.trim().chars().count() < 2) {
-            return Err("must not contain a word of less than 2 characters".to_owned());
-        }
-        let words = personal::words_pattern(words)?;
-        Ok(Self { secrets, personal, words, strip_html })
+        Ok(Self { secrets, personal, words: Words::new(words)?, strip_html })
     }
 
     /// Returns what becomes of a text with a secret.
@@ -122,18 +122,18 @@ impl Policy {
     /// # Errors
     /// `secret_detected` with kinds and positions, or `too_large`; both without the field.
     pub fn screen(&self, text: &str) -> Result<Screened, Failure> {
-        self.screen_with(&self.uncovered(text, secrets::find), secrets::find)
+        self.screen_with(&self.uncovered(text), secrets::find)
     }
 
     /// As [`Policy::screen`], for the value of a field whose name may say that it is a secret.
     pub(crate) fn screen_value(&self, name: &str, value: &str) -> Result<Screened, Failure> {
-        let find = |text: &str| secrets::find_in_field(name, text);
-        self.screen_with(&self.uncovered(value, find), find)
+        let name = visible(name);
+        self.screen_with(&self.uncovered(value), |text| secrets::find_in_field(&name, text))
     }
 
     /// Returns the secrets of a text, whatever the mode.
     pub(crate) fn scan_secrets(&self, text: &str) -> Vec<Finding> {
-        let mut found = secrets::find(text);
+        let mut found = found_in(text, secrets::find);
         self.leave_to_personal(&mut found);
         found
     }
@@ -161,7 +161,7 @@ impl Policy {
     /// replaced; also how many parts that were.
     #[must_use]
     pub fn kept_copy(&self, text: &str) -> (String, usize) {
-        let (mut map, mut private) = (SourceMap::unchanged(text), 0);
+        let (mut map, mut private) = (SourceMap::unchanged(&self.uncovered(text)), 0);
         while let Some(kept) = private_parts::drop_parts(&map.text) {
             map = map.then(kept);
             private += 1;
@@ -194,8 +194,9 @@ impl Policy {
         found: &mut Vec<(String, usize, usize)>,
     ) -> Option<String> {
         let redacting = Self { secrets: SecretMode::Redact, ..self.clone() };
+        let name = visible(name);
         let replacement = redacting.replace_all(SourceMap::unchanged(value), value, |text| {
-            secrets::find_in_field(name, text)
+            secrets::find_in_field(&name, text)
         });
         let Ok(Replacement { map, detected }) = replacement else { return None };
         found.extend(
@@ -204,14 +205,16 @@ impl Policy {
         (!detected.is_empty()).then_some(map.text)
     }
 
-    /// Removes hidden characters from a text in which they split a secret, also one that only a dropped
-    /// tag joins: they are removed before the text is stored, or before it is given out.
-    fn uncovered<'a>(&self, text: &'a str, find: impl Fn(&str) -> Vec<Finding>) -> Cow<'a, str> {
+    /// Removes hidden characters from a text in which they split a tag of a private part or of HTML:
+    /// they are removed before the text is stored, or before it is given out. Elsewhere they stay, so
+    /// that the reply lists them.
+    fn uncovered<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let clean = sanitize::text(text);
-        let has_secret = |clean: &str| {
-            !find(clean).is_empty() || !find(&plain(clean, self.strip_html).map.text).is_empty()
-        };
-        if clean == text || !has_secret(&clean) { Cow::Borrowed(text) } else { clean }
+        let dropped = |text: &str| plain(text, self.strip_html).map.text;
+        if clean == text || dropped(&clean) == sanitize::text(&dropped(text)) {
+            return Cow::Borrowed(text);
+        }
+        clean
     }
 
     fn screen_with(
@@ -239,8 +242,11 @@ impl Policy {
         let mut all = Vec::new();
         let characters = Characters::of(text);
         for _ in 0..MAX_PASSES {
-            let mut found =
-                if self.secrets == SecretMode::Allow { Vec::new() } else { find(&map.text) };
+            let mut found = if self.secrets == SecretMode::Allow {
+                Vec::new()
+            } else {
+                found_in(&map.text, &find)
+            };
             self.leave_to_personal(&mut found);
             if self.secrets == SecretMode::Refuse && !found.is_empty() {
                 let listed =
@@ -272,27 +278,63 @@ impl Policy {
             mark: format!("[SECRET:{}]", one.kind),
         };
         let mut cuts: Vec<Cut> = found.iter().map(cut).collect();
-        let mut add = |kind: &'static str, mark: &str, ranges: Vec<Range<usize>>| {
-            for range in ranges {
-                let is_free = cuts
-                    .iter()
-                    .all(|cut| range.end <= cut.range.start || range.start >= cut.range.end);
-                if is_free && !is_in_mark(text, &range) {
-                    cuts.push(Cut { kind, range, mark: mark.to_owned() });
+        let seen = VisibleText::of(text);
+        let mut add = |kind: &'static str, mark: &str, find: &dyn Fn(&str) -> Vec<Range<usize>>| {
+            let mut ranges = find(text);
+            if let Some(seen) = &seen {
+                ranges.extend(find(&seen.text).iter().map(|range| seen.original(range)));
+            }
+            for range in merged(ranges) {
+                if !is_in_mark(text, &range) && text[range.clone()] != *mark {
+                    let parts = uncut(text, &cuts, range, kind == WORD);
+                    let cut = |range| Cut { kind, range, mark: mark.to_owned() };
+                    cuts.extend(parts.into_iter().map(cut));
+                    cuts.sort_by_key(|cut| cut.range.start);
                 }
             }
         };
         for kind in PersonalData::ALL {
             if self.personal.contains(&kind) {
-                add(kind.as_str(), kind.mark(), personal::find(kind, text));
+                add(kind.as_str(), kind.mark(), &|text| personal::find(kind, text));
             }
         }
-        if let Some(pattern) = &self.words {
-            add("word", "[REDACTED]", personal::find_words(pattern, text));
+        if let Some(words) = &self.words {
+            add(WORD, "[REDACTED]", &|text| words.find(text));
         }
-        cuts.sort_by_key(|cut| cut.range.start);
         cuts
     }
+}
+
+/// Finds secrets in a text and in what is seen of it.
+fn found_in(text: &str, find: impl Fn(&str) -> Vec<Finding>) -> Vec<Finding> {
+    let mut found = find(text);
+    if let Some(seen) = VisibleText::of(text) {
+        let hidden = find(&seen.text).into_iter();
+        found.extend(hidden.map(|one| Finding { range: seen.original(&one.range), ..one }));
+        found = secrets::without_overlaps(found);
+    }
+    found
+}
+
+/// Returns what is left to cut of a range beside the cuts, which are in order: all or nothing of a datum, every part of a phrase.
+fn uncut(text: &str, cuts: &[Cut], range: Range<usize>, in_parts: bool) -> Vec<Range<usize>> {
+    let overlaps = |cut: &&Cut| cut.range.start < range.end && range.start < cut.range.end;
+    let mut parts = Vec::new();
+    let mut from = range.start;
+    for cut in cuts.iter().filter(overlaps) {
+        if !in_parts {
+            return Vec::new();
+        }
+        parts.push(from..cut.range.start.max(from));
+        from = cut.range.end;
+    }
+    parts.push(from..range.end.max(from));
+    let trimmed = |part: Range<usize>| {
+        let inner = &text[part.clone()];
+        let start = part.start + (inner.len() - inner.trim_start().len());
+        start..start + inner.trim().len()
+    };
+    parts.into_iter().map(trimmed).filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns true if a range is in a mark such as `[EMAIL]`, which redaction has written.

@@ -194,11 +194,39 @@ pub(crate) fn preview(content: &str) -> String {
     line[..end].to_owned()
 }
 
+/// As [`preview`], for a person: cut between words if it can be, and with `…` where it was cut.
+pub(crate) fn preview_for_person(content: &str) -> String {
+    let start = preview(content);
+    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if start.len() == line.len() {
+        return start;
+    }
+    // One character makes room for the sign.
+    let shorter = start.char_indices().next_back().map_or(0, |(at, _)| at);
+    let cut = match start[..shorter].rfind(char::is_whitespace) {
+        Some(space) if space >= shorter / 2 => &start[..space],
+        _ => &start[..shorter],
+    };
+    format!("{}…", cut.trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use loci_proto::memory::MemoryType;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_person_sees_where_a_text_was_cut() {
+        let long = "The kiln by the north door was repaired in spring. ".repeat(10);
+        let shown = preview_for_person(&long);
+        assert!(shown.chars().count() <= limits::PREVIEW_CHARS, "{shown}");
+        let cut = shown.strip_suffix('…').expect("says that it was cut");
+        assert!(long.starts_with(cut) && long[cut.len()..].starts_with(' '), "{shown}");
+        let word = "x".repeat(2 * limits::PREVIEW_CHARS);
+        assert_eq!(preview_for_person(&word).chars().count(), limits::PREVIEW_CHARS);
+        assert_eq!(preview_for_person("\n  A short one. \nmore"), "A short one.");
+    }
 
     fn result(number: u128, content: &str) -> RecalledMemory {
         RecalledMemory {

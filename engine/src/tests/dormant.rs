@@ -60,6 +60,23 @@ fn a_dormant_memory_is_recalled_only_on_request_or_by_its_id_and_says_so() {
 }
 
 #[test]
+fn topics_and_walks_leave_dormant_memories_out_unless_a_walk_starts_at_one() {
+    let (test_store, ids) = store_with(Some(0.01));
+    let topics = test_store.reader.topics(&parse(json!({})), (&named("a")).into(), test_store.now);
+    let topics = topics.expect("the topics are listed");
+    assert_eq!(topics.grouped + topics.without_vector, 1, "{topics:?}");
+    let walk = |arguments: Value| {
+        let walk =
+            test_store.reader.wander(&parse(arguments), (&named("a")).into(), test_store.now);
+        walk.expect("walks").start.expect("has a start").id
+    };
+    for day in 1..20 {
+        assert_eq!(walk(json!({"date": format!("2026-03-{day:02}")})), ids[1]);
+    }
+    assert_eq!(walk(json!({"start": ids[0]})), ids[0]);
+}
+
+#[test]
 fn without_a_threshold_nothing_is_dormant() {
     let (test_store, _) = store_with(None);
     let all = found(&test_store, json!({"query": "kettle"}));

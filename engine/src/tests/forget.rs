@@ -152,6 +152,38 @@ fn a_hard_deleted_text_is_in_no_file_of_the_database() {
 }
 
 #[test]
+fn the_predicate_of_an_erased_relation_is_in_no_file_of_the_database() {
+    let mut test_store = TestStore::new();
+    let path = test_store.folder.path().join("memory.db");
+    let other = entity(&mut test_store, "a", "Piotr", &[]);
+    for (predicate, is_undone, is_subject) in [
+        ("xylophonquarz", false, true),
+        ("waldhornquarz", true, true),
+        ("oboenquarz", false, false),
+    ] {
+        let id = entity(&mut test_store, "a", "Anna", &[]);
+        let (subject, object) = if is_subject { (&id, &other) } else { (&other, &id) };
+        test_store
+            .relate(
+                "a",
+                json!({"subject_id": subject, "predicate": predicate, "object_id": object}),
+            )
+            .expect("the relation is stored");
+        if is_undone {
+            test_store.undo_last().expect("the relation is undone");
+        }
+        assert!(dump::file_contains(&path, predicate));
+        test_store
+            .forget("a", json!({"memory_id": id, "hard_delete": true}))
+            .expect("the memory is hard-deleted");
+        assert!(!dump::file_contains(&path, predicate), "{predicate}");
+    }
+    let inspected = test_store.inspect("a", json!({"memory_id": other, "include_log": true}));
+    let log = inspected.expect("the memory is shown").log;
+    assert_eq!(log.iter().filter(|line| line.operation == "relate").count(), 3, "{log:?}");
+}
+
+#[test]
 fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";

@@ -132,6 +132,22 @@ fn an_entity_is_found_by_an_alias_that_is_not_in_its_text() {
 }
 
 #[test]
+fn an_expired_memory_mentions_nobody_any_more() {
+    let mut test_store = TestStore::new();
+    let maria = entity(&mut test_store, "a", "Maria Lopez", &[]);
+    let arguments =
+        json!({"content": "Maria Lopez is away", "type": "episodic", "ttl_seconds": 60});
+    test_store.store("a", arguments, None);
+    let mentioned = |test_store: &TestStore| {
+        let shown = test_store.inspect("a", json!({"memory_id": maria}));
+        shown.expect("the memory is shown").mentioned_in.len()
+    };
+    assert_eq!(mentioned(&test_store), 1);
+    test_store.now = test_store.now.plus(61_000);
+    assert_eq!(mentioned(&test_store), 0);
+}
+
+#[test]
 fn mentions_are_found_in_either_order_of_storing() {
     let mut test_store = TestStore::new();
     let before = test_store

@@ -11,6 +11,7 @@ mod role_tags;
 use characters::{Action, Kind, decide, is_conditional};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Maximum number of entries in a list of what was removed.
 const MAX_LISTED: usize = 8;
@@ -41,6 +42,25 @@ impl Removed {
 #[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_conditional) { Cow::Owned(scan(text).0) } else { Cow::Borrowed(text) }
+}
+
+/// Returns true if a text has characters that [`text`] removes, or keeps only by their neighbours.
+#[must_use]
+pub fn may_hide(text: &str) -> bool {
+    text.chars().any(is_conditional)
+}
+
+/// Returns the characters of a text that are seen, each with its bytes in the text: none that [`text`] removes, and none that it keeps
+/// although it has no shape of its own.
+#[must_use]
+pub fn visible(text: &str) -> Vec<(char, Range<usize>)> {
+    let (bytes, chars): (Vec<usize>, Vec<char>) = text.char_indices().unzip();
+    let mut seen = Vec::with_capacity(chars.len());
+    walk(&chars, |at, kept, _| {
+        let shown = kept.iter().filter(|c| !is_conditional(**c));
+        seen.extend(shown.map(|c| (*c, bytes[at]..bytes[at] + chars[at].len_utf8())));
+    });
+    seen
 }
 
 /// Returns a text for a model: without its hidden characters, and with neutralised role tags (`</system>`).
@@ -136,6 +156,17 @@ struct Finding {
 fn scan(text: &str) -> (String, Vec<Finding>) {
     let chars: Vec<char> = text.chars().collect();
     let (mut clean, mut findings) = (String::with_capacity(text.len()), Vec::new());
+    walk(&chars, |at, kept, kind| {
+        clean.extend(kept);
+        if let Some(kind) = kind {
+            add(&mut findings, kind, at);
+        }
+    });
+    (clean, findings)
+}
+
+/// Calls `each` with a position, the characters that are kept of it, and the kind of what is not.
+fn walk(chars: &[char], mut each: impl FnMut(usize, &[char], Option<Kind>)) {
     let (mut at, mut before) = (0, None);
     while let Some(&c) = chars.get(at) {
         let flag = flag_tags(&chars[at..]).filter(|_| before == Some('\u{1F3F4}'));
@@ -148,14 +179,10 @@ fn scan(text: &str) -> (String, Vec<Finding>) {
                 Action::Remove(kind) => (escape_length(&chars[at..]), &[][..], Some(kind)),
             },
         };
-        clean.extend(kept);
+        each(at, kept, kind);
         before = kept.last().copied().or(before);
-        if let Some(kind) = kind {
-            add(&mut findings, kind, at);
-        }
         at += length;
     }
-    (clean, findings)
 }
 
 fn add(findings: &mut Vec<Finding>, kind: Kind, position: usize) {

@@ -5,7 +5,9 @@ use crate::client::call::{RawReply, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
 use crate::commands::list;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Consent, MemoryRow, Problem, confirm, escape_line, print_line, print_note};
+use crate::output::{
+    Consent, MemoryRow, Problem, confirm, counted, escape_line, print_line, print_note,
+};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
@@ -101,7 +103,8 @@ fn erase_question(purge_backups: bool) -> &'static str {
 /// Describes what happened to the backups that contained the memory.
 fn purge_text(purged: &Value) -> String {
     let count = |name: &str| purged[name].as_array().map_or(0, Vec::len);
-    let removed = format!("removed {} backups that contained it", count("removed"));
+    let backups = counted(count("removed"), "backup", "backups");
+    let removed = format!("removed {backups} that contained it");
     match count("unreadable") {
         0 => removed,
         unreadable => format!("{removed}; {unreadable} cannot be read and may contain it"),

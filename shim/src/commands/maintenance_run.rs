@@ -81,15 +81,29 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     if json {
         print_line(to_json(&serde_json::json!({"done": done_steps}))?)?;
     } else {
-        let count = done_steps.iter().filter(|step| step.made.is_some() || step.is_purge()).count();
-        print_line(if done_steps.is_empty() {
-            "Nothing is due".to_owned()
-        } else {
-            let steps = counted(count, "step", "steps");
-            format!("{steps} done; loci history lists them, loci undo ACT takes one back")
-        })?;
+        print_line(summary(&done_steps))?;
     }
     Ok(Exit::Ok.into())
+}
+
+/// Returns how many steps were done, and whether they can be taken back.
+fn summary(done: &[StepReport]) -> String {
+    if done.is_empty() {
+        return "Nothing is due".to_owned();
+    }
+    let made = done.iter().filter(|step| step.made.is_some()).count();
+    let erased: usize =
+        done.iter().filter(|step| step.is_purge()).map(|step| step.members.len()).sum();
+    let purges = done.iter().filter(|step| step.is_purge()).count();
+    let steps = counted(made + purges, "step", "steps");
+    let memories = counted(erased, "forgotten memory", "forgotten memories");
+    match (made, erased) {
+        (_, 0) => format!("{steps} done; loci history lists them, loci undo ACT takes one back"),
+        (0, _) => format!("{steps} done; {memories} erased, which cannot be undone"),
+        _ => format!(
+            "{steps} done; {memories} erased, which cannot be undone; loci history lists the others, loci undo ACT takes one back"
+        ),
+    }
 }
 
 /// Returns the display names of the projects, by id.
@@ -181,4 +195,33 @@ fn plan_text(plan: &MaintenancePlan) -> String {
         counted(plan.promoted, "fact", "facts")
     ));
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn only_what_can_be_taken_back_is_said_to_be() {
+        let id = "01953a2b-7c1e-7000-8000-0123456789ab";
+        let step = |act: &str, made: Value| -> StepReport {
+            let step = json!({"act": act, "cluster": "c", "group": "a", "scope": "group", "members": [id], "made": made, "journal": null});
+            serde_json::from_value(step).expect("is a step")
+        };
+        let (purge, compact) = (step("purge", Value::Null), step("compact", json!(id)));
+        assert_eq!(summary(&[]), "Nothing is due");
+        assert_eq!(
+            summary(std::slice::from_ref(&compact)),
+            "1 step done; loci history lists them, loci undo ACT takes one back"
+        );
+        assert_eq!(
+            summary(std::slice::from_ref(&purge)),
+            "1 step done; 1 forgotten memory erased, which cannot be undone"
+        );
+        assert_eq!(
+            summary(&[purge, compact]),
+            "2 steps done; 1 forgotten memory erased, which cannot be undone; loci history lists the others, loci undo ACT takes one back"
+        );
+    }
 }

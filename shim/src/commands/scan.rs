@@ -3,7 +3,7 @@
 use crate::cli::store_admin::Scan;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, Screen, confirm, escape_line, print_line, table_on};
+use crate::output::{Problem, Screen, confirm, counted, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::scan::{ScanFinding, ScanReply, ScanRequest};
 use std::io;
@@ -34,7 +34,8 @@ pub async fn run(args: Scan) -> Result<ExitCode, Problem> {
         return Ok(Exit::Ok.into());
     }
     let note = reply.note.as_deref().map(|note| format!("\n  {}", escape_line(note)));
-    print_line(format!("{} texts changed{}", reply.redacted, note.unwrap_or_default()))?;
+    let changed = counted(reply.redacted, "text", "texts");
+    print_line(format!("{changed} changed{}", note.unwrap_or_default()))?;
     Ok(Exit::Ok.into())
 }
 
@@ -47,7 +48,7 @@ async fn call(client: &VerbClient, redact: bool) -> Result<ScanReply, Problem> {
 
 fn findings_text(reply: &ScanReply) -> String {
     if reply.found == 0 {
-        return format!("No secret in {} texts", reply.texts);
+        return format!("No secret in {}", counted(reply.texts, "text", "texts"));
     }
     let row = |finding: &ScanFinding| {
         vec![
@@ -65,5 +66,6 @@ fn findings_text(reply: &ScanReply) -> String {
         more => format!("  … and {more} more; use --json to list up to 1000\n"),
     };
     let table = table_on(Screen::of_stdout(), &rows);
-    format!("{table}{more}{} findings in {} texts", reply.found, reply.texts)
+    let found = counted(reply.found, "finding", "findings");
+    format!("{table}{more}{found} in {}", counted(reply.texts, "text", "texts"))
 }

@@ -15,9 +15,7 @@ use std::process::ExitCode;
 #[must_use]
 pub fn run() -> ExitCode {
     startup::make_private();
-    // Where this is not possible, it ends when it writes its next line.
-    #[cfg(target_os = "linux")]
-    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    startup::end_with_parent();
     match serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
         Ok(()) => Exit::Ok.into(),
         Err(error) => {

@@ -72,3 +72,20 @@ fn a_memory_that_was_restored_since_the_plan_is_not_erased() {
     assert!(report.expect("the step runs").members.is_empty());
     assert!(test_store.inspect("a", json!({"memory_id": ids[0]})).is_ok());
 }
+
+#[test]
+fn the_days_of_a_memory_that_an_undo_made_forgotten_again_begin_with_the_undo() {
+    let (mut test_store, ids) = store_of_forgotten(60.0);
+    let call = test_store.call("a", None);
+    let restore = crate::tests::fixture::parse(json!({"memory_id": ids[0]}));
+    test_store.writer.restore(&call, &restore).expect("the memory is restored");
+    test_store.undo_last().expect("the restore is undone");
+    assert!(purge(&mut test_store).is_empty());
+    advance_days(&mut test_store, 59);
+    let erased = |test_store: &mut TestStore| -> Vec<MemoryId> {
+        purge(test_store).into_iter().flat_map(|report| report.members).collect()
+    };
+    assert_eq!(erased(&mut test_store), [ids[1].clone()]);
+    advance_days(&mut test_store, 2);
+    assert_eq!(erased(&mut test_store), [ids[0].clone()]);
+}

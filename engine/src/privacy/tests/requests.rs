@@ -1,8 +1,8 @@
 //! Requests: every text of every verb that writes is screened.
 
 use super::{github_token, policy, strict};
-use crate::privacy::SecretMode;
 use crate::privacy::request::{check_group, kept_query, screen};
+use crate::privacy::{Policy, SecretMode};
 use loci_proto::requests::Request;
 use serde_json::{Value, json};
 
@@ -69,6 +69,22 @@ fn the_name_of_a_metadata_field_says_that_its_value_is_a_secret() {
     let harmless = json!({"content": "x", "type": "semantic", "metadata": {"password": "required", "token_limit": 4096, "card": 4_111_111_111_111_112_u64}});
     let mut request = request("store_memory", harmless);
     assert_eq!(screen(&policy(SecretMode::Refuse), &mut request), Ok(Vec::new()));
+}
+
+#[test]
+fn names_that_become_the_same_keep_their_values() {
+    let policy = Policy::new(SecretMode::Refuse, Vec::new(), &["Anna".into()], true);
+    let policy = policy.expect("is a policy");
+    let metadata = json!({"ANNA": 1, "Anna": {"anna": 2, "An\u{200b}na": 3}, "[REDACTED]": 4, "anna": 5, "x": 6});
+    let kept = json!({
+        "[REDACTED]": 4, "[REDACTED] 2": 1, "[REDACTED] 3": {"[REDACTED]": 3, "[REDACTED] 2": 2}, "[REDACTED] 4": 5, "x": 6
+    });
+    let arguments = json!({"content": "x", "type": "semantic", "metadata": metadata});
+    let mut request = request("store_memory", arguments);
+    screen(&policy, &mut request).expect("is redacted");
+    let Request::Store(store) = request else { panic!("is a store") };
+    assert_eq!(Value::Object(store.metadata), kept);
+    assert_eq!(policy.redact_json(metadata).expect("is redacted").value, kept);
 }
 
 #[test]

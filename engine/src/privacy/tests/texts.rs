@@ -1,7 +1,7 @@
 //! Single texts: what is refused, redacted, allowed, dropped; positions; time.
 
 use super::{github_token, policy, strict};
-use crate::privacy::SecretMode;
+use crate::privacy::{PersonalData, Policy, SecretMode};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -57,6 +57,57 @@ fn personal_data_and_own_words_are_replaced_only_on_request() {
     let without_card = text.replace(", card 4111 1111 1111 1111", "");
     let kept = policy(SecretMode::Refuse).screen(&without_card).expect("is stored");
     assert_eq!(kept.text, without_card);
+}
+
+#[test]
+fn a_hidden_character_at_any_place_hides_no_datum() {
+    let words = ["Project Falcon".to_owned(), "Zo\u{eb} Lem".to_owned()];
+    let policy = Policy::new(SecretMode::Redact, PersonalData::ALL.to_vec(), &words, true);
+    let policy = policy.expect("is a policy");
+    let token = github_token();
+    let data = [
+        ("bob.smith@example.org", "[EMAIL]"),
+        ("+48 601 234 567", "[PHONE]"),
+        ("GB82 WEST 1234 5698 7654 32", "[ID]"),
+        ("4111 1111 1111 1111", "[ID]"),
+        ("44051401359", "[ID]"),
+        ("Project Falcon", "[REDACTED]"),
+        ("Zoe\u{308} Lem", "[REDACTED]"),
+        (&token, "[SECRET:github-token]"),
+    ];
+    // Removed before storing, and kept by their neighbours.
+    let hidden =
+        ["\u{200b}", "\u{ad}", "\u{2060}", "\u{1b}[31m", "\u{200e}", "\u{34f}", "\u{feff}"];
+    for (datum, mark) in data {
+        for hidden in hidden {
+            for (at, _) in datum.char_indices().skip(1) {
+                let text = format!("See {}{hidden}{} now", &datum[..at], &datum[at..]);
+                let screened = policy.screen(&text).expect("is redacted");
+                assert_eq!(screened.text, format!("See {mark} now"), "{text:?}");
+                assert_eq!(policy.redact(&text), screened.text, "{text:?}");
+                assert_eq!(policy.kept_copy(&text).0, screened.text, "{text:?}");
+                assert_eq!(policy.scan(&text).len(), 1, "{text:?}");
+                let end = 4 + format!("{datum}{hidden}").chars().count();
+                assert!(screened.redacted[0].ends_with(&format!(" at 4..{end}")), "{screened:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hidden_character_beside_a_datum_stays_and_one_in_a_tag_does_not() {
+    let screened = strict().screen("a\u{200b}b anna@example.org").expect("is redacted");
+    assert_eq!(screened.text, "a\u{200b}b [EMAIL]");
+    let screened = strict().screen("Open <pri\u{200b}vate>hidden</private>end").expect("is stored");
+    assert_eq!((screened.text.as_str(), screened.dropped_private), ("Open end", true));
+}
+
+#[test]
+fn an_own_phrase_beside_a_datum_is_replaced_too() {
+    let words = ["Anna Kowalska".to_owned()];
+    let policy = Policy::new(SecretMode::Refuse, vec![PersonalData::Email], &words, true);
+    let screened = policy.expect("is a policy").screen("Anna kowalska@example.org calls");
+    assert_eq!(screened.expect("is redacted").text, "[REDACTED] [EMAIL] calls");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::export::FORMAT_VERSION;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the lines of a plan.
@@ -17,12 +17,16 @@ pub(super) fn of_plan(plan: &Plan, projects: &Projects) -> Vec<u8> {
         .iter()
         .filter(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
         .collect();
-    let groups: BTreeSet<&str> = written.iter().map(|planned| planned.group.as_str()).collect();
+    let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
+    for Planned { group, memory, .. } in &written {
+        let oldest = groups.entry(group).or_insert(memory.created_at);
+        *oldest = memory.created_at.min(*oldest);
+    }
     let mut records: Vec<Value> = groups
         .iter()
-        .map(|id| {
+        .map(|(id, created_at)| {
             let name = projects.names.get(*id).map_or(*id, String::as_str);
-            json!({"kind": "group", "id": id, "name": name, "created_at": oldest(&written, id)})
+            json!({"kind": "group", "id": id, "name": name, "created_at": created_at})
         })
         .collect();
     let now = now();
@@ -40,11 +44,6 @@ pub(super) fn of_records(records: &[Value]) -> Vec<u8> {
     }
     let end = json!({"kind": "end", "lines": records.len() + 1});
     format!("{text}\n{end}\n").into_bytes()
-}
-
-fn oldest(written: &[&Planned], group: &str) -> i64 {
-    let of_group = written.iter().filter(|planned| planned.group == group);
-    of_group.map(|planned| planned.memory.created_at).min().unwrap_or_default()
 }
 
 /// Returns the time in milliseconds since 1970.

@@ -12,7 +12,7 @@ use loci_proto::memory::MemoryId;
 use serde_json::{Map, Value};
 use similar::TextDiff;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Two texts under one heading are versions of one statement from this similarity on, 0 to 1.
 const MIN_SIMILARITY: f32 = 0.5;
@@ -54,6 +54,8 @@ pub(super) struct Plan {
     pub files: Vec<String>,
     pub planned: Vec<Planned>,
     pub skipped: Vec<SkippedText>,
+    /// How many others were left out, by reason.
+    pub skipped_more: BTreeMap<String, usize>,
     /// Number of memories that an earlier import stored from these files, and that are no longer there.
     pub missing: usize,
 }
@@ -109,8 +111,8 @@ impl Plan {
             read.add(&group, &memory, &change);
             planned.push(Planned { id, memory, origin, group, change });
         }
-        let (files, skipped) = (reading.files, reading.skipped);
-        Self { files, planned, skipped, missing }
+        let Reading { files, skipped, skipped_more, .. } = reading;
+        Self { files, planned, skipped, skipped_more, missing }
     }
 
     /// Returns whether the import would store or change a memory.
@@ -213,8 +215,8 @@ fn match_all<'a>(
     let mut unmatched: Vec<Option<&'a ImportedMemory>> =
         earlier.iter().copied().map(Some).collect();
     let mut matches: Vec<Option<&'a ImportedMemory>> = vec![None; origins.len()];
-    for path in PATHS {
-        let mut by_key: HashMap<(&str, Option<&str>, &str), Vec<usize>> = HashMap::new();
+    for (path, key) in PATHS.into_iter().flat_map(|path| KEYS.map(|key| (path, key))) {
+        let mut by_key: HashMap<Key<'_>, Vec<usize>> = HashMap::new();
         for (at, old) in earlier.iter().enumerate().rev() {
             if unmatched[at].is_some() {
                 by_key.entry(key(&old.origin, path(&old.origin))).or_default().push(at);
@@ -257,8 +259,16 @@ fn match_all<'a>(
     matches
 }
 
-/// What a memory is found again by: the id of its program, or its text.
-fn key<'a>(origin: &'a ImportOrigin, path: &'a str) -> (&'a str, Option<&'a str>, &'a str) {
+/// What a memory is found again by: the path, the id of its program, and its text.
+type Key<'a> = (&'a str, Option<&'a str>, &'a str);
+/// The keys, one after the other: memories with the same id are told apart by their texts, as long as these stay.
+const KEYS: [for<'a> fn(&'a ImportOrigin, &'a str) -> Key<'a>; 2] = [key_with_text, key];
+
+fn key_with_text<'a>(origin: &'a ImportOrigin, path: &'a str) -> Key<'a> {
+    (path, origin.id.as_deref(), &origin.text)
+}
+
+fn key<'a>(origin: &'a ImportOrigin, path: &'a str) -> Key<'a> {
     let text = if origin.id.is_some() { "" } else { origin.text.as_str() };
     (path, origin.id.as_deref(), text)
 }

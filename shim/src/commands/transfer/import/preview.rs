@@ -3,7 +3,7 @@
 use crate::commands::transfer::import::plan::{Change, Plan, Planned};
 use crate::commands::transfer::import::projects::Projects;
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
-use loci_proto::foreign::{Format, Reading};
+use loci_proto::foreign::{Format, Reading, SkippedText};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,19 +47,43 @@ fn examples(plan: &Plan) -> Vec<&Planned> {
     new.into_iter().step_by(step).collect()
 }
 
-/// Returns what is left out: where and why.
-fn left_out(plan: &Plan) -> Vec<(&str, &str, &str)> {
+/// Returns what is left out.
+fn left_out(plan: &Plan) -> LeftOut {
     let kept = plan.planned.iter().filter_map(|planned| match &planned.change {
-        Change::Kept(reason) => {
-            Some((planned.memory.path.as_str(), planned.memory.place.as_str(), reason.as_ref()))
-        }
+        Change::Kept(reason) => Some(SkippedText {
+            path: planned.memory.path.clone(),
+            place: planned.memory.place.clone(),
+            reason: reason.to_string(),
+        }),
         _ => None,
     });
-    let skipped = plan.skipped.iter();
-    skipped
-        .map(|text| (text.path.as_str(), text.place.as_str(), text.reason.as_str()))
-        .chain(kept)
-        .collect()
+    let mut all = Reading { skipped_more: plan.skipped_more.clone(), ..Reading::default() };
+    plan.skipped.iter().cloned().chain(kept).for_each(|text| all.skip(text));
+    LeftOut { listed: all.skipped, more: all.skipped_more }
+}
+
+/// What is left out: some with place and reason, the others counted by reason.
+struct LeftOut {
+    listed: Vec<SkippedText>,
+    more: BTreeMap<String, usize>,
+}
+
+impl LeftOut {
+    /// Appends the section that lists them.
+    fn write(&self, text: &mut String, screen: Screen) {
+        let line = |text: &SkippedText| {
+            let place =
+                if text.place.is_empty() { String::new() } else { format!(", {}", text.place) };
+            format!("{}{place}: {}", text.path, text.reason)
+        };
+        let lines: Vec<String> = self.listed.iter().take(LISTED).map(line).collect();
+        section_of_reasons(text, screen, "Left out", &lines);
+        let others: usize = self.more.values().sum();
+        more(text, self.listed.len() + others);
+        for (reason, count) in self.more.iter().take(LISTED) {
+            let _ = writeln!(text, "    {count}: {}", escape_line(reason));
+        }
+    }
 }
 
 /// Returns the preview as JSON.
@@ -79,14 +103,15 @@ pub(super) fn json(format: Format, plan: &Plan, projects: &Projects) -> Value {
                 "path": planned.memory.path, "place": planned.memory.place, "content": planned.memory.content})
         })
         .collect();
-    let left_out: Vec<Value> = left_out(plan)
+    let LeftOut { listed, more } = left_out(plan);
+    let listed: Vec<Value> = listed
         .iter()
-        .map(|(path, place, reason)| json!({"path": path, "place": place, "reason": reason}))
+        .map(|text| json!({"path": text.path, "place": text.place, "reason": text.reason}))
         .collect();
     json!({
         "from": format, "files": plan.files, "new": total(|of| of.new), "changed": total(|of| of.changed),
         "unchanged": total(|of| of.unchanged), "no_longer_there": plan.missing, "yours": yours(plan),
-        "by_project": rows, "examples": examples, "left_out": left_out,
+        "by_project": rows, "examples": examples, "left_out": listed, "left_out_more": more,
     })
 }
 
@@ -126,14 +151,7 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
         .map(line)
         .collect();
     section(&mut text, screen, "Changed in the source", &changed);
-    let left_out: Vec<String> = left_out(plan)
-        .iter()
-        .map(|(path, place, reason)| {
-            let place = if place.is_empty() { String::new() } else { format!(", {place}") };
-            format!("{path}{place}: {reason}")
-        })
-        .collect();
-    section_of_reasons(&mut text, screen, "Left out", &left_out);
+    left_out(plan).write(&mut text, screen);
     text.push_str(&notes(plan));
     text
 }
@@ -212,8 +230,7 @@ fn more(text: &mut String, count: usize) {
 pub(super) fn of_records(reading: &Reading) -> String {
     let files = counted(reading.files.len(), "file", "files");
     let mut text = format!("{files} of loci export --format markdown\n");
-    let left_out: Vec<String> =
-        reading.skipped.iter().map(|text| format!("{}: {}", text.path, text.reason)).collect();
-    section_of_reasons(&mut text, Screen::of_stdout(), "Left out", &left_out);
+    let left_out = LeftOut { listed: reading.skipped.clone(), more: reading.skipped_more.clone() };
+    left_out.write(&mut text, Screen::of_stdout());
     text
 }

@@ -1,8 +1,7 @@
 //! The whole screen of every command, from one seeded store: output, errors and exit codes. Ids,
 //! times and paths are normalised.
 //!
-//! After an intended change, run
-//! `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then review the
+//! After an intended change, run the test `cli_screens` with `INSTA_UPDATE=always`, then review the
 //! diff.
 
 use crate::home::{Agent, TestHome};

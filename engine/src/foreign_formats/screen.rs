@@ -21,5 +21,7 @@ pub(crate) fn apply(policy: &Policy, reading: &mut Reading) {
         skipped.push(SkippedText { path: memory.path.clone(), place, reason });
         false
     });
-    skipped.into_iter().for_each(|text| reading.skip(text));
+    for text in skipped {
+        reading.skip(text);
+    }
 }

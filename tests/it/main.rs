@@ -105,6 +105,7 @@ mod soak;
 mod sockets;
 mod storage_warnings;
 mod store;
+mod stuck_models;
 mod supersede;
 mod switches;
 mod terminal;

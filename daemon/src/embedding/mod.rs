@@ -15,6 +15,7 @@ pub mod api;
 pub mod auto_fetch;
 mod batch;
 pub mod blocks;
+pub(crate) mod bounded_file;
 pub mod chunk;
 pub mod custom_model;
 mod embedder;
@@ -25,6 +26,7 @@ pub mod fetch;
 mod hash_encoder;
 pub mod model_files;
 pub mod model_source;
+pub(crate) mod model_thread;
 #[cfg(test)]
 mod model_tests;
 pub mod named_models;
@@ -39,6 +41,7 @@ mod query_cache;
 mod queue;
 mod recorded_files;
 pub(crate) mod resident_memory;
+pub(crate) mod run_limit;
 #[cfg(target_os = "linux")]
 mod smaps;
 mod state;

@@ -7,6 +7,7 @@ mod agent_notes;
 mod api_embeddings;
 mod api_faults;
 mod api_limit;
+mod api_withheld;
 mod as_of;
 mod backup;
 mod backup_content;

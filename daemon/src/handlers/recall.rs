@@ -1,5 +1,6 @@
 //! `recall_memory`: encodes the query, searches on a reader thread, and records the results as usage.
 
+use crate::handlers::groups;
 use crate::interface::agents::session::Session;
 use crate::reranking::Turn;
 use crate::service::encoding::EncodedQuery;
@@ -73,7 +74,10 @@ pub(super) async fn run<T: Send + 'static>(
     loop {
         let text = prepared.text_to_embed().map(str::to_owned);
         let EncodedQuery { encoding, degraded } = match text {
-            Some(text) => service.encode_query(text).await?,
+            Some(text) => {
+                let text = groups::outgoing_query(service, session, text).await;
+                service.encode_query(text).await?
+            }
             None => EncodedQuery { encoding: None, degraded: service.degraded() },
         };
         let (actor, now) = (session.actor(), service.now());

@@ -3,6 +3,7 @@
 pub mod activation;
 pub mod backup_commands;
 pub mod clock;
+pub(crate) mod own_program;
 pub mod read_command;
 pub mod serve;
 pub mod sockets;

@@ -70,7 +70,9 @@ fn words_of_the_project_are_replaced_in_questions_too() {
     let mut agent = home.session();
     agent.store("semantic", "The launch of Bluebird is in May");
     let ask = |query: &str| json!({"query": query, "dry_run": true});
-    agent.call("recall_memory", ask("who of anna@example.org launches Bluebird")).expect("is answered");
+    agent
+        .call("recall_memory", ask("who of anna@example.org launches Bluebird"))
+        .expect("is answered");
     wait_until("the question is sent", || sent(&api).contains("launches"));
     let texts = sent(&api);
     assert!(!texts.contains("Bluebird") && !texts.contains("anna@"), "{texts}");

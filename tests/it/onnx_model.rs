@@ -54,9 +54,7 @@ impl TinyModel {
         }
         graph.extend(bytes(1, &node("Mod", &[ids, "rows"], "row")));
         match self.endless_above {
-            None => {
-                graph.extend(bytes(1, &node("Gather", &["table", "row"], "last_hidden_state")))
-            }
+            None => graph.extend(bytes(1, &node("Gather", &["table", "row"], "last_hidden_state"))),
             Some(most) => {
                 graph.extend(bytes(1, &node("Gather", &["table", "row"], "states")));
                 graph.extend(endless(1, most));

@@ -35,10 +35,7 @@ fn with_cross_encoder(home: &TestHome) -> String {
 
 fn with_custom_model(home: &TestHome) -> String {
     let path = home.path("own");
-    format!(
-        "[embedding]\ndownload = false\nmodel = \"custom\"\npath = \"{}\"\n",
-        path.display()
-    )
+    format!("[embedding]\ndownload = false\nmodel = \"custom\"\npath = \"{}\"\n", path.display())
 }
 
 fn recall(agent: &mut Agent, query: &str) -> Value {
@@ -138,8 +135,11 @@ fn a_model_that_is_being_loaded_without_an_end_leaves_keywords_and_the_daemon_st
         ..TinyCrossEncoder::preferring(&[], &tokenizer())
     };
     endless.write(&home.path("cross"), &tokenizer());
-    restart(&home, &(with_cross_encoder(&home).replace("[embedding]\ndownload = false\n", "")
-        + &with_custom_model(&home)));
+    restart(
+        &home,
+        &(with_cross_encoder(&home).replace("[embedding]\ndownload = false\n", "")
+            + &with_custom_model(&home)),
+    );
     let mut agent = home.session();
     in_time(|| agent.store("semantic", LONG));
     let reply = in_time(|| recall(&mut agent, "Who checks the backup?"));

@@ -213,7 +213,8 @@ impl CustomModel {
     ) -> Result<Self, LoadError> {
         let (graph, tokenizer) = (config.graph(), config.tokenizer());
         let (unusable, profile) = (|e: String| config.refuse(&tokenizer, &e), &identity.profile);
-        let json = bounded_file::read(&tokenizer, MAX_TOKENIZER).map_err(|e| unusable(e.to_string()))?;
+        let json =
+            bounded_file::read(&tokenizer, MAX_TOKENIZER).map_err(|e| unusable(e.to_string()))?;
         let chunker = Chunker::from_json(&json, profile).map_err(unusable)?;
         let refused = |reason: String| config.refuse(&graph, &reason);
         let session =

@@ -26,9 +26,9 @@ pub mod fetch;
 mod hash_encoder;
 pub mod model_files;
 pub mod model_source;
-pub(crate) mod model_thread;
 #[cfg(test)]
 mod model_tests;
+pub(crate) mod model_thread;
 pub mod named_models;
 pub mod onnx;
 #[cfg(test)]

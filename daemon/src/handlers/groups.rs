@@ -28,7 +28,8 @@ pub(super) async fn merge(
     caller: Caller<'_>,
     request: MergeRequest,
 ) -> Result<GroupChangedReply, Failure> {
-    let merged = service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await;
+    let merged =
+        service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await;
     // The memories of a project that is off get vectors in one that is on.
     service.set_vectors_missing(true);
     merged

@@ -5,10 +5,10 @@ use crate::embedding::api::outgoing::tokens_of_bytes;
 use crate::service::reembedding::KEPT_FOR;
 use crate::service::store_state::StorePools;
 use crate::service::{Service, index_warmup};
-use loci_engine::{Reader, Writer};
 use loci_engine::model::time::Timestamp;
 use loci_engine::model::vector_set::{KeptSet, ModelRef, VectorSet};
 use loci_engine::operations::reembed::Refill;
+use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::reembed::{
     KeptVectors, NamedModel, ReembedAction, ReembedReply, ReembedRequest, SentTexts,

@@ -41,9 +41,12 @@ impl Model {
         let of_file =
             |path: &std::path::Path, reason: &str| format!("{}: {reason}", path.display());
         if let Some(missing) = [&tokenizer, &graph].into_iter().find(|path| !path.is_file()) {
-            return Err(of_file(missing, "the file is missing"));
+            let is_there = missing.exists();
+            let reason = if is_there { "it is not a regular file" } else { "the file is missing" };
+            return Err(of_file(missing, reason));
         }
-        let json = bounded_file::read(&tokenizer, MAX_TOKENIZER).map_err(|e| of_file(&tokenizer, &e.to_string()))?;
+        let json = bounded_file::read(&tokenizer, MAX_TOKENIZER)
+            .map_err(|e| of_file(&tokenizer, &e.to_string()))?;
         let tokenizer = pair_tokenizer(&json).map_err(|e| of_file(&tokenizer, &e))?;
         let (library, pin) = runtime.library().map_err(|e| e.to_string())?;
         let runtime = Runtime::open(&library, pin).map_err(|e| e.to_string())?;

@@ -100,8 +100,7 @@ fn a_comparison_that_nobody_waits_for_is_not_made() {
 #[tokio::test]
 async fn a_recall_waits_for_its_turn_and_its_scores_no_longer_than_a_second_in_all() {
     let folder = tempfile::tempdir().expect("a folder is created");
-    TinyCrossEncoder { endless_above: Some(1), ..uneven() }
-        .write(folder.path(), &bert_tokenizer());
+    TinyCrossEncoder { endless_above: Some(1), ..uneven() }.write(folder.path(), &bert_tokenizer());
     let reranker = Reranker::start(config(folder.path()), runtime()).expect("a thread starts");
     while reranker.encoder.state() == State::Loading {
         tokio::task::yield_now().await;

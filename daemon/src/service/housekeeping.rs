@@ -298,8 +298,7 @@ async fn fill_batch(
 ) -> Result<bool, Failure> {
     let after = *filled_up_to;
     let withheld = service.withheld_from(embedder, pools);
-    let next_batch =
-        move |reader: &mut Reader| reader.without_vector_after(after, size, &withheld);
+    let next_batch = move |reader: &mut Reader| reader.without_vector_after(after, size, &withheld);
     let unencoded = pools.readers.run(next_batch).await??;
     let Some(last) = unencoded.last().map(|(seq, _)| *seq) else {
         // The pass is complete. Memories that it has already visited may lack vectors again, so one more pass begins at row 0.

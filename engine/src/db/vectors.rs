@@ -284,8 +284,7 @@ pub(crate) fn without(
     };
     let reading = damage::reading(conn, Source::memories(0, 1));
     let (groups, expired_at) = withheld.parameters();
-    let (mut rows, mut found) =
-        (statement.query((set, groups, expired_at, after))?, Vec::new());
+    let (mut rows, mut found) = (statement.query((set, groups, expired_at, after))?, Vec::new());
     // Damaged memories are passed over, however many there are: an empty result is the end.
     while found.len() < limit
         && let Some(row) = rows.next()?

@@ -113,7 +113,8 @@ pub(crate) fn scores(test_store: &TestStore, model: &str) -> Vec<(MemoryId, u64)
 
 /// Encodes one batch; returns the memories of it.
 pub(crate) fn fill(test_store: &mut TestStore, limit: usize) -> Vec<i64> {
-    let batch = test_store.reader.fill_batch(limit, &Withheld::default()).expect("the batch is read");
+    let batch =
+        test_store.reader.fill_batch(limit, &Withheld::default()).expect("the batch is read");
     let FillBatch { set, memories } = batch.expect("a set is being filled");
     let filled: Vec<FilledMemory> = memories
         .into_iter()
@@ -289,8 +290,7 @@ fn withheld_memories_are_passed_over_and_encoded_once_they_are_not_withheld() {
     conn.execute("UPDATE memories SET expires_at = 5 WHERE seq > 7", []).expect("is changed");
     begin(&mut test_store, "next");
     let expired = Withheld { groups: vec!["other".to_owned()], expired_at: Some(Timestamp(5)) };
-    let groups: Vec<String> =
-        [named("a").id].into_iter().chain(["other".to_owned()]).collect();
+    let groups: Vec<String> = [named("a").id].into_iter().chain(["other".to_owned()]).collect();
     let all_but_one = Withheld { groups, ..Withheld::default() };
     let missing = |withheld: &Withheld| {
         let reader = &test_store.reader;
@@ -326,7 +326,11 @@ fn withheld_memories_are_passed_over_and_encoded_once_they_are_not_withheld() {
 fn the_encoding_of_a_text_that_was_changed_or_deleted_meanwhile_is_not_stored() {
     let mut test_store = filled_store();
     begin(&mut test_store, "next");
-    let batch = test_store.reader.fill_batch(2, &Withheld::default()).expect("the batch is read").expect("is filled");
+    let batch = test_store
+        .reader
+        .fill_batch(2, &Withheld::default())
+        .expect("the batch is read")
+        .expect("is filled");
     let id = crate::db::memories::by_seq(&test_store.writer.conn, 1)
         .expect("the memory is readable")
         .expect("the memory exists")
@@ -459,7 +463,9 @@ fn vectors_of_either_model_in_use_are_imported_and_the_export_without_vectors_do
             .expect("the file is imported");
         assert_eq!(reply.vectors, 10, "{reply:?}");
         assert!(!reply.notes.iter().any(|note| note.contains("vectors")), "{reply:?}");
-        let missing = |set: &str| target.reader.missing_in(set, &Withheld::default()).expect("the rows are counted");
+        let missing = |set: &str| {
+            target.reader.missing_in(set, &Withheld::default()).expect("the rows are counted")
+        };
         assert_eq!((10 - missing("test"), 11 - missing("next")), (in_active, in_filling));
         assert_healthy(&target);
     }

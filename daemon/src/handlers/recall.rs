@@ -2,7 +2,7 @@
 
 use crate::handlers::groups;
 use crate::interface::agents::session::Session;
-use crate::reranking::Turn;
+use crate::reranking::RerankTurn;
 use crate::service::encoding::EncodedQuery;
 use crate::service::project_files::CheckoutFiles;
 use crate::service::{Caller, Service};
@@ -99,7 +99,7 @@ pub(super) async fn run<T: Send + 'static>(
                 degraded: &degraded,
                 fusion: None,
                 omits_defaults,
-                rerank: turn.as_ref().map(Turn::of_recall),
+                rerank: turn.as_ref().map(RerankTurn::of_recall),
                 files: files.as_ref().map(|files| files as &dyn ProjectFiles),
             };
             work(reader, &prepared, context)

@@ -57,7 +57,7 @@ pub struct Reranker {
 
 /// How one recall uses the model.
 #[derive(Debug)]
-pub struct Turn {
+pub struct RerankTurn {
     encoder: Arc<CrossEncoder>,
     config: CrossEncoderConfig,
     /// The longest time for which it waits for the scores.
@@ -66,7 +66,7 @@ pub struct Turn {
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Turn {
+impl RerankTurn {
     /// Returns how the best results of the recall are compared with its query.
     #[must_use]
     pub fn of_recall(&self) -> Rerank<'_> {
@@ -75,7 +75,7 @@ impl Turn {
     }
 }
 
-impl PairScorer for Turn {
+impl PairScorer for RerankTurn {
     fn score(&self, query: &str, texts: &[&str]) -> Option<Vec<f64>> {
         self.permit.as_ref()?;
         self.encoder.score(query, texts, self.left)
@@ -93,7 +93,7 @@ impl Reranker {
     }
 
     /// Waits until no other recall uses the model, at most 1 s, and not at all while the model is too slow.
-    pub async fn turn(&self) -> Turn {
+    pub async fn turn(&self) -> RerankTurn {
         let started = Instant::now();
         let turns = Arc::clone(&self.turns);
         let permit = match Arc::clone(&turns).try_acquire_owned() {
@@ -106,7 +106,7 @@ impl Reranker {
         };
         let left = DEADLINE.saturating_sub(started.elapsed());
         let permit = permit.filter(|_| left >= MIN_TIME);
-        Turn { encoder: Arc::clone(&self.encoder), config: self.config.clone(), left, permit }
+        RerankTurn { encoder: Arc::clone(&self.encoder), config: self.config.clone(), left, permit }
     }
 
     /// Returns why the model cannot be used, as a sentence.

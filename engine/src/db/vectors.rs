@@ -306,6 +306,7 @@ fn to_floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
 #[cfg(test)]
 pub(crate) mod stored {
     use super::*;
+    use crate::model::time::Timestamp;
 
     /// Number of vectors in `memories_vec`, of chunks, and of rows of codes; of one memory, or all.
     pub(crate) fn rows(conn: &Connection, memory: Option<i64>) -> [i64; 3] {
@@ -329,6 +330,18 @@ pub(crate) mod stored {
         vector[7] += 2.0;
         let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
         assert_eq!(conn.execute(sql, (memory, set, bytes)).expect("it is changed"), 1);
+    }
+
+    /// Takes a memory out of its project.
+    pub(crate) fn take_out_of_projects(conn: &Connection, memory: i64) {
+        let sql = "UPDATE memories SET source_group = NULL WHERE seq = ?1";
+        assert_eq!(conn.execute(sql, [memory]).expect("it is changed"), 1);
+    }
+
+    /// Has the memories after one expire at a time.
+    pub(crate) fn expire_after(conn: &Connection, memory: i64, at: Timestamp) {
+        let sql = "UPDATE memories SET expires_at = ?2 WHERE seq > ?1";
+        conn.execute(sql, (memory, at.0)).expect("they are changed");
     }
 
     /// Replaces the table of vectors by one of another dimension, with a vector for each chunk.

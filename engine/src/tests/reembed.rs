@@ -285,9 +285,8 @@ fn an_edit_or_a_hard_forget_during_the_filling_leaves_nothing_of_the_text_in_any
 #[test]
 fn withheld_memories_are_passed_over_and_encoded_once_they_are_not_withheld() {
     let mut test_store = filled_store();
-    let conn = &test_store.writer.conn;
-    conn.execute("UPDATE memories SET source_group = NULL WHERE seq = 2", []).expect("is changed");
-    conn.execute("UPDATE memories SET expires_at = 5 WHERE seq > 7", []).expect("is changed");
+    stored::take_out_of_projects(&test_store.writer.conn, 2);
+    stored::expire_after(&test_store.writer.conn, 7, Timestamp(5));
     begin(&mut test_store, "next");
     let expired = Withheld { groups: vec!["other".to_owned()], expired_at: Some(Timestamp(5)) };
     let groups: Vec<String> = [named("a").id].into_iter().chain(["other".to_owned()]).collect();

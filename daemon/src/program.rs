@@ -3,6 +3,7 @@
 use crate::config::options;
 use crate::config::options::{Command, Model, Options};
 use crate::embedding;
+use crate::embedding::model_thread;
 use crate::process::backup_commands;
 use crate::process::doctor_command;
 use crate::process::encryption_commands;
@@ -28,9 +29,12 @@ pub fn main() -> ExitCode {
     };
     match &options.command {
         None | Some(Command::Serve) => match serve::run(&options, &paths) {
-            Ok(()) => Exit::Ok.into(),
-            Err(error) if error.exit == Exit::AlreadyRunning => error.exit.into(),
-            Err(error) => fail(&error.failure, error.exit),
+            Ok(()) => model_thread::exit(Exit::Ok),
+            Err(error) if error.exit == Exit::AlreadyRunning => model_thread::exit(error.exit),
+            Err(error) => {
+                fail(&error.failure, error.exit);
+                model_thread::exit(error.exit)
+            }
         },
         Some(Command::Backup(command)) => backup_commands::run(&paths, command).into(),
         Some(Command::Doctor { deep }) => doctor_command::run(&paths, *deep).into(),

@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// Rows of the table.
 pub const ROWS: usize = 1021;
-/// `TensorProto.DataType` of 32-bit floats and of 64-bit integers.
+/// `TensorProto.DataType` of 32-bit floats, of 64-bit integers and of truth values.
 const FLOAT: u64 = 1;
 const INT64: u64 = 7;
+const BOOL: u64 = 9;
 
 /// A tiny model.
 #[derive(Clone, Copy)]
@@ -26,12 +27,14 @@ pub struct TinyModel {
     pub dimensions: usize,
     /// Whether the graph has the input `token_type_ids`, which it adds to the ids.
     pub has_token_types: bool,
+    /// The graph does not end if a chunk has more tokens.
+    pub endless_above: Option<i64>,
 }
 
 impl TinyModel {
     /// Returns a model of 384 dimensions.
     pub fn new(seed: u64) -> Self {
-        Self { seed, dimensions: 384, has_token_types: false }
+        Self { seed, dimensions: 384, has_token_types: false, endless_above: None }
     }
 
     /// Writes `model.onnx` and `tokenizer.json` into a folder, which is created.
@@ -50,7 +53,14 @@ impl TinyModel {
             ids = "ids";
         }
         graph.extend(bytes(1, &node("Mod", &[ids, "rows"], "row")));
-        graph.extend(bytes(1, &node("Gather", &["table", "row"], "last_hidden_state")));
+        match self.endless_above {
+            None => graph.extend(bytes(1, &node("Gather", &["table", "row"], "last_hidden_state"))),
+            Some(most) => {
+                graph.extend(bytes(1, &node("Gather", &["table", "row"], "states")));
+                graph.extend(endless(1, most));
+                graph.extend(bytes(1, &node("Add", &["states", "nothing"], "last_hidden_state")));
+            }
+        }
         graph.extend(bytes(2, b"tiny"));
         let rows = i64::try_from(ROWS).expect("it fits").to_le_bytes();
         graph.extend(bytes(5, &tensor("rows", &[], INT64, &rows)));
@@ -93,6 +103,8 @@ pub struct TinyCrossEncoder {
     pub weights: Vec<f32>,
     /// Numbers for each pair: 1, as a cross-encoder has.
     pub outputs: u64,
+    /// The graph does not end if it compares more pairs at once.
+    pub endless_above: Option<i64>,
 }
 
 impl TinyCrossEncoder {
@@ -105,7 +117,7 @@ impl TinyCrossEncoder {
             let id = vocabulary[*word].as_u64().expect("the word is one token");
             weights[usize::try_from(id).expect("it fits")] = *weight;
         }
-        Self { weights, outputs: 1 }
+        Self { weights, outputs: 1, endless_above: None }
     }
 
     /// Writes `model.onnx` and `tokenizer.json` into a folder, which is created.
@@ -122,7 +134,15 @@ impl TinyCrossEncoder {
         graph.extend(bytes(1, &node("Gather", &["of_text", "token_type_ids"], "counts")));
         graph.extend(bytes(1, &node("Mul", &["weight", "counts"], "part")));
         graph.extend(bytes(1, &node("ReduceSum", &["part", "axes"], "sum")));
-        graph.extend(bytes(1, &node("Mul", &["sum", "ones"], "logits")));
+        let sum = match self.endless_above {
+            None => "sum",
+            Some(most) => {
+                graph.extend(endless(0, most));
+                graph.extend(bytes(1, &node("Add", &["sum", "nothing"], "late")));
+                "late"
+            }
+        };
+        graph.extend(bytes(1, &node("Mul", &[sum, "ones"], "logits")));
         graph.extend(bytes(2, b"tiny"));
         let floats = |numbers: &[f32]| -> Vec<u8> {
             numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -177,6 +197,43 @@ pub fn unigram_tokenizer(texts: &[&str]) -> Vec<u8> {
         "model": {"type": "Unigram", "unk_id": 3, "vocab": vocabulary}
     });
     tokenizer.to_string().into_bytes()
+}
+
+/// Nodes whose output `nothing` is 0, and comes only after 2^55 rounds for each unit by which an axis of `input_ids` is longer than `most`.
+fn endless(axis: i64, most: i64) -> Vec<u8> {
+    let scalar = |name: &str, value: i64| tensor(name, &[], INT64, &value.to_le_bytes());
+    let named = |name: &str, kind: u64| value(name, kind, &[]);
+    let mut body = bytes(1, &node("Identity", &["again"], "again_next"));
+    body.extend(bytes(1, &node("Identity", &["number"], "number_next")));
+    body.extend(bytes(2, b"body"));
+    for (name, kind) in [("round", INT64), ("again", BOOL), ("number", FLOAT)] {
+        body.extend(bytes(11, &named(name, kind)));
+    }
+    for (name, kind) in [("again_next", BOOL), ("number_next", FLOAT)] {
+        body.extend(bytes(12, &named(name, kind)));
+    }
+    // An attribute with a graph, which has the type 5.
+    let attribute = [bytes(1, b"body"), bytes(6, &body), number(20, 5)].concat();
+    let mut rounds = node("Loop", &["rounds", "true", "zero"], "nothing");
+    rounds.extend(bytes(5, &attribute));
+    let nodes = [
+        node("Shape", &["input_ids"], "sizes"),
+        node("Gather", &["sizes", "axis"], "size"),
+        node("Sub", &["size", "most"], "difference"),
+        node("Max", &["difference", "none"], "excess"),
+        node("Mul", &["excess", "many"], "rounds"),
+        rounds,
+    ];
+    let numbers = [
+        scalar("axis", axis),
+        scalar("most", most),
+        scalar("none", 0),
+        scalar("many", 1 << 55),
+        tensor("true", &[], BOOL, &[1]),
+        tensor("zero", &[], FLOAT, &0_f32.to_le_bytes()),
+    ];
+    let nodes = nodes.iter().flat_map(|node| bytes(1, node));
+    nodes.chain(numbers.iter().flat_map(|number| bytes(5, number))).collect()
 }
 
 /// A dimension of a tensor.

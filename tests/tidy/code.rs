@@ -10,7 +10,11 @@ const MAX_LINES: usize = 500;
 /// Module names that do not say what the module contains.
 const VAGUE_NAMES: [&str; 7] = ["util", "utils", "common", "helper", "helpers", "misc", "stuff"];
 /// Files that may contain `unsafe`, each with the reason.
-const UNSAFE: [(&str, &str); 12] = [
+const UNSAFE: [(&str, &str); 13] = [
+    (
+        "daemon/src/embedding/model_thread.rs",
+        "`_exit` ends a process whose model does not return, without its static destructors",
+    ),
     ("daemon/src/embedding/resident_memory.rs", "`mallopt` and `madvise` are C functions"),
     (
         "daemon/src/embedding/onnx.rs",

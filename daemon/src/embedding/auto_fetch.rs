@@ -5,6 +5,7 @@
 
 use crate::embedding::embedder::Embedder;
 use crate::embedding::state::ModelState;
+use crate::process::own_program;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::io;
@@ -61,7 +62,7 @@ async fn fetch_and_reload(embedder: Embedder) {
 }
 
 async fn run_fetch() -> io::Result<ExitStatus> {
-    let mut locid = Command::new(std::env::current_exe()?);
+    let mut locid = Command::from(own_program::command()?);
     locid.args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     let mut child = FetchProcess(locid.spawn()?);
     child.0.wait().await

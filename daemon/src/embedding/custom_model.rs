@@ -4,23 +4,26 @@
 //! has the states of the tokens, which become the vector of the text as the profile says. The id of the model comes from the contents of
 //! its files and from its profile. Not here: the pinned model (`onnx`), downloads (`fetch`).
 
+use crate::embedding::bounded_file::{self, MAX_TEXT, MAX_TOKENIZER, MAX_WEIGHTS};
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind};
 use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::model_files::{
     Condition, FileStatus, Fingerprint, LoadError, ModelConfig, sha256_of,
 };
 use crate::embedding::named_models::Named;
-use crate::embedding::onnx::{Padded, Runtime, intra_threads, message, run_options};
+use crate::embedding::onnx::{Padded, Runtime, intra_threads, message};
 use crate::embedding::pooling::{sign_codes, vector};
 use crate::embedding::profile::{PROFILE_FILE, Profile};
+use crate::embedding::run_limit::{MAX_PASS, RunLimit};
 use crate::embedding::{recorded_files, resident_memory};
 use loci_engine::model::encoding::Embedding;
-use ort::session::{RunOptions, Session};
+use ort::session::Session;
 use ort::value::{Outlet, TensorRef, ValueType};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The file of the graph.
 const GRAPH: &str = "model.onnx";
@@ -61,7 +64,8 @@ impl CustomConfig {
         let mut weights: Vec<PathBuf> = entries
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(GRAPH))
             .map(|entry| entry.path())
-            .filter(|path| *path != self.graph() && path.is_file())
+            // What is no regular file is refused later: ONNX Runtime would open it too.
+            .filter(|path| *path != self.graph() && !path.is_dir())
             .collect();
         weights.sort();
         [self.tokenizer(), self.graph()].into_iter().chain(weights).collect()
@@ -78,7 +82,7 @@ impl CustomConfig {
             return Ok(named.profile());
         }
         let path = self.folder.join(PROFILE_FILE);
-        match fs::read_to_string(&path) {
+        match bounded_file::read_text(&path, MAX_TEXT) {
             Ok(text) => Profile::from_toml(&text).map_err(|reason| self.refuse(&path, &reason)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Profile::default()),
             Err(error) => Err(self.refuse(&path, &error.to_string())),
@@ -90,8 +94,9 @@ impl CustomConfig {
         let recorded = self.named.map(|_| recorded_files::read(&self.folder)).unwrap_or_default();
         let file = |name: &'static str| {
             let path = self.folder.join(name);
-            let sha256 = fs::File::open(&path).and_then(sha256_of).ok();
+            let sha256 = bounded_file::open(&path, MAX_WEIGHTS).and_then(sha256_of).ok();
             let condition = match (&sha256, recorded.get(name)) {
+                (None, _) if path.exists() => Condition::Wrong,
                 (None, _) => Condition::Missing,
                 (Some(sha256), Some(recorded)) if sha256 != recorded => Condition::Wrong,
                 _ => Condition::Present,
@@ -111,7 +116,7 @@ impl CustomConfig {
         let mut all = Sha256::new();
         let mut graph_sha256 = String::new();
         for path in self.files() {
-            let sha256 = fs::File::open(&path)
+            let sha256 = bounded_file::open(&path, MAX_WEIGHTS)
                 .and_then(sha256_of)
                 .map_err(|error| self.refuse(&path, &error.to_string()))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -160,6 +165,9 @@ impl EncoderSource for CustomConfig {
         for path in [self.graph(), self.tokenizer()] {
             match self.named {
                 _ if path.is_file() => {}
+                None if path.exists() => {
+                    return Err(self.refuse(&path, "it is not a regular file"));
+                }
                 Some(_) => return Err(LoadError::Missing(path)),
                 None => return Err(self.refuse(&path, "the file is missing")),
             }
@@ -187,7 +195,7 @@ impl EncoderSource for CustomConfig {
 struct CustomModel {
     id: Arc<str>,
     session: Session,
-    options: RunOptions,
+    limit: RunLimit,
     chunker: Chunker,
     /// True if the graph has the input `token_type_ids`.
     has_token_types: bool,
@@ -205,7 +213,8 @@ impl CustomModel {
     ) -> Result<Self, LoadError> {
         let (graph, tokenizer) = (config.graph(), config.tokenizer());
         let (unusable, profile) = (|e: String| config.refuse(&tokenizer, &e), &identity.profile);
-        let json = fs::read(&tokenizer).map_err(|e| unusable(e.to_string()))?;
+        let json =
+            bounded_file::read(&tokenizer, MAX_TOKENIZER).map_err(|e| unusable(e.to_string()))?;
         let chunker = Chunker::from_json(&json, profile).map_err(unusable)?;
         let refused = |reason: String| config.refuse(&graph, &reason);
         let session =
@@ -222,11 +231,11 @@ impl CustomModel {
         }
         let has_token_types = inputs.contains(&known[2]);
         let output = token_states(&session, profile).map_err(refused)?;
-        let options = run_options().map_err(|e| refused(message(e)))?;
+        let limit = RunLimit::new().map_err(refused)?;
         let mut model = Self {
             id: Arc::clone(&identity.id),
             session,
-            options,
+            limit,
             chunker,
             has_token_types,
             profile: profile.clone(),
@@ -255,21 +264,24 @@ impl CustomModel {
         if self.has_token_types {
             inputs.push(("token_type_ids", tensor(&types)?));
         }
-        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
-        let (found, states) =
-            outputs[self.output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
-        let width = width_of(found.last().copied(), &self.profile)?;
-        let longest = shape[1].max(1);
-        if states.len() != batch.len() * longest * width {
-            return Err(format!("the output {} has the shape {found:?}", self.output));
-        }
-        let rows = states.chunks_exact(longest * width).zip(batch);
-        Ok(rows
-            .map(|(states, chunk)| ChunkOutput {
-                vector: vector(states, width, chunk.ids.len(), &self.profile),
-                codes: sign_codes(states, width, chunk),
-            })
-            .collect())
+        let Self { session, limit, output, profile, .. } = self;
+        limit.run(Instant::now() + MAX_PASS, |options| {
+            let outputs = session.run_with_options(inputs, options).map_err(message)?;
+            let (found, states) =
+                outputs[output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
+            let width = width_of(found.last().copied(), profile)?;
+            let longest = shape[1].max(1);
+            if states.len() != batch.len() * longest * width {
+                return Err(format!("the output {output} has the shape {found:?}"));
+            }
+            let rows = states.chunks_exact(longest * width).zip(batch);
+            Ok(rows
+                .map(|(states, chunk)| ChunkOutput {
+                    vector: vector(states, width, chunk.ids.len(), profile),
+                    codes: sign_codes(states, width, chunk),
+                })
+                .collect())
+        })
     }
 }
 

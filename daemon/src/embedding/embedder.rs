@@ -6,6 +6,7 @@ use crate::embedding::encoder::EncoderSource;
 #[cfg(any(test, feature = "fault-embedder"))]
 use crate::embedding::hash_encoder::FakeEncoder;
 use crate::embedding::model_source::ModelSource;
+use crate::embedding::model_thread::ModelThread;
 use crate::embedding::query_cache::QueryCache;
 use crate::embedding::queue::{EmbedResult, EmbeddingQueue, EncodedText, Priority, Reload};
 use crate::embedding::state::{EmbedError, ModelState};
@@ -13,11 +14,26 @@ use crate::embedding::{resident_memory, worker};
 use loci_engine::model::document::{Document, with_questions};
 use loci_engine::model::encoding::{DocumentEncoding, ModelEncoding, QueryEncoding};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Minimum time between two checks of the models folder by [`Embedder::reload_if_due`].
 pub(crate) const RELOAD_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Maximum time for which a recall waits for a model on this machine.
+const QUERY_WAIT: Duration = Duration::from_secs(2);
+/// The same for a store: a long text has many parts, and other stores may come first.
+const DOCUMENT_WAIT: Duration = Duration::from_secs(5);
+/// The same for background work, which comes back later.
+const LOCAL_BULK_WAIT: Duration = Duration::from_mins(2);
+/// The same for a recall or a store while the model is being loaded.
+const LOADING_WAIT: Duration = Duration::from_secs(5);
+/// The same while the model makes no progress: another caller has waited for nothing.
+const LATE_WAIT: Duration = Duration::from_millis(100);
+/// How long callers still wait for the current batch once the embedder is stopped.
+const STOP_WAIT: Duration = Duration::from_secs(1);
+/// A model on this machine, in an error.
+const LOCAL: &str = "the embedding model";
 
 /// Encodes texts; clones share one model. The thread ends with the last clone or with [`Embedder::stop`].
 #[derive(Clone)]
@@ -25,7 +41,9 @@ pub struct Embedder(Arc<Inner>);
 
 struct Inner {
     queue: Arc<EmbeddingQueue>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: ModelThread,
+    /// Cancelled by [`Embedder::stop`], so that no caller waits for a thread that does not end.
+    stopped: CancellationToken,
     last_reload_check: Mutex<Instant>,
     cache: QueryCache,
     /// `None` for a model on this machine.
@@ -36,6 +54,14 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.queue.stop();
     }
+}
+
+/// Who waits for an encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Recall,
+    Store,
+    Background,
 }
 
 impl Embedder {
@@ -86,13 +112,11 @@ impl Embedder {
         api: Option<Arc<Api>>,
         run: impl FnOnce() + Send + 'static,
     ) -> Self {
-        let thread = std::thread::Builder::new()
-            .name("embedding".to_owned())
-            .spawn(run)
-            .expect("the system starts a thread");
+        let thread = ModelThread::start("embedding", run).expect("the system starts a thread");
         Self(Arc::new(Inner {
             queue,
-            thread: Mutex::new(Some(thread)),
+            thread,
+            stopped: CancellationToken::new(),
             last_reload_check: Mutex::new(Instant::now()),
             cache: QueryCache::new(),
             api,
@@ -149,7 +173,9 @@ impl Embedder {
         if let Some(encoding) = cached {
             return Ok(encoding);
         }
-        let Some(api) = self.api() else { return self.encode_query(text).await };
+        let Some(api) = self.api() else {
+            return self.in_time(Waiting::Recall, self.encode_query(text)).await;
+        };
         // The task goes on without its caller, so that the next call finds the encoding.
         let embedder = self.clone();
         let task = tokio::spawn(async move { embedder.encode_query(text).await });
@@ -184,8 +210,11 @@ impl Embedder {
         priority: Priority,
     ) -> Result<ModelEncoding, EmbedError> {
         let document = document.into();
-        let Some(api) = self.api() else { return self.encode_document(document, priority).await };
         let is_bulk = priority == Priority::Bulk;
+        let Some(api) = self.api() else {
+            let waiting = if is_bulk { Waiting::Background } else { Waiting::Store };
+            return self.in_time(waiting, self.encode_document(document, priority)).await;
+        };
         let wait = if is_bulk { BULK_WAIT } else { CALLER_WAIT };
         let encoded = tokio::time::timeout(wait, self.encode_document(document, priority)).await;
         match encoded.unwrap_or_else(|_| Err(late_error(&api.config.target.host, false))) {
@@ -214,7 +243,60 @@ impl Embedder {
 
     async fn embed(&self, text: String, kind: TextKind, priority: Priority) -> EmbedResult {
         let result = self.0.queue.submit(text, kind, priority)?;
-        result.await.unwrap_or_else(|_| Err(self.0.queue.unavailable()))
+        tokio::select! {
+            result = result => result.unwrap_or_else(|_| Err(self.0.queue.unavailable())),
+            () = self.wait_for_stop() => Err(self.0.queue.unavailable()),
+        }
+    }
+
+    async fn wait_for_stop(&self) {
+        self.0.stopped.cancelled().await;
+        tokio::time::sleep(STOP_WAIT).await;
+    }
+
+    /// Waits for a model on this machine as long as this caller can wait. A recall then searches by keywords, and a text is encoded later.
+    async fn in_time<T>(
+        &self,
+        waiting: Waiting,
+        encode: impl Future<Output = Result<T, EmbedError>>,
+    ) -> Result<T, EmbedError> {
+        let before = self.0.queue.progress();
+        match tokio::time::timeout(self.wait_of(waiting), encode).await {
+            // Its queue is full of texts that wait for nothing.
+            Ok(Err(EmbedError::Busy)) if self.is_late() => {
+                Err(late_error(LOCAL, waiting == Waiting::Recall))
+            }
+            Ok(result) => result,
+            Err(_) => {
+                self.0.queue.note_late(before);
+                Err(late_error(LOCAL, waiting == Waiting::Recall))
+            }
+        }
+    }
+
+    fn wait_of(&self, waiting: Waiting) -> Duration {
+        match waiting {
+            Waiting::Background => LOCAL_BULK_WAIT,
+            _ if self.is_late() => LATE_WAIT,
+            _ if self.state() == ModelState::Loading => LOADING_WAIT,
+            Waiting::Recall => QUERY_WAIT,
+            Waiting::Store => DOCUMENT_WAIT,
+        }
+    }
+
+    /// Returns true if a caller has waited for nothing, and the model has made no progress since.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.0.queue.is_late()
+    }
+
+    /// Waits until the model is no longer loading, as long as a recall or a store can wait.
+    pub async fn wait_briefly_until_loaded(&self) {
+        let before = self.0.queue.progress();
+        let wait = self.wait_of(Waiting::Recall);
+        if tokio::time::timeout(wait, self.wait_until_loaded()).await.is_err() {
+            self.0.queue.note_late(before);
+        }
     }
 
     /// Requests another load if the model is missing and its files have changed, or if it failed. Returns at once.
@@ -261,15 +343,14 @@ impl Embedder {
     /// Asks the thread to end after its current batch; waiting callers get an error. Returns at once.
     pub fn stop(&self) {
         self.0.queue.stop();
+        self.0.stopped.cancel();
     }
 
-    /// Waits for the thread to end after [`Embedder::stop`]: at most one batch, or the end of a load. Blocks; the last call of `main`.
-    pub fn join(&self) {
-        let thread = self.0.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // An error means that the thread has panicked, a bug in loci; its callers have already received an error.
-            let _ = thread.join();
-        }
+    /// Waits for the thread to end after [`Embedder::stop`]: one batch, or the end of a load. Returns false if it still runs after
+    /// `limit`. Blocks.
+    #[must_use]
+    pub fn join_within(&self, limit: Duration) -> bool {
+        self.0.thread.join_within(limit)
     }
 }
 

@@ -15,6 +15,7 @@ pub mod api;
 pub mod auto_fetch;
 mod batch;
 pub mod blocks;
+pub(crate) mod bounded_file;
 pub mod chunk;
 pub mod custom_model;
 mod embedder;
@@ -27,6 +28,7 @@ pub mod model_files;
 pub mod model_source;
 #[cfg(test)]
 mod model_tests;
+pub(crate) mod model_thread;
 pub mod named_models;
 pub mod onnx;
 #[cfg(test)]
@@ -39,6 +41,7 @@ mod query_cache;
 mod queue;
 mod recorded_files;
 pub(crate) mod resident_memory;
+pub(crate) mod run_limit;
 #[cfg(target_os = "linux")]
 mod smaps;
 mod state;

@@ -9,7 +9,7 @@ use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::state::{EmbedError, ModelState};
 use loci_proto::limits::QUEUE_LENGTH;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -117,6 +117,10 @@ pub(crate) struct EmbeddingQueue {
     wakeup: Condvar,
     status: watch::Sender<WorkerStatus>,
     pending: Arc<AtomicUsize>,
+    /// Number of loads and batches that have succeeded.
+    progress: AtomicU64,
+    /// The progress at which a caller gave up waiting.
+    late_at: AtomicU64,
 }
 
 struct Inner {
@@ -153,7 +157,29 @@ impl EmbeddingQueue {
                 reloads_handled: 0,
             }),
             pending: Arc::default(),
+            progress: AtomicU64::new(0),
+            late_at: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// Returns how far the worker has got; to be compared only.
+    pub fn progress(&self) -> u64 {
+        self.progress.load(Ordering::Relaxed)
+    }
+
+    /// Records that a caller has given up which began to wait at this progress.
+    pub fn note_late(&self, progress: u64) {
+        self.late_at.store(progress, Ordering::Relaxed);
+    }
+
+    /// Returns true if a caller has given up and the worker has made no progress while it waited, nor since.
+    pub fn is_late(&self) -> bool {
+        self.late_at.load(Ordering::Relaxed) == self.progress()
+    }
+
+    /// Records that a load or a batch has ended.
+    pub fn note_progress(&self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -185,6 +211,9 @@ impl EmbeddingQueue {
             return Err(self.unavailable());
         }
         let queue = &mut inner.queues[priority as usize];
+        if queue.len() >= QUEUE_LENGTH {
+            queue.retain(|job| !job.is_abandoned());
+        }
         if queue.len() >= QUEUE_LENGTH {
             return Err(EmbedError::Busy);
         }
@@ -298,6 +327,7 @@ impl EmbeddingQueue {
     pub fn open(&self, state: ModelState, id: Option<Arc<str>>, warnings: Vec<String>) {
         let mut inner = self.lock();
         inner.accepting = true;
+        self.note_progress();
         self.publish(state, id, warnings, inner.reloads_requested);
         drop(inner);
         self.wakeup.notify_all();

@@ -2,8 +2,8 @@
 //!
 //! The format is that of `sha256sum`, so `sha256sum --check SHA256SUMS` works. Not here: the download (`fetch`).
 
+use crate::embedding::bounded_file::{self, MAX_TEXT};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub type Record = BTreeMap<String, String>;
 /// Reads the record of a folder; empty if there is none.
 #[must_use]
 pub fn read(folder: &Path) -> Record {
-    let text = fs::read_to_string(folder.join(RECORD)).unwrap_or_default();
+    let text = bounded_file::read_text(&folder.join(RECORD), MAX_TEXT).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once("  "));
     lines.map(|(sha256, name)| (name.to_owned(), sha256.to_owned())).collect()
 }

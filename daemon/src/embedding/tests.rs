@@ -306,7 +306,7 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
         384
     );
     embedder.stop();
-    embedder.join();
+    assert!(embedder.join_within(std::time::Duration::from_secs(60)));
     assert!(embedder.query("dogs".to_owned()).await.is_err());
     assert_eq!(
         embedder.query("cats".to_owned()).await,
@@ -464,12 +464,31 @@ async fn an_invalid_vector_fails_its_text_and_three_failures_in_a_row_fail_the_m
 }
 
 #[tokio::test]
+async fn callers_of_a_model_that_makes_no_progress_wait_a_short_time_and_only_once() {
+    let BusyEmbedder { embedder, batches: _batches, outcomes, first } = start_busy().await;
+    let late = embedder.query("1".to_owned()).await.expect_err("no batch ends");
+    assert!(late.to_string().contains("the embedding model did not answer in time"), "{late}");
+    assert!(embedder.is_late());
+    let started = std::time::Instant::now();
+    for _ in 0..=QUEUE_LENGTH.min(5) {
+        assert!(embedder.query("2".to_owned()).await.is_err());
+    }
+    let document = embedder.document("3".to_owned(), Priority::Interactive).await;
+    assert!(matches!(document, Err(EmbedError::Unavailable { .. })), "{document:?}");
+    assert!(started.elapsed().as_millis() < 1900, "{:?}", started.elapsed());
+    drop(outcomes);
+    assert!(first.await.expect("the task ends").is_ok(), "background work waits longer");
+    assert!(!embedder.is_late());
+    embedder.query("1".to_owned()).await.expect("the query is encoded");
+}
+
+#[tokio::test]
 async fn stopping_answers_all_waiting_callers() {
     let BusyEmbedder { embedder, batches: _batches, outcomes, first } = start_busy().await;
     let bulk = spawn_document(&embedder, "1", Priority::Bulk).await;
     embedder.stop();
     outcomes.send(BatchOutcome::Succeed).expect("the encoder waits for an outcome");
-    embedder.join();
+    assert!(embedder.join_within(std::time::Duration::from_secs(60)));
     assert!(first.await.expect("the task ends").is_ok());
     assert!(matches!(bulk.await.expect("the task ends"), Err(EmbedError::Unavailable { .. })));
     embedder.expire_reload_interval();

@@ -124,6 +124,7 @@ fn serve(queue: &EmbeddingQueue, mut encoder: Box<dyn Encoder>) -> ServeEnd {
         let plan = &mut plans[priority as usize];
         let Err(reason) = encode_batch(queue, priority, plan, encoder.as_mut()) else {
             failures = 0;
+            queue.note_progress();
             continue;
         };
         failures += 1;

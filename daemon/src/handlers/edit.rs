@@ -16,7 +16,10 @@ pub(super) async fn handle(
 ) -> Result<ChangedReply, Failure> {
     let mut encodings = TextEncodings::default();
     edit::clean(&mut request)?;
-    if let Some(text) = &request.content {
+    // A person may edit where loci is off; nothing of it is sent.
+    if let Some(text) = &request.content
+        && !service.is_withheld(caller.session, &request.memory_id).await
+    {
         encodings = service.encode_document(&Document::from(text.clone())).await?;
     }
     let may_lack_encoding = request.content.is_some() || request.metadata.is_some();

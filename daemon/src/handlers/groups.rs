@@ -28,7 +28,11 @@ pub(super) async fn merge(
     caller: Caller<'_>,
     request: MergeRequest,
 ) -> Result<GroupChangedReply, Failure> {
-    service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await
+    let merged =
+        service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await;
+    // The memories of a project that is off get vectors in one that is on.
+    service.set_vectors_missing(true);
+    merged
 }
 
 pub(super) async fn alias(
@@ -70,6 +74,19 @@ pub(super) async fn named_project(
     let actor = session.actor();
     let found = service.read(move |reader| reader.named_project((&actor).into(), named.as_ref()));
     found.await.unwrap_or(own)
+}
+
+/// Returns the text of a question as it is sent to an API: the section `[groups.NAME]` of the session's project replaces words and personal
+/// data of its own. With a model on this machine it is the question.
+pub(super) async fn outgoing_query(service: &Service, session: &Session, text: String) -> String {
+    let is_sent = service.active_embedder().is_some_and(|embedder| embedder.api().is_some());
+    if !is_sent || !service.config.has_group_rules() {
+        return text;
+    }
+    let actor = session.actor();
+    let found = service.read(move |reader| reader.named_project((&actor).into(), None)).await;
+    let project = found.unwrap_or_else(|_| session.group.clone());
+    service.config.policy_of(&project).outgoing(&text)
 }
 
 /// Refuses a session whose project has a name that no new project may have, unless the project is already in the store.

@@ -1,7 +1,8 @@
 //! `recall_memory`: encodes the query, searches on a reader thread, and records the results as usage.
 
+use crate::handlers::groups;
 use crate::interface::agents::session::Session;
-use crate::reranking::Reranker;
+use crate::reranking::RerankTurn;
 use crate::service::encoding::EncodedQuery;
 use crate::service::project_files::CheckoutFiles;
 use crate::service::{Caller, Service};
@@ -73,14 +74,21 @@ pub(super) async fn run<T: Send + 'static>(
     loop {
         let text = prepared.text_to_embed().map(str::to_owned);
         let EncodedQuery { encoding, degraded } = match text {
-            Some(text) => service.encode_query(text).await?,
+            Some(text) => {
+                let text = groups::outgoing_query(service, session, text).await;
+                service.encode_query(text).await?
+            }
             None => EncodedQuery { encoding: None, degraded: service.degraded() },
         };
         let (actor, now) = (session.actor(), service.now());
         let client = session.client();
         let omits_defaults = session.is_agent();
         let (prepared, work) = (Arc::clone(prepared), work.clone());
-        let reranker = service.reranker.clone();
+        // Before a reader is occupied: calls that do not need the model must not wait for it.
+        let turn = match &service.reranker {
+            Some(reranker) if prepared.text_to_embed().is_some() => Some(reranker.turn().await),
+            _ => None,
+        };
         let files = CheckoutFiles::of(&service.file_thread, actor.checkout.as_ref());
         let recall = move |reader: &mut Reader| {
             let context = RecallContext {
@@ -91,7 +99,7 @@ pub(super) async fn run<T: Send + 'static>(
                 degraded: &degraded,
                 fusion: None,
                 omits_defaults,
-                rerank: reranker.as_ref().map(Reranker::of_recall),
+                rerank: turn.as_ref().map(RerankTurn::of_recall),
                 files: files.as_ref().map(|files| files as &dyn ProjectFiles),
             };
             work(reader, &prepared, context)

@@ -5,10 +5,10 @@ use crate::embedding::api::outgoing::tokens_of_bytes;
 use crate::service::reembedding::KEPT_FOR;
 use crate::service::store_state::StorePools;
 use crate::service::{Service, index_warmup};
-use loci_engine::Writer;
 use loci_engine::model::time::Timestamp;
 use loci_engine::model::vector_set::{KeptSet, ModelRef, VectorSet};
 use loci_engine::operations::reembed::Refill;
+use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::reembed::{
     KeptVectors, NamedModel, ReembedAction, ReembedReply, ReembedRequest, SentTexts,
@@ -137,7 +137,8 @@ async fn reply(
         (Some(running), _) => running.total.saturating_sub(running.done),
         (None, Some(set)) => {
             let set = set.clone();
-            pools.readers.run(move |reader| reader.missing_in(&set)).await??
+            let withheld = service.withheld_from(configured, pools);
+            pools.readers.run(move |reader| reader.missing_in(&set, &withheld)).await??
         }
         (None, None) => 0,
     };
@@ -166,7 +167,9 @@ async fn sends(
     set: String,
 ) -> Result<Option<SentTexts>, Failure> {
     let Some(api) = service.api() else { return Ok(None) };
-    let bytes = pools.readers.run(move |reader| reader.missing_bytes_in(&set)).await??;
+    let withheld = service.withheld_from(service.models.configured(), pools);
+    let missing = move |reader: &mut Reader| reader.missing_bytes_in(&set, &withheld);
+    let bytes = pools.readers.run(missing).await??;
     Ok(Some(SentTexts {
         host: api.config.target.host.clone(),
         tokens: tokens_of_bytes(bytes),

@@ -75,9 +75,12 @@ pub(super) async fn switch(
         require_person(caller.session)?;
     }
     let root = caller.session.hello.place.as_ref().and_then(|place| place.root.clone());
-    service
+    let switched = service
         .write(caller, move |writer, call| writer.switch_group(call, &request, root.as_ref()))
-        .await
+        .await;
+    // What was stored or imported while the project was off was not sent to an API.
+    service.set_vectors_missing(true);
+    switched
 }
 
 pub(super) async fn incognito(

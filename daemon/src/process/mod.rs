@@ -5,6 +5,7 @@ pub mod backup_commands;
 pub mod clock;
 pub mod doctor_command;
 pub mod encryption_commands;
+pub(crate) mod own_program;
 pub mod read_command;
 pub mod serve;
 pub mod sockets;

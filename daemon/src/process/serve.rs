@@ -127,16 +127,17 @@ async fn serve(
     }
     tasks.close();
     let _ = tokio::time::timeout(DRAIN_DEADLINE, tasks.wait()).await;
+    // Before background work is awaited, which may itself wait for a model.
+    service.stop_models();
     background.join().await;
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
-    service.models.stop();
     let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
     let threads = reopening.await.unwrap_or_default();
     // Drops the last reference to the pools, so that their threads end.
     store.send_replace(StoreState::Opening);
     drop(store);
     close_store(threads, &service).await;
-    service.models.join();
+    service.join_models();
     drop(service);
     outcome
 }

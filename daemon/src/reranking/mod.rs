@@ -9,18 +9,22 @@ mod tests;
 
 use crate::config::rerank::CrossEncoderConfig;
 use crate::embedding::ModelConfig;
+use crate::embedding::model_thread::{END_DEADLINE, ModelThread};
 use loci_engine::model::rerank::{PairScorer, Rerank};
 use model::Model;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The longest time for which a recall waits for the scores.
+/// The longest time for which a recall waits for its turn and for the scores.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// Comparisons that may wait for the thread.
-const QUEUE: usize = 2;
+/// Comparisons that may wait for the thread. Recalls take turns, so a second one would be of a recall that waits no longer.
+const QUEUE: usize = 1;
+/// A recall that has less time left does not ask the model.
+const MIN_TIME: Duration = Duration::from_millis(20);
 
 /// Whether the model can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,35 @@ pub struct Reranker {
     /// The model.
     pub encoder: Arc<CrossEncoder>,
     config: CrossEncoderConfig,
+    /// One permit: a recall that waits for scores keeps a reader of the store, of which there are few.
+    turns: Arc<Semaphore>,
+}
+
+/// How one recall uses the model.
+#[derive(Debug)]
+pub struct RerankTurn {
+    encoder: Arc<CrossEncoder>,
+    config: CrossEncoderConfig,
+    /// The longest time for which it waits for the scores.
+    left: Duration,
+    /// `None` if others use the model; the recall then keeps the order of the search.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl RerankTurn {
+    /// Returns how the best results of the recall are compared with its query.
+    #[must_use]
+    pub fn of_recall(&self) -> Rerank<'_> {
+        let CrossEncoderConfig { depth, floor, .. } = self.config;
+        Rerank { scorer: self, depth, floor }
+    }
+}
+
+impl PairScorer for RerankTurn {
+    fn score(&self, query: &str, texts: &[&str]) -> Option<Vec<f64>> {
+        self.permit.as_ref()?;
+        self.encoder.score(query, texts, self.left)
+    }
 }
 
 impl Reranker {
@@ -56,14 +89,24 @@ impl Reranker {
     /// The system's, if the thread cannot be started.
     pub fn start(config: CrossEncoderConfig, runtime: ModelConfig) -> std::io::Result<Self> {
         let encoder = Arc::new(CrossEncoder::start(config.clone(), runtime)?);
-        Ok(Self { encoder, config })
+        Ok(Self { encoder, config, turns: Arc::new(Semaphore::new(1)) })
     }
 
-    /// Returns how the best results of a recall are compared with its query.
-    #[must_use]
-    pub fn of_recall(&self) -> Rerank<'_> {
-        let CrossEncoderConfig { depth, floor, .. } = self.config;
-        Rerank { scorer: &*self.encoder, depth, floor }
+    /// Waits until no other recall uses the model, at most 1 s, and not at all while the model is too slow.
+    pub async fn turn(&self) -> RerankTurn {
+        let started = Instant::now();
+        let turns = Arc::clone(&self.turns);
+        let permit = match Arc::clone(&turns).try_acquire_owned() {
+            Ok(permit) => Some(permit),
+            Err(_) if self.encoder.is_late.load(Ordering::Relaxed) => None,
+            Err(_) => {
+                let turn = tokio::time::timeout(DEADLINE, turns.acquire_owned()).await;
+                turn.ok().and_then(Result::ok)
+            }
+        };
+        let left = DEADLINE.saturating_sub(started.elapsed());
+        let permit = permit.filter(|_| left >= MIN_TIME);
+        RerankTurn { encoder: Arc::clone(&self.encoder), config: self.config.clone(), left, permit }
     }
 
     /// Returns why the model cannot be used, as a sentence.
@@ -85,10 +128,12 @@ impl Reranker {
 /// A running cross-encoder.
 #[derive(Debug)]
 pub struct CrossEncoder {
-    /// `None` only while it is dropped.
-    queue: Option<SyncSender<Comparison>>,
-    thread: Option<JoinHandle<()>>,
+    /// `None` once it is stopped.
+    queue: Mutex<Option<SyncSender<Comparison>>>,
+    thread: ModelThread,
     state: Arc<Mutex<State>>,
+    /// True if the last comparison was not made in time.
+    is_late: AtomicBool,
 }
 
 impl CrossEncoder {
@@ -100,10 +145,10 @@ impl CrossEncoder {
         let (queue, comparisons) = sync_channel(QUEUE);
         let state = Arc::new(Mutex::new(State::Loading));
         let shared = Arc::clone(&state);
-        let thread = std::thread::Builder::new()
-            .name("rerank".to_owned())
-            .spawn(move || run(&config, &runtime, &comparisons, &shared))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), state })
+        let run = move || run(&config, &runtime, &comparisons, &shared);
+        let thread = ModelThread::start("rerank", run)?;
+        let queue = Mutex::new(Some(queue));
+        Ok(Self { queue, thread, state, is_late: AtomicBool::new(false) })
     }
 
     /// Returns whether the model can be used.
@@ -111,28 +156,42 @@ impl CrossEncoder {
     pub fn state(&self) -> State {
         locked(&self.state).clone()
     }
-}
 
-impl PairScorer for CrossEncoder {
-    fn score(&self, query: &str, texts: &[&str]) -> Option<Vec<f64>> {
+    /// Returns a score for each text; `None` if the model is not loaded or does not answer within `limit`.
+    fn score(&self, query: &str, texts: &[&str], limit: Duration) -> Option<Vec<f64>> {
         if self.state() != State::Ready {
             return None;
         }
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + limit;
         let (scores, answer) = sync_channel(1);
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
         let comparison = Comparison { query: query.to_owned(), texts, deadline, scores };
-        self.queue.as_ref()?.try_send(comparison).ok()?;
-        answer.recv_timeout(DEADLINE).ok()
+        let sent = locked(&self.queue).as_ref()?.try_send(comparison);
+        let found = sent.ok().and_then(|()| answer.recv_timeout(limit).ok());
+        self.is_late.store(found.is_none(), Ordering::Relaxed);
+        found
+    }
+
+    /// Asks the thread to end after its current comparison; returns at once.
+    pub fn stop(&self) {
+        *locked(&self.queue) = None;
+    }
+
+    /// Waits for the thread to end after [`CrossEncoder::stop`]; returns false if it still runs after `limit`.
+    #[must_use]
+    pub fn join_within(&self, limit: Duration) -> bool {
+        self.thread.join_within(limit)
     }
 }
 
 impl Drop for CrossEncoder {
-    /// Waits for the thread, which must not use ONNX Runtime while the process ends.
+    /// Waits for the thread, which must not use ONNX Runtime while the process ends; see `model_thread` for one that does not end.
     fn drop(&mut self) {
-        self.queue = None;
-        // A panic of the thread was reported when it happened.
-        self.thread.take().map(JoinHandle::join).map(Result::ok);
+        // Whoever has stopped it before has waited too.
+        let is_running = locked(&self.queue).take().is_some();
+        if is_running {
+            self.thread.join_within(END_DEADLINE);
+        }
     }
 }
 
@@ -162,7 +221,7 @@ fn run(
         if Instant::now() >= deadline {
             continue;
         }
-        match model.score(&query, &texts) {
+        match model.score(&query, &texts, deadline) {
             // Fails if the recall waits no longer.
             Ok(found) => drop(scores.send(found)),
             Err(reason) => tracing::warn!(reason, "the cross-encoder failed"),
@@ -170,6 +229,6 @@ fn run(
     }
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

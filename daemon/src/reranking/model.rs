@@ -4,12 +4,14 @@
 //! one number for each pair, the logit of "the text answers the query". Not here: the thread (`super`).
 
 use crate::config::rerank::CrossEncoderConfig;
+use crate::embedding::bounded_file::{self, MAX_TOKENIZER};
 use crate::embedding::encoder::catch_panic;
-use crate::embedding::onnx::{Runtime, intra_threads, message, run_options};
+use crate::embedding::onnx::{Runtime, intra_threads, message};
+use crate::embedding::run_limit::{MAX_PASS, RunLimit};
 use crate::embedding::{ModelConfig, resident_memory};
-use ort::session::{RunOptions, Session};
+use ort::session::Session;
 use ort::value::{Outlet, TensorRef, ValueType};
-use std::fs;
+use std::time::Instant;
 use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
 /// Maximum tokens of a pair: what models of the shape of BERT can read.
@@ -21,7 +23,7 @@ const INPUTS: [&str; 3] = ["input_ids", "attention_mask", "token_type_ids"];
 /// A loaded cross-encoder.
 pub(super) struct Model {
     session: Session,
-    options: RunOptions,
+    limit: RunLimit,
     tokenizer: Tokenizer,
     has_token_types: bool,
     /// The output with the logits.
@@ -39,9 +41,12 @@ impl Model {
         let of_file =
             |path: &std::path::Path, reason: &str| format!("{}: {reason}", path.display());
         if let Some(missing) = [&tokenizer, &graph].into_iter().find(|path| !path.is_file()) {
-            return Err(of_file(missing, "the file is missing"));
+            let is_there = missing.exists();
+            let reason = if is_there { "it is not a regular file" } else { "the file is missing" };
+            return Err(of_file(missing, reason));
         }
-        let json = fs::read(&tokenizer).map_err(|e| of_file(&tokenizer, &e.to_string()))?;
+        let json = bounded_file::read(&tokenizer, MAX_TOKENIZER)
+            .map_err(|e| of_file(&tokenizer, &e.to_string()))?;
         let tokenizer = pair_tokenizer(&json).map_err(|e| of_file(&tokenizer, &e))?;
         let (library, pin) = runtime.library().map_err(|e| e.to_string())?;
         let runtime = Runtime::open(&library, pin).map_err(|e| e.to_string())?;
@@ -61,25 +66,29 @@ impl Model {
         }
         let has_token_types = inputs.contains(&INPUTS[2]);
         let output = logits(&session).map_err(refused)?;
-        let options = run_options().map_err(|e| refused(message(e)))?;
-        let mut model = Self { session, options, tokenizer, has_token_types, output };
-        model
-            .score("When is the backup?", &["The backup runs at two".to_owned()])
-            .map_err(refused)?;
+        let limit = RunLimit::new().map_err(refused)?;
+        let mut model = Self { session, limit, tokenizer, has_token_types, output };
+        let test = ["The backup runs at two".to_owned()];
+        model.score("When is the backup?", &test, Instant::now() + MAX_PASS).map_err(refused)?;
         Ok(model)
     }
 
-    /// Returns for each text how likely it answers the query: the logistic function of the logit.
+    /// Returns for each text how likely it answers the query: the logistic function of the logit. Ends at `until`.
     ///
     /// # Errors
-    /// The message of the tokenizer or of ONNX Runtime.
-    pub fn score(&mut self, query: &str, texts: &[String]) -> Result<Vec<f64>, String> {
+    /// The message of the tokenizer or of ONNX Runtime; that the time is over.
+    pub fn score(
+        &mut self,
+        query: &str,
+        texts: &[String],
+        until: Instant,
+    ) -> Result<Vec<f64>, String> {
         let pairs: Vec<(&str, &str)> = texts.iter().map(|text| (query, text.as_str())).collect();
         let encodings =
             self.tokenizer.encode_batch(pairs, true).map_err(|e| format!("tokenizer: {e}"))?;
         let mut scores = Vec::with_capacity(texts.len());
         for batch in encodings.chunks(BATCH) {
-            let logits = catch_panic(|| self.run(batch))?;
+            let logits = catch_panic(|| self.run(batch, until))?;
             scores.extend(logits.into_iter().map(|logit| 1.0 / (1.0 + (-f64::from(logit)).exp())));
         }
         if scores.iter().all(|score| score.is_finite()) {
@@ -89,7 +98,7 @@ impl Model {
         }
     }
 
-    fn run(&mut self, batch: &[Encoding]) -> Result<Vec<f32>, String> {
+    fn run(&mut self, batch: &[Encoding], until: Instant) -> Result<Vec<f32>, String> {
         let padded = PaddedPairs::new(batch);
         let tensor = |numbers| TensorRef::from_array_view((padded.shape, numbers)).map_err(message);
         let mut inputs =
@@ -97,16 +106,18 @@ impl Model {
         if self.has_token_types {
             inputs.push((INPUTS[2], tensor(&padded.types)?));
         }
-        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
-        let (shape, logits) =
-            outputs[self.output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
-        if logits.len() != batch.len() {
-            return Err(format!(
-                "the output {} has the shape {shape:?}, not one number a pair",
-                self.output
-            ));
-        }
-        Ok(logits.to_vec())
+        let Self { session, limit, output, .. } = self;
+        limit.run(until, |options| {
+            let outputs = session.run_with_options(inputs, options).map_err(message)?;
+            let (shape, logits) =
+                outputs[output.as_str()].try_extract_tensor::<f32>().map_err(message)?;
+            if logits.len() != batch.len() {
+                return Err(format!(
+                    "the output {output} has the shape {shape:?}, not one number a pair"
+                ));
+            }
+            Ok(logits.to_vec())
+        })
     }
 }
 

@@ -39,7 +39,9 @@ fn scores_equal_the_reference_for_short_and_long_texts_in_every_batch() {
             _ => format!("Note {number}: the backup runs at two {}", "and again ".repeat(number)),
         })
         .collect();
-    let scores = model.score(query, &texts).expect("the pairs are compared");
+    let scores = model
+        .score(query, &texts, Instant::now() + DEADLINE * 600)
+        .expect("the pairs are compared");
     assert_eq!(scores.len(), texts.len());
     let query_tokens = tokenizer.encode(query, false).expect("is tokenized").get_ids().len();
     for (text, score) in texts.iter().zip(scores) {
@@ -74,7 +76,7 @@ fn a_model_that_is_no_cross_encoder_is_refused_with_the_file_and_the_reason() {
         std::thread::yield_now();
     }
     assert!(matches!(encoder.state(), State::Failed(_)));
-    assert_eq!(encoder.score("query", &["text"]), None);
+    assert_eq!(encoder.score("query", &["text"], DEADLINE), None);
 }
 
 #[test]
@@ -93,4 +95,36 @@ fn a_comparison_that_nobody_waits_for_is_not_made() {
     run(&config(folder.path()), &runtime(), &comparisons, &Mutex::new(State::Loading));
     assert!(late.try_recv().is_err(), "it was not compared");
     assert_eq!(waiting.try_recv().map(|scores| scores.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn a_recall_waits_for_its_turn_and_its_scores_no_longer_than_a_second_in_all() {
+    let folder = tempfile::tempdir().expect("a folder is created");
+    TinyCrossEncoder { endless_above: Some(1), ..uneven() }.write(folder.path(), &bert_tokenizer());
+    let reranker = Reranker::start(config(folder.path()), runtime()).expect("a thread starts");
+    while reranker.encoder.state() == State::Loading {
+        tokio::task::yield_now().await;
+    }
+    let first = reranker.turn().await;
+    assert!(first.permit.is_some() && first.left > DEADLINE / 2);
+    assert_eq!(first.score("one", &["text"]).map(|scores| scores.len()), Some(1));
+    // Others wait, but not with a reader of the store, and the time counts.
+    let second = reranker.turn().await;
+    assert!(second.permit.is_none());
+    assert_eq!(second.score("one", &["text"]), None);
+    let started = Instant::now();
+    assert_eq!(first.score("two", &["text", "text"]), None, "the graph does not end");
+    assert!(started.elapsed() < DEADLINE * 3, "{:?}", started.elapsed());
+    // Now it is known to be slow, so nobody waits for a turn.
+    let started = Instant::now();
+    assert!(reranker.turn().await.permit.is_none());
+    assert!(started.elapsed() < DEADLINE / 2);
+    drop(first);
+    // The endless comparison was ended, so the model can be used again.
+    let mut scores = None;
+    while scores.is_none() {
+        scores = reranker.turn().await.score("one", &["text"]);
+    }
+    reranker.encoder.stop();
+    assert!(reranker.encoder.join_within(DEADLINE * 60), "it has ended");
 }

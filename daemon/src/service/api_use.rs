@@ -4,11 +4,16 @@
 
 use crate::config::embedding::LOCAL;
 use crate::config::options;
+use crate::embedding::Embedder;
 use crate::embedding::api::sender::Api;
 use crate::embedding::api::usage::{Usage, today};
+use crate::interface::agents::session::Session;
 use crate::service::Service;
+use crate::service::store_state::StorePools;
+use loci_engine::model::withheld::Withheld;
 use loci_proto::cost::CostReply;
 use loci_proto::error::{Code, Failure};
+use loci_proto::memory::MemoryId;
 
 impl Service {
     /// Returns the configured API; `None` with a model on this machine.
@@ -22,6 +27,28 @@ impl Service {
     pub fn uses_api(&self) -> bool {
         let id = self.api().map(Api::id);
         self.vector_sets().in_use().any(|set| Some(set.model.as_str()) == id.as_deref())
+    }
+
+    /// Returns which memories a model must not encode: those of projects that are off and expired ones are not sent to an API.
+    #[must_use]
+    pub fn withheld_from(&self, embedder: &Embedder, pools: &StorePools) -> Withheld {
+        if embedder.api().is_none() {
+            return Withheld::default();
+        }
+        Withheld { groups: pools.switches.off(), expired_at: Some(self.now()) }
+    }
+
+    /// Returns whether the text of a memory must not be encoded now: its project is off, and the text would be sent to an API.
+    pub async fn is_withheld(&self, session: &Session, memory: &MemoryId) -> bool {
+        let Some(embedder) = self.active_embedder() else { return false };
+        let Ok(pools) = self.pools().await else { return false };
+        let off = self.withheld_from(&embedder, &pools).groups;
+        if off.is_empty() {
+            return false;
+        }
+        let (actor, memory) = (session.actor(), memory.clone());
+        let project = self.read(move |reader| reader.project_of_memory(&actor.group, &memory));
+        project.await.is_ok_and(|project| off.contains(&project.id))
     }
 
     /// Returns warnings about what was sent today, in sentences.

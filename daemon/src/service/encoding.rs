@@ -128,12 +128,15 @@ impl Service {
     pub fn degraded(&self) -> Degraded {
         let sets = self.vector_sets();
         let embedder = self.models.of_now(&sets.active);
-        let state = embedder.map(|embedder| embedder.state());
+        let state = embedder.as_ref().map(Embedder::state);
         let hint = match &state {
             Some(state) => state.hint(),
             None => Some("it is not known where its files are"),
         };
         match (hint, &sets.filling) {
+            (None, _) if embedder.is_some_and(|embedder| embedder.is_late()) => {
+                keywords_only("the embedding model does not answer in time; run loci doctor")
+            }
             (None, _) => Degraded::default(),
             (Some(_), Some(_)) => keywords_only(&format!(
                 "the model of the vectors, {}, cannot be loaded; the memories are being encoded again (loci ctl status)",

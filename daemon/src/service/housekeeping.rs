@@ -16,7 +16,7 @@ use crate::service::store_state::StorePools;
 use loci_engine::model::time::{DAY, HOUR, Timestamp};
 use loci_engine::transaction::backfill::EncodedLater;
 use loci_engine::transaction::change::CallContext;
-use loci_engine::{Writer, maintain};
+use loci_engine::{Reader, Writer, maintain};
 use loci_proto::error::Failure;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -297,8 +297,9 @@ async fn fill_batch(
     Batch { filled_up_to, size }: Batch<'_>,
 ) -> Result<bool, Failure> {
     let after = *filled_up_to;
-    let unencoded =
-        pools.readers.run(move |reader| reader.without_vector_after(after, size)).await??;
+    let withheld = service.withheld_from(embedder, pools);
+    let next_batch = move |reader: &mut Reader| reader.without_vector_after(after, size, &withheld);
+    let unencoded = pools.readers.run(next_batch).await??;
     let Some(last) = unencoded.last().map(|(seq, _)| *seq) else {
         // The pass is complete. Memories that it has already visited may lack vectors again, so one more pass begins at row 0.
         *filled_up_to = 0;

@@ -42,6 +42,7 @@ use crate::config;
 use crate::config::effective::EffectiveConfig;
 use crate::embedding::Embedder;
 use crate::embedding::auto_fetch::AutoFetch;
+use crate::embedding::model_thread::END_DEADLINE;
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
 use crate::reranking::Reranker;
@@ -198,6 +199,27 @@ impl Service {
     #[must_use]
     pub fn with_reranker(self, reranker: Option<Reranker>) -> Self {
         Self { reranker, ..self }
+    }
+
+    /// Asks the threads of all models to end; returns at once.
+    pub fn stop_models(&self) {
+        self.models.stop();
+        if let Some(reranker) = &self.reranker {
+            reranker.encoder.stop();
+        }
+    }
+
+    /// Waits a limited time for the threads of all models to end, after [`Service::stop_models`].
+    pub fn join_models(&self) {
+        let until = Instant::now() + END_DEADLINE;
+        let mut have_ended = self.models.join_within(END_DEADLINE);
+        if let Some(reranker) = &self.reranker {
+            let left = until.saturating_duration_since(Instant::now());
+            have_ended &= reranker.encoder.join_within(left);
+        }
+        if !have_ended {
+            tracing::warn!("a model did not end within 2 s");
+        }
     }
 
     /// Returns the data folder, which has the backups and the spool of an import.

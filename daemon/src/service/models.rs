@@ -7,6 +7,7 @@
 use crate::embedding::{Embedder, ModelSource, ModelState};
 use loci_engine::model::vector_set::{ModelRef, VectorSet, VectorSets};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The models of the daemon.
 pub struct Models {
@@ -53,11 +54,11 @@ impl Models {
     }
 
     /// Returns the embedder of the model of a set; `None` if it is not known where its files are. Starts to load a model that is not loaded.
-    /// Waits while only the load of the configured model can show its id.
+    /// Waits a few seconds while only the load of the configured model can show its id.
     pub async fn of(&self, set: &VectorSet) -> Option<Embedder> {
         let is_same_place = set.source == self.source.to_text();
         if self.configured.id().is_none() && is_same_place {
-            self.configured.wait_until_loaded().await;
+            self.configured.wait_briefly_until_loaded().await;
         }
         self.of_now(set)
     }
@@ -110,9 +111,13 @@ impl Models {
         self.others().iter().for_each(|other| other.embedder.stop());
     }
 
-    /// Waits for all threads to end, after [`Models::stop`].
-    pub fn join(&self) {
-        self.configured.join();
-        self.others().iter().for_each(|other| other.embedder.join());
+    /// Waits for all threads to end, after [`Models::stop`]; returns false if one still runs after `limit`.
+    #[must_use]
+    pub fn join_within(&self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        let has_ended = |embedder: &Embedder| {
+            embedder.join_within(until.saturating_duration_since(Instant::now()))
+        };
+        has_ended(&self.configured) & self.others().iter().all(|other| has_ended(&other.embedder))
     }
 }

@@ -10,7 +10,9 @@ use crate::service::store_state::StorePools;
 use loci_engine::model::document::Document;
 use loci_engine::model::time::{DAY, Timestamp};
 use loci_engine::model::vector_set::{ModelRef, VectorSet};
+use loci_engine::model::withheld::Withheld;
 use loci_engine::operations::reembed::{FillBatch, FilledMemory};
+use loci_engine::{Reader, Writer};
 use loci_proto::error::Failure;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -84,7 +86,9 @@ async fn may_begin(
         return Ok(true);
     }
     if !state.waits_for_person {
-        let memories = pools.readers.run(|reader| reader.missing_in("")).await??;
+        let withheld = service.withheld_from(service.models.configured(), pools);
+        let missing = move |reader: &mut Reader| reader.missing_in("", &withheld);
+        let memories = pools.readers.run(missing).await??;
         state.waits_for_person = memories > SENT_UNASKED;
     }
     Ok(!state.waits_for_person)
@@ -96,7 +100,7 @@ async fn purge(service: &Service, pools: &StorePools, before: Timestamp) -> Resu
     if !kept.iter().any(|kept| kept.since < before) {
         return Ok(());
     }
-    let purge = move |writer: &mut loci_engine::Writer| writer.purge_kept_sets(before, PURGE_BATCH);
+    let purge = move |writer: &mut Writer| writer.purge_kept_sets(before, PURGE_BATCH);
     if pools.run_briefly(purge).await? > 0 {
         service.request_checkpoint();
     }
@@ -120,20 +124,31 @@ async fn fill_batch(
     if state.set != next.name {
         (state.set, state.unusable) = (next.name.clone(), HashSet::new());
     }
-    let batch = pools.readers.run(move |reader| reader.fill_batch(limit)).await??;
+    let withheld = service.withheld_from(&embedder, pools);
+    let next_batch = {
+        let withheld = withheld.clone();
+        move |reader: &mut Reader| reader.fill_batch(limit, &withheld)
+    };
+    let batch = pools.readers.run(next_batch).await??;
     let Some(FillBatch { set, memories }) = batch.filter(|batch| batch.set == *next) else {
         return Ok(true);
     };
     if memories.is_empty() {
-        return finish(service, pools, state, &set).await;
+        return finish(service, pools, state, Filled { set, withheld }).await;
     }
     let Some(filled) = encode(&embedder, &set, memories).await else { return Ok(false) };
     let failed = filled.iter().filter(|memory| memory.encoding.is_none());
     state.unusable.extend(failed.map(|memory| memory.seq));
-    let store = move |writer: &mut loci_engine::Writer| writer.store_fill_batch(&set.name, &filled);
+    let store = move |writer: &mut Writer| writer.store_fill_batch(&set.name, &filled);
     pools.run_briefly(store).await?;
     service.request_checkpoint();
     Ok(true)
+}
+
+/// A set that has every memory but the withheld ones.
+struct Filled {
+    set: VectorSet,
+    withheld: Withheld,
 }
 
 /// Changes to the filled set, or begins another pass if memories were added behind the cursor.
@@ -141,10 +156,10 @@ async fn finish(
     service: &Service,
     pools: &StorePools,
     state: &RefillState,
-    set: &VectorSet,
+    Filled { set, withheld }: Filled,
 ) -> Result<bool, Failure> {
     let (unusable, now) = (state.unusable.clone(), service.now());
-    let finish = move |writer: &mut loci_engine::Writer| writer.finish_refill(&unusable, now);
+    let finish = move |writer: &mut Writer| writer.finish_refill(&unusable, &withheld, now);
     let is_finished = pools.run_briefly(finish).await?;
     if is_finished {
         tracing::info!(model = set.model, set = set.name, "all memories were encoded again");

@@ -178,10 +178,11 @@ impl Service {
         pools: &StorePools,
     ) -> Result<Option<ReembeddingStatus>, Failure> {
         let sets = self.vector_sets();
-        if sets.filling.is_none() {
-            return Ok(None);
-        }
-        let progress = pools.readers.run(|reader| reader.fill_progress()).await??;
+        let Some(filling) = &sets.filling else { return Ok(None) };
+        let embedder = self.models.of_now(filling);
+        let withheld = embedder.map(|embedder| self.withheld_from(&embedder, pools));
+        let withheld = withheld.unwrap_or_default();
+        let progress = pools.readers.run(move |reader| reader.fill_progress(&withheld)).await??;
         Ok(progress.map(|FillProgress { set, done, total }| {
             let embedder = self.models.of_now(&set);
             let state = match embedder {

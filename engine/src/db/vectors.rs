@@ -12,6 +12,7 @@ use crate::failpoint::failpoint;
 use crate::model::document;
 use crate::model::document::Document;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
+use crate::model::withheld::Withheld;
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 
 /// Stores the vectors of a memory in a set, one for each chunk of its text, and its sign codes.
@@ -121,29 +122,43 @@ pub(crate) struct EncodedCount {
     pub all: u64,
 }
 
-/// Counts the memories that a recall may find, and those of them that have vectors in a set.
-pub(crate) fn count(conn: &Connection, set: &str) -> Result<EncodedCount> {
-    let mut statement = conn.prepare_cached(
+/// Condition of a memory `m` that is not withheld: ?2 has the projects, ?3 the time.
+macro_rules! not_withheld {
+    () => {
+        "coalesce(m.source_group, '') NOT IN (SELECT value FROM json_each(?2))
+         AND (?3 IS NULL OR m.expires_at IS NULL OR m.expires_at > ?3)"
+    };
+}
+
+/// Counts the memories that a recall may find and that are not withheld, and those of them that have
+/// vectors in a set.
+pub(crate) fn count(conn: &Connection, set: &str, withheld: &Withheld) -> Result<EncodedCount> {
+    let mut statement = conn.prepare_cached(concat!(
         "SELECT count(*), count(p.id) FROM memories m
          LEFT JOIN memory_pieces p ON p.memory = m.seq AND p.model = ?1 AND p.piece = 0
-         WHERE m.status NOT IN ('superseded', 'forgotten')",
-    )?;
+         WHERE m.status NOT IN ('superseded', 'forgotten') AND ",
+        not_withheld!()
+    ))?;
     let read = |row: &Row<'_>| {
         let count = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
         Ok(EncodedCount { all: count(0)?, encoded: count(1)? })
     };
-    Ok(statement.query_row([set], read)?)
+    let (groups, expired_at) = withheld.parameters();
+    Ok(statement.query_row((set, groups, expired_at), read)?)
 }
 
-/// Returns the size of the texts of the memories that a recall may find and that have no vector in a set, in bytes.
-pub(crate) fn missing_bytes(conn: &Connection, set: &str) -> Result<u64> {
-    let mut statement = conn.prepare_cached(
+/// Returns the size of the texts of the memories that [`count`] counts and that have no vector in a set, in bytes.
+pub(crate) fn missing_bytes(conn: &Connection, set: &str, withheld: &Withheld) -> Result<u64> {
+    let mut statement = conn.prepare_cached(concat!(
         "SELECT coalesce(sum(octet_length(m.content) + coalesce(octet_length(m.metadata ->> '$.questions'), 0)), 0)
          FROM memories m
          LEFT JOIN memory_pieces p ON p.memory = m.seq AND p.model = ?1 AND p.piece = 0
-         WHERE m.status NOT IN ('superseded', 'forgotten') AND p.id IS NULL",
-    )?;
-    Ok(statement.query_row([set], |row| row.get::<_, i64>(0))?.cast_unsigned())
+         WHERE m.status NOT IN ('superseded', 'forgotten') AND p.id IS NULL AND ",
+        not_withheld!()
+    ))?;
+    let (groups, expired_at) = withheld.parameters();
+    let bytes: i64 = statement.query_row((set, groups, expired_at), |row| row.get(0))?;
+    Ok(bytes.cast_unsigned())
 }
 
 /// Deletes all vectors by recreating the table. vec0 would delete row by row, and write a block of
@@ -245,27 +260,31 @@ pub(crate) fn has(conn: &Connection, memory: i64, set: &str) -> Result<bool> {
 }
 
 /// Returns sequence number and texts of at most `limit` memories after `after` that a recall may
-/// find and that have no vector or no codes in a set, oldest first.
+/// find, that are not withheld and that have no vector or no codes in a set, oldest first.
 pub(crate) fn without(
     conn: &Connection,
     set: &str,
     after: i64,
     limit: usize,
+    withheld: &Withheld,
 ) -> Result<Vec<(i64, Document)>> {
-    let mut statement = conn.prepare_cached(
+    let mut statement = conn.prepare_cached(concat!(
         "SELECT m.seq, m.id, m.content, m.content_hash, m.metadata FROM memories m
-         WHERE m.seq > ?2 AND m.status NOT IN ('superseded', 'forgotten')
+         WHERE m.seq > ?4 AND m.status NOT IN ('superseded', 'forgotten')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
-         ORDER BY m.seq",
-    )?;
+           AND ",
+        not_withheld!(),
+        " ORDER BY m.seq"
+    ))?;
     let read = |row: &Row<'_>| {
         check_hash(row, 2, 3)?;
         let questions = document::questions(&metadata(row, 4)?);
         Ok((row.get(0)?, Document { content: row.get(2)?, questions }))
     };
     let reading = damage::reading(conn, Source::memories(0, 1));
-    let (mut rows, mut found) = (statement.query((set, after))?, Vec::new());
+    let (groups, expired_at) = withheld.parameters();
+    let (mut rows, mut found) = (statement.query((set, groups, expired_at, after))?, Vec::new());
     // Damaged memories are passed over, however many there are: an empty result is the end.
     while found.len() < limit
         && let Some(row) = rows.next()?
@@ -287,6 +306,7 @@ fn to_floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
 #[cfg(test)]
 pub(crate) mod stored {
     use super::*;
+    use crate::model::time::Timestamp;
 
     /// Number of vectors in `memories_vec`, of chunks, and of rows of codes; of one memory, or all.
     pub(crate) fn rows(conn: &Connection, memory: Option<i64>) -> [i64; 3] {
@@ -310,6 +330,18 @@ pub(crate) mod stored {
         vector[7] += 2.0;
         let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
         assert_eq!(conn.execute(sql, (memory, set, bytes)).expect("it is changed"), 1);
+    }
+
+    /// Takes a memory out of its project.
+    pub(crate) fn take_out_of_projects(conn: &Connection, memory: i64) {
+        let sql = "UPDATE memories SET source_group = NULL WHERE seq = ?1";
+        assert_eq!(conn.execute(sql, [memory]).expect("it is changed"), 1);
+    }
+
+    /// Has the memories after one expire at a time.
+    pub(crate) fn expire_after(conn: &Connection, memory: i64, at: Timestamp) {
+        let sql = "UPDATE memories SET expires_at = ?2 WHERE seq > ?1";
+        conn.execute(sql, (memory, at.0)).expect("they are changed");
     }
 
     /// Replaces the table of vectors by one of another dimension, with a vector for each chunk.

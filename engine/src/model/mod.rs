@@ -28,3 +28,4 @@ pub mod time;
 pub(crate) mod validity;
 pub mod vector_set;
 pub(crate) mod visibility;
+pub mod withheld;

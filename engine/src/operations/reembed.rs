@@ -18,6 +18,7 @@ use crate::model::document::Document;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::model::vector_set::{KeptSet, ModelRef, SetState, VectorSet, VectorSets};
+use crate::model::withheld::Withheld;
 use loci_proto::error::{Code, Failure};
 use parking_lot::RwLockWriteGuard;
 use rusqlite::Connection;
@@ -87,10 +88,10 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn fill_batch(&self, limit: usize) -> Result<Option<FillBatch>> {
+    pub fn fill_batch(&self, limit: usize, withheld: &Withheld) -> Result<Option<FillBatch>> {
         let Some(set) = self.shared.sets().filling.clone() else { return Ok(None) };
         let cursor = vector_sets::cursor(&self.conn, &set.name)?;
-        let memories = vectors::without(&self.conn, &set.name, cursor, limit)?;
+        let memories = vectors::without(&self.conn, &set.name, cursor, limit, withheld)?;
         Ok(Some(FillBatch { set, memories }))
     }
 
@@ -98,9 +99,10 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn fill_progress(&self) -> Result<Option<FillProgress>> {
+    pub fn fill_progress(&self, withheld: &Withheld) -> Result<Option<FillProgress>> {
         let Some(set) = self.shared.sets().filling.clone() else { return Ok(None) };
-        let vectors::EncodedCount { encoded, all } = vectors::count(&self.conn, &set.name)?;
+        let vectors::EncodedCount { encoded, all } =
+            vectors::count(&self.conn, &set.name, withheld)?;
         Ok(Some(FillProgress { set, done: encoded, total: all }))
     }
 
@@ -108,8 +110,8 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn missing_in(&self, set: &str) -> Result<u64> {
-        let vectors::EncodedCount { encoded, all } = vectors::count(&self.conn, set)?;
+    pub fn missing_in(&self, set: &str, withheld: &Withheld) -> Result<u64> {
+        let vectors::EncodedCount { encoded, all } = vectors::count(&self.conn, set, withheld)?;
         Ok(all.saturating_sub(encoded))
     }
 
@@ -117,8 +119,8 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn missing_bytes_in(&self, set: &str) -> Result<u64> {
-        vectors::missing_bytes(&self.conn, set)
+    pub fn missing_bytes_in(&self, set: &str, withheld: &Withheld) -> Result<u64> {
+        vectors::missing_bytes(&self.conn, set, withheld)
     }
 
     /// Returns the sets that are kept for a return to them, the latest first.
@@ -331,17 +333,23 @@ impl Writer {
     }
 
     /// Makes the filled set the active one if every memory that a recall may find is in it, except
-    /// `unusable` ones. Otherwise the next pass begins at the first memory, and false is returned.
+    /// `unusable` and withheld ones. Otherwise the next pass begins at the first memory, and false is returned.
     ///
     /// # Errors
     /// `Database`.
-    pub fn finish_refill(&mut self, unusable: &HashSet<i64>, now: Timestamp) -> Result<bool> {
+    pub fn finish_refill(
+        &mut self,
+        unusable: &HashSet<i64>,
+        withheld: &Withheld,
+        now: Timestamp,
+    ) -> Result<bool> {
         self.load()?;
         let sets = self.shared.sets();
         let Some(filled) = sets.filling.clone().filter(|_| !self.is_group_open()) else {
             return Ok(false);
         };
-        let missing = vectors::without(&self.conn, &filled.name, 0, unusable.len() + 1)?;
+        let limit = unusable.len() + 1;
+        let missing = vectors::without(&self.conn, &filled.name, 0, limit, withheld)?;
         if missing.iter().any(|(seq, _)| !unusable.contains(seq)) {
             self.change(|conn, _, _| vector_sets::set_cursor(conn, &filled.name, 0))?;
             return Ok(false);

@@ -2,6 +2,7 @@
 //! that is repaired leaves the list.
 
 use crate::db::{ALL_SEQS, integrity, memories};
+use crate::model::withheld::Withheld;
 use crate::salvage;
 use crate::tests::fixture::{T0, TestStore, axis, by_test_model, named, parse, seeded_vector};
 use loci_proto::requests::doctor::Verdict;
@@ -135,7 +136,8 @@ fn vectors_that_cannot_be_used_are_dropped_for_the_daemon_to_compute_again() {
     assert_eq!(damaged(&store)[0].0, "vector");
     assert_eq!(store.writer.drop_damaged_vectors().expect("it is dropped"), 1);
     assert_eq!(damaged(&store), []);
-    let missing = store.reader.without_vector_after(0, 10).expect("they are read");
+    let missing =
+        store.reader.without_vector_after(0, 10, &Withheld::default()).expect("they are read");
     assert!(missing.iter().any(|(seq, _)| *seq == 2), "{missing:?}");
     assert!(store.findings().iter().all(|finding| finding.verdict == Verdict::Ok));
 }

@@ -5,6 +5,7 @@
 use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
+use crate::model::withheld::Withheld;
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, id};
 use crate::transaction::access::{Accesses, Boosting};
@@ -241,7 +242,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     assert!(
         test_store
             .reader
-            .without_vector_after(waiting[0].0, 10)
+            .without_vector_after(waiting[0].0, 10, &Withheld::default())
             .expect("the memories are listed")
             .is_empty(),
         "no other memory waits for a vector"

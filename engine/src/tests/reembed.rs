@@ -12,6 +12,7 @@ use crate::model::encoding::{Embedding, ModelEncoding, QueryEncoding, TextEncodi
 use crate::model::importance::Importance;
 use crate::model::time::{DAY, Timestamp};
 use crate::model::vector_set::ModelRef;
+use crate::model::withheld::Withheld;
 use crate::operations::recall::{RecallContext, prepare};
 use crate::operations::reembed::{FillBatch, FilledMemory, Refill};
 use crate::operations::store::Draft;
@@ -112,7 +113,8 @@ pub(crate) fn scores(test_store: &TestStore, model: &str) -> Vec<(MemoryId, u64)
 
 /// Encodes one batch; returns the memories of it.
 pub(crate) fn fill(test_store: &mut TestStore, limit: usize) -> Vec<i64> {
-    let batch = test_store.reader.fill_batch(limit).expect("the batch is read");
+    let batch =
+        test_store.reader.fill_batch(limit, &Withheld::default()).expect("the batch is read");
     let FillBatch { set, memories } = batch.expect("a set is being filled");
     let filled: Vec<FilledMemory> = memories
         .into_iter()
@@ -127,7 +129,8 @@ pub(crate) fn fill(test_store: &mut TestStore, limit: usize) -> Vec<i64> {
 
 pub(crate) fn finish(test_store: &mut TestStore) -> bool {
     let now = test_store.now;
-    test_store.writer.finish_refill(&HashSet::new(), now).expect("the sets are changed")
+    let withheld = Withheld::default();
+    test_store.writer.finish_refill(&HashSet::new(), &withheld, now).expect("the sets are changed")
 }
 
 /// Fills the next set to the end and changes to it.
@@ -280,10 +283,53 @@ fn an_edit_or_a_hard_forget_during_the_filling_leaves_nothing_of_the_text_in_any
 }
 
 #[test]
+fn withheld_memories_are_passed_over_and_encoded_once_they_are_not_withheld() {
+    let mut test_store = filled_store();
+    stored::take_out_of_projects(&test_store.writer.conn, 2);
+    stored::expire_after(&test_store.writer.conn, 7, Timestamp(5));
+    begin(&mut test_store, "next");
+    let expired = Withheld { groups: vec!["other".to_owned()], expired_at: Some(Timestamp(5)) };
+    let groups: Vec<String> = [named("a").id].into_iter().chain(["other".to_owned()]).collect();
+    let all_but_one = Withheld { groups, ..Withheld::default() };
+    let missing = |withheld: &Withheld| {
+        let reader = &test_store.reader;
+        (
+            reader.missing_in("next", withheld).expect("they are counted"),
+            reader.missing_bytes_in("next", withheld).expect("they are counted"),
+            reader.fill_batch(20, withheld).expect("is read").expect("is filled").memories.len(),
+        )
+    };
+    let bytes = |texts: &[&str]| texts.iter().map(|text| text.len() as u64).sum::<u64>();
+    assert_eq!(missing(&expired), (7, bytes(&TEXTS[..7]), 7));
+    assert_eq!(missing(&all_but_one), (1, bytes(&TEXTS[1..2]), 1));
+    assert_eq!(missing(&Withheld::default()), (10, bytes(&TEXTS), 10));
+
+    let FillBatch { set, memories } =
+        test_store.reader.fill_batch(20, &expired).expect("is read").expect("is filled");
+    let encode = |(seq, document): (i64, crate::model::document::Document)| {
+        let encoding = Some(encoded("next", &document.content).encoding);
+        FilledMemory { seq, document, encoding }
+    };
+    let filled: Vec<FilledMemory> = memories.into_iter().map(encode).collect();
+    test_store.writer.store_fill_batch(&set.name, &filled).expect("the batch is stored");
+    let finished = test_store.writer.finish_refill(&HashSet::new(), &expired, T0);
+    assert!(finished.expect("the sets are changed"));
+    let without = |withheld: &Withheld| {
+        let reader = &test_store.reader;
+        reader.without_vector_after(0, 20, withheld).expect("they are listed").len()
+    };
+    assert_eq!([without(&expired), without(&Withheld::default())], [0, 3]);
+}
+
+#[test]
 fn the_encoding_of_a_text_that_was_changed_or_deleted_meanwhile_is_not_stored() {
     let mut test_store = filled_store();
     begin(&mut test_store, "next");
-    let batch = test_store.reader.fill_batch(2).expect("the batch is read").expect("is filled");
+    let batch = test_store
+        .reader
+        .fill_batch(2, &Withheld::default())
+        .expect("the batch is read")
+        .expect("is filled");
     let id = crate::db::memories::by_seq(&test_store.writer.conn, 1)
         .expect("the memory is readable")
         .expect("the memory exists")
@@ -416,7 +462,9 @@ fn vectors_of_either_model_in_use_are_imported_and_the_export_without_vectors_do
             .expect("the file is imported");
         assert_eq!(reply.vectors, 10, "{reply:?}");
         assert!(!reply.notes.iter().any(|note| note.contains("vectors")), "{reply:?}");
-        let missing = |set: &str| target.reader.missing_in(set).expect("the rows are counted");
+        let missing = |set: &str| {
+            target.reader.missing_in(set, &Withheld::default()).expect("the rows are counted")
+        };
         assert_eq!((10 - missing("test"), 11 - missing("next")), (in_active, in_filling));
         assert_healthy(&target);
     }

@@ -3,6 +3,7 @@
 
 use crate::db::vectors::stored;
 use crate::db::{integrity, migrate, vector_sets};
+use crate::model::withheld::Withheld;
 use crate::tests::fixture::{TestStore, parse};
 use crate::tests::reembed::{
     TEXTS, assert_healthy, begin, complete, encoded, fill, filled_store, finish, killed, scores,
@@ -44,7 +45,11 @@ fn a_damaged_vector_of_any_set_is_found_by_the_full_check_and_computed_again() {
         assert_healthy(&test_store);
         assert_eq!(scores(&test_store, "test"), before);
         complete(&mut test_store);
-        assert_eq!(test_store.reader.missing_in("next").expect("they are counted"), 0, "{set}");
+        assert_eq!(
+            test_store.reader.missing_in("next", &Withheld::default()).expect("they are counted"),
+            0,
+            "{set}"
+        );
         assert_healthy(&test_store);
     }
 }
@@ -103,7 +108,10 @@ fn a_lost_or_damaged_table_of_sets_is_derived_from_the_vectors() {
         assert_eq!(scores(&test_store, "test"), before, "{damage}");
         begin(&mut test_store, "next");
         assert_eq!(sets(&test_store).1.as_deref(), Some("next"));
-        assert_eq!(test_store.reader.missing_in("next").expect("they are counted"), 6);
+        assert_eq!(
+            test_store.reader.missing_in("next", &Withheld::default()).expect("they are counted"),
+            6
+        );
         complete(&mut test_store);
         assert_healthy(&test_store);
         test_store = killed(test_store);

@@ -11,6 +11,7 @@ use crate::model::document::{Document, text_vectors};
 use crate::model::encoding::ModelEncoding;
 use crate::model::importance::Importance;
 use crate::model::visibility::Visibility;
+use crate::model::withheld::Withheld;
 use crate::search::nearest::nearest_cosine;
 use loci_proto::memory::Origin;
 use rusqlite::Connection;
@@ -33,16 +34,21 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn without_vector(&self, limit: usize) -> Result<Vec<(i64, Document)>> {
-        self.without_vector_after(0, limit)
+        self.without_vector_after(0, limit, &Withheld::default())
     }
 
     /// Like [`Reader::without_vector`], for memories after `seq`: a scan of a large store continues
-    /// where the last call ended.
+    /// where the last call ended. Withheld ones are left out.
     ///
     /// # Errors
     /// `Database`.
-    pub fn without_vector_after(&self, seq: i64, limit: usize) -> Result<Vec<(i64, Document)>> {
-        vectors::without(&self.conn, &self.shared.sets().active.name, seq, limit)
+    pub fn without_vector_after(
+        &self,
+        seq: i64,
+        limit: usize,
+        withheld: &Withheld,
+    ) -> Result<Vec<(i64, Document)>> {
+        vectors::without(&self.conn, &self.shared.sets().active.name, seq, limit, withheld)
     }
 }
 

@@ -4,13 +4,14 @@
 //! (`messages`).
 
 use crate::embedding::api::messages::{ApiFailure, FailureKind, Reply, Request, Settings};
+use crate::process::own_program;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time between two looks whether the daemon stops.
@@ -51,8 +52,8 @@ impl ApiProcess {
     /// Why it cannot be started, or has no key.
     pub fn start(settings: &Settings, is_stopping: &dyn Fn() -> bool) -> Result<Self, ApiFailure> {
         let failed = |error: std::io::Error| broken(&format!("cannot be started: {error}"));
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut child = Command::new(program)
+        let mut child = own_program::command()
+            .map_err(failed)?
             .arg("embed")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

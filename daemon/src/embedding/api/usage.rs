@@ -5,6 +5,7 @@
 //! (`sender`).
 
 use crate::embedding::api::messages::{ApiFailure, FailureKind};
+use crate::embedding::bounded_file::{self, MAX_TEXT};
 use chrono::{Days, NaiveDate};
 use loci_proto::cost::CostDay;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ const UNUSUAL: u64 = 3;
 const MIN_UNUSUAL_TOKENS: u64 = 10_000;
 /// Percent of the limit from which on it is reported.
 const NEAR_LIMIT: u64 = 80;
+/// The largest count of a day, so that no sum of days overflows.
+const MAX_TOKENS: u64 = u64::MAX >> 16;
 
 /// The counters of one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +93,7 @@ impl Usage {
     /// Reads the file; a missing one means that nothing was sent yet.
     #[must_use]
     pub fn open(path: &Path, limit: u64) -> Self {
-        let counters = match fs::read(path) {
+        let counters = match bounded_file::read(path, MAX_TEXT) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| error.to_string()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Counters::default()),
             Err(error) => Err(error.to_string()),
@@ -134,7 +137,7 @@ impl Usage {
         self.change(day, |counted| {
             counted.calls += 1;
             counted.texts += texts as u64;
-            counted.tokens += tokens;
+            counted.tokens = counted.tokens.saturating_add(tokens);
         })?;
         Ok(CountedCall { day, tokens })
     }
@@ -147,11 +150,14 @@ impl Usage {
         let before = self.alerts(call.day);
         self.change(call.day, |counted| {
             let tokens = match outcome {
-                Outcome::Done(tokens) => tokens.unwrap_or(call.tokens),
+                // A server that reports too little must not switch the limit off.
+                Outcome::Done(Some(tokens)) => tokens.max(call.tokens / 2),
+                Outcome::Done(None) => call.tokens,
                 Outcome::Lost => call.tokens,
                 Outcome::Refused => 0,
             };
-            counted.tokens = counted.tokens.saturating_sub(call.tokens) + tokens;
+            let before = counted.tokens.saturating_sub(call.tokens);
+            counted.tokens = before.saturating_add(tokens).min(MAX_TOKENS);
             counted.failed += u64::from(!matches!(outcome, Outcome::Done(_)));
         })?;
         for alert in self.alerts(call.day).iter().skip(before.len()) {
@@ -266,7 +272,7 @@ mod tests {
     }
 
     fn use_tokens(usage: &Usage, on: NaiveDate, tokens: u64) {
-        let call = usage.count(on, 2, tokens + 50).expect("the call is allowed");
+        let call = usage.count(on, 2, tokens + tokens.min(50)).expect("the call is allowed");
         usage.complete(call, Outcome::Done(Some(tokens))).expect("the file is written");
     }
 
@@ -310,6 +316,27 @@ mod tests {
             assert_eq!(usage.left(day(1)).expect("is read"), left, "{outcome:?}");
         }
         assert_eq!(usage.days(None).expect("is read")[0].failed, 2);
+    }
+
+    #[test]
+    fn a_reported_count_neither_overflows_nor_switches_the_limit_off() {
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
+        let usage = Usage::open(&folder.path().join("usage"), 1000);
+        let complete = |on, reported| {
+            let call = usage.count(on, 1, 100).expect("the call is allowed");
+            usage.complete(call, Outcome::Done(Some(reported))).expect("the file is written");
+            usage.left(on).expect("is read")
+        };
+        // At least half of the estimate is counted, whatever the server says.
+        assert_eq!([complete(day(1), 0), complete(day(1), 60)], [950, 890]);
+        for on in 2..8 {
+            assert_eq!(complete(day(on), u64::MAX), 0);
+            assert!(usage.count(day(on), 1, 1).is_err());
+        }
+        assert_eq!(usage.alerts(day(8)), Vec::<String>::new());
+        let usage = Usage::open(&folder.path().join("usage"), u64::MAX);
+        usage.count(day(2), 1, u64::MAX / 2).expect("the call is allowed");
+        assert!(usage.left(day(2)).expect("is read") < u64::MAX);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::model::document::Document;
 use crate::model::encoding::{DocumentEncoding, ModelEncoding, TextEncodings};
 use crate::model::time::{ClockReading, Timestamp};
 use crate::model::vector_set::ModelRef;
+use crate::model::withheld::Withheld;
 use crate::operations::reembed::{FilledMemory, Refill};
 use crate::operations::store::Draft;
 use crate::tests::fixture::{T0, between_axes, document_encoding, named, parse};
@@ -298,7 +299,7 @@ impl Subject {
     fn fill_batch(&mut self) -> Result<()> {
         self.opened()?;
         let (writer, reader) = self.store.as_mut().expect("the store is open");
-        let batch = reader.fill_batch(1_000)?.expect("a set is being filled");
+        let batch = reader.fill_batch(1_000, &Withheld::default())?.expect("a set is being filled");
         let encoded = |(seq, document): (i64, Document)| {
             let encoding = Some(encoding(&document.content, 100));
             FilledMemory { seq, document, encoding }
@@ -311,7 +312,7 @@ impl Subject {
     fn finish_refill(&mut self) -> Result<()> {
         let now = self.now;
         let writer = self.opened()?;
-        let is_finished = writer.finish_refill(&HashSet::new(), now)?;
+        let is_finished = writer.finish_refill(&HashSet::new(), &Withheld::default(), now)?;
         assert!(is_finished || writer.active_sets().get().filling.is_none());
         Ok(())
     }

@@ -3,7 +3,7 @@
 //!
 //! Not here: secrets and incognito sessions (`api_embeddings`).
 
-use crate::embedding_api::EmbeddingApi;
+use crate::embedding_api::{EmbeddingApi, Received};
 use crate::home::{TestHome, binaries};
 use crate::wire::{signal, wait_until};
 use serde_json::json;
@@ -17,7 +17,7 @@ fn done(output: &Output) -> String {
 
 /// Returns all texts that were sent.
 fn sent(api: &EmbeddingApi) -> String {
-    let texts: Vec<String> = api.received().iter().flat_map(|one| one.texts()).collect();
+    let texts: Vec<String> = api.received().iter().flat_map(Received::texts).collect();
     texts.join("\n")
 }
 

@@ -73,7 +73,9 @@ mod tests {
     #[test]
     fn the_end_of_a_thread_is_awaited_for_a_limited_time() {
         let (release, released) = channel::<()>();
-        let thread = ModelThread::start("stuck", move || drop(released.recv()));
+        let thread = ModelThread::start("stuck", move || {
+            let _ = released.recv();
+        });
         let thread = thread.expect("a thread starts");
         assert!(!thread.join_within(Duration::from_millis(20)), "it waits for the test");
         drop(release);

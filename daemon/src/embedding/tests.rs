@@ -306,7 +306,7 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
         384
     );
     embedder.stop();
-    assert!(embedder.join_within(std::time::Duration::from_secs(60)));
+    assert!(embedder.join_within(std::time::Duration::from_mins(1)));
     assert!(embedder.query("dogs".to_owned()).await.is_err());
     assert_eq!(
         embedder.query("cats".to_owned()).await,
@@ -488,7 +488,7 @@ async fn stopping_answers_all_waiting_callers() {
     let bulk = spawn_document(&embedder, "1", Priority::Bulk).await;
     embedder.stop();
     outcomes.send(BatchOutcome::Succeed).expect("the encoder waits for an outcome");
-    assert!(embedder.join_within(std::time::Duration::from_secs(60)));
+    assert!(embedder.join_within(std::time::Duration::from_mins(1)));
     assert!(first.await.expect("the task ends").is_ok());
     assert!(matches!(bulk.await.expect("the task ends"), Err(EmbedError::Unavailable { .. })));
     embedder.expire_reload_interval();

@@ -16,6 +16,7 @@ use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
 use crate::index::snapshot::FileIdentity;
 use crate::model::time::Timestamp;
+use crate::model::withheld::Withheld;
 use crate::operations::full_check::structure_findings;
 use crate::operations::notices::Notice;
 use loci_proto::requests::doctor::{Finding, Verdict};
@@ -183,7 +184,7 @@ fn count(reader: &Reader, now: Timestamp) -> Result<Vec<Finding>> {
     let mut findings = vec![Finding::ok(PART, memories)];
     findings.push(if sets.active.name.is_empty() {
         Finding::ok("vectors", "there are none yet")
-    } else if let Some(progress) = reader.fill_progress()? {
+    } else if let Some(progress) = reader.fill_progress(&Withheld::default())? {
         let (to, done, total) = (progress.set.model, progress.done, progress.total);
         let found = format!("re-embedding to {to}: {done} of {total} memories");
         Finding::warn("vectors", found, "Run loci ctl start, which goes on with it")

@@ -152,8 +152,7 @@ impl Usage {
             let tokens = match outcome {
                 // A server that reports too little must not switch the limit off.
                 Outcome::Done(Some(tokens)) => tokens.max(call.tokens / 2),
-                Outcome::Done(None) => call.tokens,
-                Outcome::Lost => call.tokens,
+                Outcome::Done(None) | Outcome::Lost => call.tokens,
                 Outcome::Refused => 0,
             };
             let before = counted.tokens.saturating_sub(call.tokens);

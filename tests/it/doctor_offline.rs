@@ -96,7 +96,7 @@ fn a_store_is_checked_without_a_daemon_and_no_byte_of_it_changes() {
         "vectors: 3 of 3 active memories have vectors of all-MiniLM-L6-v2",
         "index: at the next start it is built from the database",
         "verified 3 of 3 memories",
-        "backup: 1 backups",
+        "backup: 1 backup,",
         "disk: ",
     ] {
         assert!(has(&ok, text), "{text}: {findings:#?}");

@@ -60,7 +60,7 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
     let summary = &found["results"][0];
     assert_eq!(
         (&summary["id"], &summary["metadata"]["method"]),
-        (&done[0]["made"], &json!("extractive")),
+        (&done[0]["made"], &json!("extractive/1")),
         "{found}"
     );
     let text = summary["content"].as_str().expect("a JSON string");

@@ -81,9 +81,10 @@ fn a_default_scope_lets_a_global_memory_be_replaced_and_stay_global() {
         let old = agent.store_with(
             json!({"content": "The lamp is green", "type": "semantic", "scope": "global"}),
         );
-        let new = json!({"content": "The lamp is red", "type": "semantic", "supersedes": old});
+        let new =
+            json!({"content": "The lamp is red", "type": "semantic", "supersedes": old["id"]});
         let reply = agent.call("store_memory", new).expect("the memory is stored");
-        assert_eq!(reply["superseded"], json!(old), "{section}: {reply}");
+        assert_eq!(reply["superseded"], old["id"], "{section}: {reply}");
         assert_eq!(home.session_in("blog").recall("lamp"), ["The lamp is red"], "{section}");
         let refused = json!({"content": "The lamp is blue", "type": "semantic", "supersedes": reply["id"], "scope": "group"});
         let refused = agent.call("store_memory", refused).expect_err("the scope is asked for");
@@ -130,6 +131,6 @@ fn the_section_of_a_project_is_found_by_its_shown_name_and_its_id_also_for_an_ed
         assert_eq!(barn.recall(&text[4..7]), [stored], "{section}");
     }
     // A person in another project edits the memory of this one.
-    run(&["edit", &id, "--group", "shop", "--content", "The barn of Heron is blue"]);
+    run(&["edit", &id, "--group", &project, "--content", "The barn of Heron is blue"]);
     assert_eq!(home.session_in("barn").recall("blue"), ["The barn of [REDACTED] is blue"]);
 }

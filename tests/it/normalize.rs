@@ -80,7 +80,12 @@ pub fn normalize_times(text: &str) -> String {
         .into_iter()
         .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
         let taken = shape.map_or(c.len_utf8(), str::len);
-        normalized.push_str(shape.unwrap_or(&rest[..taken]));
+        // A backup has a number only if another one was made in the same second.
+        normalized.push_str(match shape {
+            Some("00000000T000000Z-0") => "00000000T000000Z",
+            Some(shape) => shape,
+            None => &rest[..taken],
+        });
         rest = &rest[taken..];
     }
     normalized

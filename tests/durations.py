@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records how long each Rust test takes.
 
-    tests/durations.py cargo test …   runs the command and writes target/test-durations.tsv: seconds, test binary, test
+    tests/durations.py cargo test …   runs the command and adds to target/test-durations.tsv: seconds, test binary, test
     tests/durations.py                prints the slowest tests of that file, and the total
 
 Cargo starts each test binary through this script, as its "runner", with RUSTC_BOOTSTRAP=1: libtest of the stable toolchain then accepts
@@ -28,7 +28,6 @@ def run_command(command):
     host = re.search(r"^host: (.*)$", version, re.MULTILINE).group(1)
     runner = f"CARGO_TARGET_{host.upper().replace('-', '_')}_RUNNER"
     RECORD.parent.mkdir(exist_ok=True)
-    RECORD.write_text("")
     # Relative to the current folder: cargo splits the value at spaces.
     environment = {**os.environ, runner: os.path.relpath(__file__), VARIABLE: str(RECORD)}
     return subprocess.run(command, env=environment).returncode

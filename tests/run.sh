@@ -61,13 +61,18 @@ cp target/release/loci target/release/locid target/tested/
 # What the browser tests need takes a minute or two of one core. They do again what fails here.
 nice -n 19 env -u LOCI_SKIPPED tests/view/run.sh --prepare target/tested/loci > target/view-prepare.log 2>&1 &
 background+=($!)
-# The unit tests of the two programs' own code are compiled without optimisation, which takes a third of the time; the programs that the other
-# tests run, the engine and all other crates are those of the release. The examples are compiled by clippy and by the conformance tests.
+rm -f target/test-durations.tsv
+# These mostly wait for the programs that they start, so more of them than there are cores run at the same time.
+threads=$(($(getconf _NPROCESSORS_ONLN) + 2))
+step tests/durations.py env "RUST_TEST_THREADS=$threads" cargo test --release --locked --test '*'
+# The unit tests of the two programs' own code are compiled without optimisation, which takes a third of the time; the engine and all other
+# crates are those of the release. In a step of its own, because the libraries of the two programs would be compiled so too. The examples are
+# compiled by clippy and by the conformance tests.
 quick=()
 for setting in loci.opt-level=0 loci.codegen-units=16 locid.opt-level=0; do
     quick+=(--config "profile.release.package.$setting")
 done
-step tests/durations.py cargo test --release --locked "${quick[@]}" --lib --tests
+step tests/durations.py cargo test --release --locked "${quick[@]}" --lib
 step cargo test --release --locked --doc
 wait "${background[@]}" || true
 together tests/packages/run.py "tests/clients/run.sh target/tested/loci" "tests/view/run.sh target/tested/loci" tests/clients/conformance.sh

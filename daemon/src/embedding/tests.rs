@@ -478,7 +478,10 @@ async fn callers_of_a_model_that_makes_no_progress_wait_a_short_time_and_only_on
     assert!(started.elapsed().as_millis() < 1900, "{:?}", started.elapsed());
     drop(outcomes);
     assert!(first.await.expect("the task ends").is_ok(), "background work waits longer");
-    assert!(!embedder.is_late());
+    // The thread records its progress just after it has answered.
+    while embedder.is_late() {
+        tokio::task::yield_now().await;
+    }
     embedder.query("1".to_owned()).await.expect("the query is encoded");
 }
 

@@ -20,9 +20,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
+import alternating
 import process
 import report
-from home import Home
 from notes import Notes
 from session import Session
 
@@ -86,20 +86,8 @@ def main():
     chosen = parser.parse_args()
     plain = "[embedding]\ndownload = false\n"
     reranked = f'{plain}[retrieval]\nrerank = "cross-encoder"\nrerank_path = "{chosen.folder.resolve()}"\n'
-    homes, measured = [], []
-    try:
-        for name, config in (("none", plain), ("cross-encoder", reranked)):
-            homes.append(Home(chosen.loci))
-            measured.append(Measured(name, homes[-1], config))
-        for _ in range(ROUNDS):
-            for daemon in measured:
-                daemon.round()
-        rows = [daemon.row() for daemon in measured]
-    finally:
-        for daemon in measured:
-            daemon.close()
-        for home in homes:
-            home.__exit__(None)
+    starts = [lambda home: Measured("none", home, plain), lambda home: Measured("cross-encoder", home, reranked)]
+    rows = alternating.rows(chosen.loci, starts, ROUNDS)
     columns = ["`retrieval.rerank`", "a pair, CPU ms", "whole recall, CPU ms", "recall p50 ms", "daemon PSS MiB"]
     text = f"""\
 ## Cross-encoder

@@ -11,6 +11,7 @@ quality.
 
 import argparse
 import datetime
+import functools
 import statistics
 import subprocess
 import sys
@@ -21,9 +22,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
+import alternating
 import process
 import report
-from home import Home
 from notes import Notes
 from session import Session
 
@@ -87,20 +88,8 @@ def main():
     parser.add_argument("--models", default="minilm,minilm-fast", metavar="NAMES", help="values of embedding.model, by comma")
     parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     chosen = parser.parse_args()
-    homes, measured = [], []
-    try:
-        for name in chosen.models.split(","):
-            homes.append(Home(chosen.loci))
-            measured.append(Measured(name, homes[-1]))
-        for _ in range(ROUNDS):
-            for model in measured:
-                model.round()
-        rows = [model.row() for model in measured]
-    finally:
-        for model in measured:
-            model.close()
-        for home in homes:
-            home.__exit__(None)
+    models = chosen.models.split(",")
+    rows = alternating.rows(chosen.loci, [functools.partial(Measured, model) for model in models], ROUNDS)
     columns = ["", "query, CPU ms", "stored note, CPU ms", "whole recall, CPU ms", "daemon PSS MiB"]
     text = f"""\
 ## Costs of the models
@@ -110,7 +99,7 @@ set size 4 s after the last call. Medians of {ROUNDS} rounds of {CALLS} calls, a
 
 {report.table(columns, rows)}
 """
-    if any(not model.name.startswith("minilm") for model in measured):
+    if any(not model.startswith("minilm") for model in models):
         text += "\nModels other than `minilm` have the full size and random weights (bench/random_models.py): their costs are real, their results are not.\n"
     version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     text += "\n" + report.source(version, process.machine(), f"python3 bench/model_costs.py --models {chosen.models}", datetime.date.today().isoformat())

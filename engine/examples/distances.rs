@@ -21,7 +21,7 @@ use sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Codes, or vectors, that are compared in one round: so many that they fit into the second cache.
+/// Codes, or vectors, that are compared in one round. Their 192 KiB of sign bits stay in the processor's cache.
 const COUNT: usize = 4096;
 /// Rounds; the median counts.
 const ROUNDS: usize = 101;

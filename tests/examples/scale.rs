@@ -33,7 +33,7 @@ use loci_proto::requests::recall::RecallRequest;
 use made_up::{Asking, Notes};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 type Anything = Box<dyn std::error::Error>;
@@ -82,12 +82,18 @@ fn main() -> Result<(), Anything> {
     Ok(())
 }
 
-fn measure(size: usize) -> Result<(), Anything> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("memory.db");
+/// Creates a store of generated notes in a folder; they belong to no project yet.
+fn filled(folder: &Path, size: usize) -> Result<(PathBuf, Notes), Anything> {
+    let path = folder.join("memory.db");
     let notes = Notes::new(size);
     open(&path, settings(Effort::Approximate), NOW)?.close()?;
     tables::fill(&path, &notes)?;
+    Ok((path, notes))
+}
+
+fn measure(size: usize) -> Result<(), Anything> {
+    let folder = tempfile::tempdir()?;
+    let (path, notes) = filled(folder.path(), size)?;
     for project in PROJECTS {
         tables::assign_notes(&path, &group(project.name), project.percent)?;
         let before = resident_kib()?;

@@ -1,36 +1,25 @@
 //! `loci backup`: backups are verified copies, and restoring one keeps everything else aside.
 
-use crate::home::{Agent, TestHome, binaries};
+use crate::home::{Agent, TestHome, binaries, printed};
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
-
-/// Returns the reply of a command that succeeds.
-fn done(home: &TestHome, arguments: &[&str]) -> Value {
-    let output = home.loci(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
-}
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
-}
+use std::process::{Child, Command, Stdio};
 
 /// Returns the backups, oldest first.
 fn list(home: &TestHome) -> Vec<Value> {
-    let reply = done(home, &["backup", "list", "--json"]);
+    let reply = home.json(&["backup", "list", "--json"]);
     reply["backups"].as_array().cloned().expect("a JSON array")
 }
 
 fn create(home: &TestHome) -> Value {
-    done(home, &["backup", "create", "--json"])
+    home.json(&["backup", "create", "--json"])
 }
 
 fn restore(home: &TestHome, id: &str) -> Value {
-    done(home, &["backup", "restore", id, "--yes", "--json"])
+    home.json(&["backup", "restore", id, "--yes", "--json"])
 }
 
 /// Stores `count` notes that begin with a word.
@@ -43,12 +32,12 @@ fn store_notes(agent: &mut Agent, word: &str, count: usize) {
 
 /// Returns how many stored texts begin with a word.
 fn notes(home: &TestHome, word: &str) -> usize {
-    text(&home.loci(&["export"])).matches(&format!("\"content\":\"{word} ")).count()
+    printed(&home.loci(&["export"])).matches(&format!("\"content\":\"{word} ")).count()
 }
 
 /// Returns the lines of an export that describe memories and relations.
 fn exported(home: &TestHome) -> Vec<String> {
-    let text = text(&home.loci(&["export"]));
+    let text = printed(&home.loci(&["export"]));
     let is_state = |line: &&str| {
         ["memory", "relation", "group", "variant"]
             .iter()
@@ -70,7 +59,7 @@ fn warnings(home: &TestHome) -> String {
 fn refused_start(home: &TestHome) -> String {
     let daemon = home.command("locid").stdin(Stdio::null()).output().expect("locid runs");
     assert!(!daemon.status.success(), "the start is refused");
-    text(&daemon)
+    printed(&daemon)
 }
 
 /// Starts `locid backup restore ID` without waiting for it.
@@ -97,26 +86,26 @@ fn a_backup_is_private_and_verified_and_a_changed_byte_is_found_later() {
     assert_eq!(listed.len(), 2);
     assert_eq!((&listed[0]["reason"], &listed[1]["id"]), (&json!("unknown"), &made["id"]));
     let verified = home.loci(&["backup", "verify"]);
-    assert!(verified.status.success(), "{}", text(&verified));
-    assert!(text(&verified).contains("verified 2 of 2 backups"), "{}", text(&verified));
+    assert!(verified.status.success(), "{}", printed(&verified));
+    assert!(printed(&verified).contains("verified 2 of 2 backups"), "{}", printed(&verified));
     let mut bytes = fs::read(&path).expect("the backup is readable");
     let at = bytes.windows(4).position(|part| part == b"Kept").expect("the text is in it");
     bytes[at] ^= 1;
     fs::write(&path, bytes).expect("the backup is changed");
     let faulty = home.loci(&["backup", "verify", "latest"]);
-    assert_eq!(faulty.status.code(), Some(1), "{}", text(&faulty));
-    assert!(text(&faulty).contains("its bytes have changed"), "{}", text(&faulty));
+    assert_eq!(faulty.status.code(), Some(1), "{}", printed(&faulty));
+    assert!(printed(&faulty).contains("its bytes have changed"), "{}", printed(&faulty));
     assert!(warnings(&home).contains("is faulty"), "{}", warnings(&home));
     let id = made["id"].as_str().expect("an id");
     let refused = home.loci(&["backup", "restore", id, "--yes"]);
     assert!(
-        !refused.status.success() && text(&refused).contains("is faulty"),
+        !refused.status.success() && printed(&refused).contains("is faulty"),
         "{}",
-        text(&refused)
+        printed(&refused)
     );
     assert_eq!(notes(&home, "Kept"), 5);
     for (id, reason) in [("nothing", "there is no backup"), ("memory-", "2 backups begin with")] {
-        let refused = text(&home.loci(&["backup", "verify", id]));
+        let refused = printed(&home.loci(&["backup", "verify", id]));
         assert!(refused.contains(reason), "{refused}");
     }
 }
@@ -134,8 +123,8 @@ fn a_restore_under_running_agents_equals_the_export_of_its_time_without_hard_del
     let forget = json!({"memory_id": secret, "hard_delete": true});
     agent.call("forget_memory", forget).expect("the memory is deleted");
     let unconfirmed = home.loci(&["backup", "restore"]);
-    assert_eq!(unconfirmed.status.code(), Some(2), "{}", text(&unconfirmed));
-    assert!(text(&unconfirmed).contains("(7 memories)"), "{}", text(&unconfirmed));
+    assert_eq!(unconfirmed.status.code(), Some(2), "{}", printed(&unconfirmed));
+    assert!(printed(&unconfirmed).contains("(7 memories)"), "{}", printed(&unconfirmed));
     // Another agent calls all the time.
     let mut other = home.session();
     let calls = std::thread::spawn(move || {
@@ -158,13 +147,13 @@ fn a_restore_under_running_agents_equals_the_export_of_its_time_without_hard_del
     restore(&home, reply["safety_backup"].as_str().expect("an id"));
     assert_eq!((notes(&home, "Later"), notes(&home, "Secret")), (3, 0));
     let at = made["created_at"].as_str().expect("a time");
-    let by_time = done(&home, &["backup", "restore", "--at", at, "--yes", "--json"]);
+    let by_time = home.json(&["backup", "restore", "--at", at, "--yes", "--json"]);
     assert_eq!(by_time["backup"], made["id"]);
-    let none = text(&home.loci(&["backup", "restore", "--at", "2001-01-01", "--yes"]));
+    let none = printed(&home.loci(&["backup", "restore", "--at", "2001-01-01", "--yes"]));
     assert!(none.contains("there is no backup of this database from 2001"), "{none}");
-    let invalid = text(&home.loci(&["backup", "restore", "--at", "soon", "--yes"]));
+    let invalid = printed(&home.loci(&["backup", "restore", "--at", "soon", "--yes"]));
     assert!(invalid.contains("must be a date"), "{invalid}");
-    let negative = text(&home.loci(&["backup", "restore", "--at=-1d", "--yes"]));
+    let negative = printed(&home.loci(&["backup", "restore", "--at=-1d", "--yes"]));
     assert!(negative.contains("must be a date"), "{negative}");
 }
 
@@ -252,10 +241,10 @@ fn without_a_backup_a_damaged_database_is_refused_until_doctor_recovers_what_can
         assert!(refused.contains(command), "{refused}");
     }
     assert_eq!(fs::read(database(&home)).expect("is readable"), before);
-    let reply = done(&home, &["doctor", "--recover", "--yes", "--json"]);
+    let reply = home.json(&["doctor", "--recover", "--yes", "--json"]);
     assert_eq!((&reply["salvaged"], &reply["memories"]), (&json!(10), &json!(10)), "{reply}");
     assert_eq!(notes(&home, "Kept"), 10);
-    let again = done(&home, &["doctor", "--recover", "--yes", "--json"]);
+    let again = home.json(&["doctor", "--recover", "--yes", "--json"]);
     assert!(again["report"].as_str().expect("a text").contains("is whole"), "{again}");
 }
 
@@ -268,7 +257,7 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
     let pid = home.status()["pid"].as_u64().expect("a pid");
     let refused = home.command("locid").args(["backup", "restore", id]).output().expect("runs");
     assert!(!refused.status.success());
-    assert!(text(&refused).contains(&format!("process {pid}")), "{}", text(&refused));
+    assert!(printed(&refused).contains(&format!("process {pid}")), "{}", printed(&refused));
     let lock = home.path("run/loci/spawn.restore");
     let script = "echo $$ > \"$0\"; echo locked; read -r _";
     let mut holder = Command::new("flock")
@@ -284,7 +273,7 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
     std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).expect("is read");
     let second = home.loci(&["backup", "restore", id, "--yes"]);
     assert!(!second.status.success());
-    let said = text(&second);
+    let said = printed(&second);
     assert!(said.contains("Another restore is running (pid "), "{said}");
     drop(holder.stdin.take());
     holder.wait().expect("the process ends");
@@ -316,7 +305,7 @@ fn a_killed_restore_leaves_the_old_or_the_new_store() {
         let found = (notes(&home, "Kept"), notes(&home, "Newer"));
         assert!([(6, 0), (6, 2)].contains(&found), "killed at {moment}: {found:?}");
         let doctor = home.loci(&["doctor"]);
-        assert!(doctor.status.success(), "killed at {moment}: {}", text(&doctor));
+        assert!(doctor.status.success(), "killed at {moment}: {}", printed(&doctor));
         assert!(!has(".restore-") && !has("memory.db-restoring"), "killed at {moment}");
     }
 }
@@ -344,7 +333,7 @@ fn a_daemon_killed_in_a_backup_leaves_no_half_of_one() {
         for backup in list(&home) {
             let id = backup["id"].as_str().expect("an id");
             let verified = home.loci(&["backup", "verify", id]);
-            assert!(verified.status.success(), "{}", text(&verified));
+            assert!(verified.status.success(), "{}", printed(&verified));
         }
         agent.store("semantic", &format!("Stores go on after {moment}"));
     }
@@ -378,7 +367,7 @@ fn a_restore_on_a_full_disk_leaves_the_old_store() {
     command.args(["-rm", "sh", "-c", script]);
     command.arg(binaries().join("loci")).arg(binaries().join("locid"));
     let output = command.stdin(Stdio::null()).output().expect("unshare runs");
-    if output.status.code() == Some(77) || text(&output).contains("unshare failed") {
+    if output.status.code() == Some(77) || printed(&output).contains("unshare failed") {
         crate::skipped::skip("this user may have no namespaces: no disk was filled");
         return;
     }
@@ -402,7 +391,7 @@ fn a_changed_store_is_backed_up_and_tested_by_itself() {
     let status = home.status();
     assert_eq!(status["backups"]["last_drill"], listed[0]["drilled_at"], "{status}");
     assert_eq!(status["warnings"].to_string(), "[]");
-    let doctor = text(&home.loci(&["doctor", "--deep"]));
+    let doctor = printed(&home.loci(&["doctor", "--deep"]));
     for expected in ["1 backups", "verified 3 of 3 memories", "verified 1 of 1 backups"] {
         assert!(doctor.contains(expected), "{expected}: {doctor}");
     }

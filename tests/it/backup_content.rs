@@ -3,28 +3,17 @@
 //!
 //! Not here: how backups are made and restored (`backup`).
 
-use crate::home::{TestHome, binaries};
+use crate::home::{TestHome, binaries, printed};
 use crate::wire::{kill_daemon, wait_until};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
-}
-
-/// Returns the reply of a command that succeeds.
-fn done(home: &TestHome, arguments: &[&str]) -> Value {
-    let output = home.loci(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
-}
+use std::process::Stdio;
 
 fn create(home: &TestHome) -> Value {
-    done(home, &["backup", "create", "--json"])
+    home.json(&["backup", "create", "--json"])
 }
 
 fn id_of(backup: &Value) -> &str {
@@ -46,7 +35,7 @@ fn warnings(home: &TestHome) -> String {
 }
 
 fn exported(home: &TestHome) -> String {
-    text(&home.loci(&["export"]))
+    printed(&home.loci(&["export"]))
 }
 
 /// A token of the right shape; in two parts, so that scanners of repositories leave this file alone.
@@ -65,7 +54,7 @@ fn secrets_that_were_replaced_do_not_come_back_with_an_older_backup() {
     assert!(home.loci(&["scan", "--redact", "--yes"]).status.success());
     assert!(!exported(&home).contains(&token));
     let later = agent.store("semantic", "Stored after the redaction");
-    let reply = done(&home, &["backup", "restore", id_of(&made), "--yes", "--json"]);
+    let reply = home.json(&["backup", "restore", id_of(&made), "--yes", "--json"]);
     assert!(reply["redacted_again"].as_u64() >= Some(1), "{reply}");
     let found = exported(&home);
     assert!(!found.contains(&token) && found.contains("[SECRET:gitlab-token]"), "{found}");
@@ -76,7 +65,7 @@ fn secrets_that_were_replaced_do_not_come_back_with_an_older_backup() {
     // A backup from after the redaction is restored as it is.
     agent.store("semantic", &format!("A new token on purpose: {token}"));
     let made = create(&home);
-    let reply = done(&home, &["backup", "restore", id_of(&made), "--yes", "--json"]);
+    let reply = home.json(&["backup", "restore", id_of(&made), "--yes", "--json"]);
     assert_eq!(reply["redacted_again"], 0, "{reply}");
     assert!(exported(&home).contains(&token));
 }
@@ -121,8 +110,8 @@ fn the_state_of_yesterday_is_restored_with_one_command() {
     agent.store("semantic", "Stored today");
     create(&home);
     let output = home.loci(&["backup", "restore", "--at", "yesterday", "--yes"]);
-    assert!(output.status.success(), "{}", text(&output));
-    assert!(text(&output).contains("To go back: loci backup restore"), "{}", text(&output));
+    assert!(output.status.success(), "{}", printed(&output));
+    assert!(printed(&output).contains("To go back: loci backup restore"), "{}", printed(&output));
     let found = exported(&home);
     assert!(found.contains("Stored the day before") && !found.contains("Stored today"), "{found}");
     assert_eq!(agent.recall("stored"), ["Stored the day before"]);
@@ -145,8 +134,8 @@ fn another_database_in_its_place_is_named_with_the_choices_and_the_one_before_co
     assert!(exported(&home).contains("another person"));
     let refused = home.loci(&["backup", "restore", "--yes"]);
     assert!(!refused.status.success());
-    assert!(text(&refused).contains(&format!("loci backup restore {}", id_of(&made))));
-    done(&home, &["backup", "restore", id_of(&made), "--yes", "--json"]);
+    assert!(printed(&refused).contains(&format!("loci backup restore {}", id_of(&made))));
+    home.json(&["backup", "restore", id_of(&made), "--yes", "--json"]);
     let found = exported(&home);
     assert!(found.contains("ferry") && !found.contains("another person"), "{found}");
 }
@@ -166,10 +155,10 @@ fn a_database_with_a_foreign_trigger_is_refused_until_doctor_recovers_its_memori
     let daemon = home.command("locid").stdin(Stdio::null()).output().expect("locid runs");
     assert!(!daemon.status.success());
     for command in ["loci backup restore", "loci doctor --recover"] {
-        assert!(text(&daemon).contains(command), "{}", text(&daemon));
+        assert!(printed(&daemon).contains(command), "{}", printed(&daemon));
     }
     assert_eq!(fs::read(database(&home)).expect("is readable"), before, "nothing was changed");
-    let reply = done(&home, &["doctor", "--recover", "--yes", "--json"]);
+    let reply = home.json(&["doctor", "--recover", "--yes", "--json"]);
     assert_eq!((&reply["salvaged"], &reply["memories"]), (&json!(1), &json!(1)), "{reply}");
     let kept = PathBuf::from(reply["quarantine"].as_str().expect("a path")).join("memory.db");
     assert_eq!(fs::read(kept).expect("it is kept"), before);
@@ -183,7 +172,7 @@ fn salvaged_memories_keep_their_provenance_and_the_newest_texts() {
     let edited = agent.store("semantic", "The ferry leaves at nine");
     create(&home);
     let add = ["add", "The user drinks tea", "--type", "semantic", "--scope", "global", "--json"];
-    let added = done(&home, &add);
+    let added = home.json(&add);
     let edit = ["edit", &edited, "--content", "The ferry leaves at ten"];
     assert!(home.loci(&edit).status.success());
     stop(&home);
@@ -192,7 +181,7 @@ fn salvaged_memories_keep_their_provenance_and_the_newest_texts() {
     fs::write(database(&home), bytes).expect("the database is damaged");
     let said = warnings(&home);
     assert!(said.contains("2 salvaged from the damaged files"), "{said}");
-    let show = |id: &str| done(&home, &["inspect", id, "--json"])["memory"].clone();
+    let show = |id: &str| home.json(&["inspect", id, "--json"])["memory"].clone();
     let shown = show(added["id"].as_str().expect("an id"));
     assert_eq!(
         (&shown["trust"], &shown["origin"], &shown["scope"]),
@@ -260,11 +249,11 @@ fn without_space_for_a_backup_none_is_made_and_the_store_goes_on() {
     command.args(["-rm", "sh", "-c", script]);
     command.arg(binaries().join("loci")).arg(binaries().join("locid"));
     let output = command.stdin(Stdio::null()).output().expect("unshare runs");
-    if output.status.code() == Some(77) || text(&output).contains("unshare failed") {
+    if output.status.code() == Some(77) || printed(&output).contains("unshare failed") {
         crate::skipped::skip("this user may have no namespaces: no disk was filled");
         return;
     }
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text(&output).contains("MiB are free, and a backup needs"), "{output:?}");
+    assert!(printed(&output).contains("MiB are free, and a backup needs"), "{output:?}");
     assert!(said.contains("There are no backups") && said.ends_with("\n0\n"), "{output:?}");
 }

@@ -2,26 +2,15 @@
 //!
 //! Not here: failures at each step of a conversion (the engine), a build without the feature (`without_encryption`).
 
-use crate::home::TestHome;
+use crate::home::{TestHome, printed};
 use crate::wire::kill_daemon;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 /// A word that only the memories have.
 const WORD: &str = "quokka";
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
-}
-
-fn done(home: &TestHome, arguments: &[&str]) -> Value {
-    let output = home.loci(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
-}
 
 fn stop(home: &TestHome) {
     assert!(home.loci(&["ctl", "stop"]).status.success());
@@ -29,7 +18,7 @@ fn stop(home: &TestHome) {
 
 fn exported(home: &TestHome) -> String {
     let output = home.loci(&["export"]);
-    assert!(output.status.success(), "{}", text(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -58,9 +47,9 @@ fn an_encrypted_store_of_two_sessions_that_is_killed_and_decrypted_has_every_ack
     let home = TestHome::new();
     let mut first = home.session();
     first.store("semantic", &format!("The {WORD} of the zoo is called Ada"));
-    done(&home, &["backup", "create", "--json"]);
+    home.json(&["backup", "create", "--json"]);
     let before = exported(&home);
-    let reply = done(&home, &["encrypt", "--yes", "--json"]);
+    let reply = home.json(&["encrypt", "--yes", "--json"]);
     assert_eq!(
         (reply["memories"].as_u64(), reply["backups_converted"].as_u64()),
         (Some(1), Some(1))
@@ -89,23 +78,23 @@ fn an_encrypted_store_of_two_sessions_that_is_killed_and_decrypted_has_every_ack
     for content in &stored {
         assert_eq!(second.recall(content).first(), Some(content), "search is as before");
     }
-    done(&home, &["backup", "create", "--json"]);
+    home.json(&["backup", "create", "--json"]);
     assert_eq!(files_with(&data, WORD), Vec::<PathBuf>::new(), "also in the log and the backups");
     kill_daemon(&home);
-    let reply = done(&home, &["rekey", "--yes", "--json"]);
+    let reply = home.json(&["rekey", "--yes", "--json"]);
     assert_eq!(reply["backups_converted"], 2, "{reply}");
     assert_eq!(files_with(&data, WORD), Vec::<PathBuf>::new());
-    done(&home, &["backup", "verify", "--json"]);
-    done(&home, &["backup", "restore", "--yes", "--json"]);
+    home.json(&["backup", "verify", "--json"]);
+    home.json(&["backup", "restore", "--yes", "--json"]);
     assert!(is_encrypted(&all("")));
 
-    done(&home, &["decrypt", "--yes", "--json"]);
+    home.json(&["decrypt", "--yes", "--json"]);
     assert!(!is_encrypted(&all("")));
     let found = exported(&home);
     for content in &stored {
         assert!(found.contains(content.as_str()), "{content}");
     }
-    let doctor = text(&home.loci(&["doctor"]));
+    let doctor = printed(&home.loci(&["doctor"]));
     assert!(!doctor.contains("fail  "), "{doctor}");
 }
 
@@ -113,12 +102,12 @@ fn an_encrypted_store_of_two_sessions_that_is_killed_and_decrypted_has_every_ack
 fn a_lost_key_and_one_that_others_can_read_are_named_and_nothing_is_moved() {
     let home = TestHome::without_model();
     home.session().store("semantic", &format!("The {WORD} of the zoo is called Ada"));
-    let reply = done(&home, &["encrypt", "--yes", "--json"]);
+    let reply = home.json(&["encrypt", "--yes", "--json"]);
     let id = reply["key"].as_str().expect("a key").to_owned();
     stop(&home);
     let (key, kept) = (home.path(".loci/key"), home.path("kept"));
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).expect("is set");
-    let refused = text(&home.loci(&["stats"]));
+    let refused = printed(&home.loci(&["stats"]));
     assert!(refused.contains("chmod 600"), "{refused}");
     fs::rename(&key, &kept).expect("the key is lost");
     for arguments in [
@@ -127,7 +116,7 @@ fn a_lost_key_and_one_that_others_can_read_are_named_and_nothing_is_moved() {
         &["rekey", "--yes"],
         &["doctor", "--recover", "--yes"],
     ] {
-        let refused = text(&home.loci(arguments));
+        let refused = printed(&home.loci(arguments));
         assert!(
             refused.contains(&id) || refused.contains("not encrypted"),
             "{arguments:?}: {refused}"
@@ -138,7 +127,7 @@ fn a_lost_key_and_one_that_others_can_read_are_named_and_nothing_is_moved() {
     fs::rename(&kept, &key).expect("the key is put back");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("is set");
     assert!(exported(&home).contains(WORD));
-    let shown = text(&home.loci(&["encrypt", "--show-key"]));
+    let shown = printed(&home.loci(&["encrypt", "--show-key"]));
     let secret = fs::read_to_string(&key).expect("is read");
     let secret = secret.lines().find(|line| line.starts_with("current ")).expect("a key");
     assert!(shown.contains(secret));
@@ -148,7 +137,7 @@ fn a_lost_key_and_one_that_others_can_read_are_named_and_nothing_is_moved() {
 #[test]
 fn a_fresh_store_with_a_key_is_encrypted_from_its_first_byte() {
     let home = TestHome::without_model();
-    let reply = done(&home, &["encrypt", "--yes", "--json"]);
+    let reply = home.json(&["encrypt", "--yes", "--json"]);
     assert_eq!(reply["memories"], 0);
     let mut agent = home.session();
     agent.store_with(json!({"content": format!("The {WORD} is awake"), "type": "semantic"}));

@@ -43,6 +43,11 @@ pub struct TestHome {
     variables: Vec<(String, String)>,
 }
 
+/// Returns everything that a command has printed.
+pub fn printed(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
+}
+
 impl TestHome {
     /// Returns a home with the model.
     pub fn new() -> Self {
@@ -118,6 +123,13 @@ impl TestHome {
     /// Runs `loci` until it exits.
     pub fn loci(&self, arguments: &[&str]) -> Output {
         self.command("loci").args(arguments).stdin(Stdio::null()).output().expect("loci runs")
+    }
+
+    /// Runs `loci`, which must succeed and print JSON; returns that.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.loci(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", printed(&output));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", printed(&output)))
     }
 
     /// Runs `loci` at a terminal and types a line when it asks; returns its exit code and the

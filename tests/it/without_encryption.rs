@@ -1,12 +1,7 @@
 //! A build without encryption meets an encrypted store: it says so, and touches nothing.
 
-use crate::home::TestHome;
+use crate::home::{TestHome, printed};
 use std::fs;
-use std::process::Output;
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
-}
 
 #[test]
 fn an_encrypted_store_is_refused_with_the_next_step_and_not_touched() {
@@ -27,7 +22,7 @@ fn an_encrypted_store_is_refused_with_the_next_step_and_not_touched() {
     ] {
         let refused = home.loci(arguments);
         assert!(!refused.status.success(), "{arguments:?}");
-        let refused = text(&refused);
+        let refused = printed(&refused);
         assert!(refused.contains("4142434445464748"), "{arguments:?}: {refused}");
         assert!(refused.contains("feature encrypted"), "{arguments:?}: {refused}");
     }
@@ -45,7 +40,7 @@ fn the_commands_of_encryption_name_the_build_that_has_them() {
     for command in ["encrypt", "decrypt", "rekey"] {
         let refused = home.loci(&[command, "--yes"]);
         assert!(!refused.status.success());
-        assert!(text(&refused).contains("--features encrypted"), "{}", text(&refused));
+        assert!(printed(&refused).contains("--features encrypted"), "{}", printed(&refused));
     }
     assert!(!home.path(".loci/key").exists());
     assert!(home.loci(&["stats"]).status.success(), "the daemon is back");

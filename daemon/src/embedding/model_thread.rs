@@ -1,5 +1,5 @@
-//! A thread that owns a model. Whoever stops it waits a limited time: a model of the user's own may not return, and the process must end
-//! nevertheless.
+//! A thread that owns a model. A stop waits a limited time for its end: a model of the user's own may never return, and the process must end
+//! all the same.
 //!
 //! ONNX Runtime must not be used while the static objects of the process are destroyed, so a process with such a thread ends without that
 //! ([`exit`]). Not here: what the threads do.

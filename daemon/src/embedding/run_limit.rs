@@ -31,7 +31,7 @@ struct State {
     until: Option<Instant>,
     /// When the thread looks next; `None` if it waits to be woken.
     next_look: Option<Instant>,
-    /// True once the current pass was told to end.
+    /// True once the current pass is being ended.
     is_over: bool,
     /// True once the model is dropped.
     is_dropped: bool,
@@ -97,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// Returns true if the pass was told to end.
+    /// Returns true if the pass had exceeded its time.
     fn end(&self) -> Result<bool, String> {
         let mut state = self.lock();
         state.until = None;

@@ -187,7 +187,7 @@ impl CrossEncoder {
 impl Drop for CrossEncoder {
     /// Waits for the thread, which must not use ONNX Runtime while the process ends; see `model_thread` for one that does not end.
     fn drop(&mut self) {
-        // Whoever has stopped it before has waited too.
+        // After a call of `stop` the queue is gone, and `join_within` has waited.
         let is_running = locked(&self.queue).take().is_some();
         if is_running {
             self.thread.join_within(END_DEADLINE);

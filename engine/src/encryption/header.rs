@@ -1,7 +1,7 @@
 //! The first bytes of an encrypted file: [`MAGIC`] and the id of the key.
 //!
-//! `SQLCipher` writes a salt there, which loci chooses. So a lost key is told from a damaged file
-//! before anything is opened. Not here: the keys (`keys`).
+//! `SQLCipher` keeps its salt there, and loci sets the salt. A missing key is recognised by these
+//! bytes before the file is opened, and is not mistaken for damage. Not here: the keys (`keys`).
 
 use std::fmt;
 use std::path::Path;

@@ -3,9 +3,9 @@
 //!
 //! Not here: which associations are found (tests of the engine).
 
-use crate::made_up::{Notes, Random};
+use crate::made_up::Random;
 use crate::{Anything, Asking, NOW, QUESTIONS, ROUNDS, Recalled};
-use crate::{cpu_ms, group, median_percentile, recalled, settings, tables};
+use crate::{cpu_ms, filled, group, median_percentile, recalled, settings, tables};
 use loci_engine::{Effort, open};
 use std::path::Path;
 
@@ -29,10 +29,7 @@ pub fn run(sizes: &[usize]) -> Result<(), Anything> {
 
 fn measure(size: usize) -> Result<(), Anything> {
     let folder = tempfile::tempdir()?;
-    let path = folder.path().join("memory.db");
-    let notes = Notes::new(size);
-    open(&path, settings(Effort::Approximate), NOW)?.close()?;
-    tables::fill(&path, &notes)?;
+    let (path, notes) = filled(folder.path(), size)?;
     tables::assign_notes(&path, &group("all"), 100)?;
     link(&path, size)?;
     let writer = open(&path, settings(Effort::Approximate), NOW)?;

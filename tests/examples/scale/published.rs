@@ -4,7 +4,7 @@
 //! Not here: their figures (`bench/published.py`), the distance of two codes (the engine's kernels).
 
 use crate::made_up::{MODEL, Notes};
-use crate::{Anything, Asking, NOW, QUESTIONS, ROUNDS, cpu_ms, group, median_percentile};
+use crate::{Anything, Asking, NOW, QUESTIONS, ROUNDS, cpu_ms, filled, group, median_percentile};
 use crate::{recalled_of, settings, tables};
 use loci_engine::model::encoding::{DocumentEncoding, ModelEncoding};
 use loci_engine::operations::store::Draft;
@@ -27,10 +27,7 @@ pub fn run(sizes: &[usize]) -> Result<(), Anything> {
 
 fn search(size: usize) -> Result<(), Anything> {
     let folder = tempfile::tempdir()?;
-    let path = folder.path().join("memory.db");
-    let notes = Notes::new(size);
-    open(&path, settings(Effort::Approximate), NOW)?.close()?;
-    tables::fill(&path, &notes)?;
+    let (path, notes) = filled(folder.path(), size)?;
     tables::assign_notes(&path, &group("all"), 100)?;
     let writer = open(&path, settings(Effort::Approximate), NOW)?;
     let reader = writer.reader()?;

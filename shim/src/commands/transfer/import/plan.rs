@@ -261,7 +261,7 @@ fn match_all<'a>(
 
 /// What a memory is found again by: the path, the id of its program, and its text.
 type Key<'a> = (&'a str, Option<&'a str>, &'a str);
-/// The keys, one after the other: memories with the same id are told apart by their texts, as long as these stay.
+/// The keys, in the order in which they are tried. Two memories with one id are matched by their texts first, then by the id alone.
 const KEYS: [for<'a> fn(&'a ImportOrigin, &'a str) -> Key<'a>; 2] = [key_with_text, key];
 
 fn key_with_text<'a>(origin: &'a ImportOrigin, path: &'a str) -> Key<'a> {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares two builds of loci in turns: time and CPU of a cold start, a store and a recall.
+"""Compares two builds of loci in turns: time and CPU of a cold start, a store, a recall and a list of the tools.
 
     python3 bench/against.py --old FOLDER --new FOLDER            about 3 minutes; FOLDER has loci and locid
     python3 bench/against.py --old FOLDER --new FOLDER --turns 3  fewer turns
 
 In each turn both builds do the same, in an order that alternates, so that other load of the machine reaches both. A start is measured
 from the start of `locid` until a session got its first answer, with stores of several sizes and without the model, which loads beside; its
-CPU is that of the process from start to end. Store and recall are measured with the model; their CPU is the daemon's.
+CPU is that of the process from start to end. Store and recall are measured with the model; their CPU is the daemon's, that of a list the
+daemon's and the shim's.
 """
 
 import argparse
@@ -31,8 +32,8 @@ from session import Session
 SEED = 20261125
 SIZES = (0, 1_000, 10_000)
 """Memories of the stores that are started."""
-TURNS, CALLS, STORED = 9, 20, 200
-"""Turns; stores and recalls of a turn; memories before the first turn."""
+TURNS, CALLS, LISTS, STORED = 9, 20, 200, 200
+"""Turns; stores and recalls of a turn; lists of tools of a turn; memories before the first turn."""
 
 
 class Build:
@@ -94,16 +95,18 @@ class Build:
         """Recalls; returns the same."""
         return self._call(lambda: self.session.tool("recall_memory", query=self.notes.question()))
 
-    def _call(self, call):
-        walls, before = [], self._cpu_ms()
-        for _ in range(CALLS):
+    def list(self):
+        """Lists the tools; returns the same, with the CPU time of the shim too."""
+        return self._call(self.session.list_tools, LISTS, self.daemon, self.session.pid)
+
+    def _call(self, call, count=CALLS, *pids):
+        pids = pids or (self.daemon,)
+        walls, before = [], _cpu_ms(pids)
+        for _ in range(count):
             began = time.perf_counter()
             call()
             walls.append((time.perf_counter() - began) * 1000)
-        return statistics.median(walls), (self._cpu_ms() - before) / CALLS
-
-    def _cpu_ms(self):
-        return sum(process.cpu_by_thread_ms(self.daemon).values())
+        return statistics.median(walls), (_cpu_ms(pids) - before) / count
 
     def end(self):
         """Stops every daemon and removes the homes."""
@@ -111,6 +114,10 @@ class Build:
             self.session.close()
         for home in [*self.starts.values(), self.calls]:
             home.__exit__(None)
+
+
+def _cpu_ms(pids):
+    return sum(sum(process.cpu_by_thread_ms(pid).values()) for pid in pids)
 
 
 def wait_for_socket(home, locid):
@@ -147,7 +154,7 @@ def compare(old, new, turns):
     for turn in range(turns):
         for build in (old, new) if turn % 2 == 0 else (new, old):
             measured = {f"start, {size:,} memories": build.start(size) for size in SIZES}
-            measured |= {"store": build.store(), "recall": build.recall()}
+            measured |= {"store": build.store(), "recall": build.recall(), "tools/list": build.list()}
             for name, (wall, cpu) in measured.items():
                 figures.setdefault((name, "wall"), {old: [], new: []})[build].append(wall)
                 figures.setdefault((name, "CPU"), {old: [], new: []})[build].append(cpu)

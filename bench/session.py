@@ -32,12 +32,16 @@ class Session:
 
     def _initialize(self):
         client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "loci-bench", "version": "1"}}
-        self._receive(self._send("initialize", client))
+        self.instructions = self._receive(self._send("initialize", client))["result"].get("instructions")
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def tool(self, name, **arguments):
         """Calls a tool; returns the structured content of the reply."""
         return self._content(self._receive(self.send_call(name, **arguments)))
+
+    def list_tools(self):
+        """Returns the tools."""
+        return self._receive(self._send("tools/list", {}))["result"]["tools"]
 
     def send_call(self, name, **arguments):
         """Sends a call without waiting for the reply; returns its id for `replies`."""

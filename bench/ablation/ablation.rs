@@ -199,7 +199,7 @@ fn evaluate(stores: &[Store], queries: &HashMap<String, QueryEncoding>, fusion: 
             let arguments = json!({"query": question, "max_results": 20, "token_budget": 1_000_000});
             let request: RecallRequest = loci_proto::mcp::arguments::parse(serde_json::from_value(arguments)?)?;
             let (group, degraded) = (group(), Degraded::default());
-            let context = RecallContext { group: &group, client: None, encoding: queries.get(question), now: NOW, degraded: &degraded, fusion, omits_defaults: false };
+            let context = RecallContext { group: &group, client: None, encoding: queries.get(question), now: NOW, degraded: &degraded, fusion, is_agent: false };
             let answer = store.reader.recall(&prepare(request)?, context)?;
             let unit =
                 |text: Option<&String>, id: String| text.and_then(|text| store.units.get(text)).or_else(|| store.units.get(&id)).cloned();

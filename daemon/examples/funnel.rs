@@ -179,7 +179,8 @@ fn search(
         rerank: None,
         degraded: &degraded,
         fusion: None,
-        omits_defaults: false,
+        is_agent: false,
+        names_project: false,
         files: None,
     };
     Ok(reader

@@ -231,7 +231,8 @@ impl Searcher<'_> {
             rerank: None,
             degraded: &degraded,
             fusion: None,
-            omits_defaults: false,
+            is_agent: false,
+            names_project: false,
             files: None,
         };
         let answer = self.reader.recall(&prepare(request)?, context)?;

@@ -218,6 +218,6 @@ impl Error {
 pub(crate) fn not_found(field: &str, id: &str) -> Error {
     Failure::new(Code::NotFound, format!("names no memory that this session can see: {id}"))
         .at(field)
-        .hint("Use an id that recall_memory returned")
+        .hint("Use an id that recall_memory returned, with group if that result has one")
         .into()
 }

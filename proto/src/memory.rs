@@ -198,10 +198,22 @@ impl MemoryType {
 pub struct MemoryId(String);
 
 impl MemoryId {
+    /// Number of characters of an id.
+    const CHARS: usize = 36;
+    /// Minimum number of characters of a part of an id.
+    const MIN_PART_CHARS: usize = 4;
+
     /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns whether a text may be the beginning or the end of an id.
+    #[must_use]
+    pub fn is_part(text: &str) -> bool {
+        (Self::MIN_PART_CHARS..Self::CHARS).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
     }
 }
 
@@ -215,7 +227,7 @@ impl FromStr for MemoryId {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match uuid::Uuid::try_parse(text) {
-            Ok(id) if text.len() == 36 => Ok(id.into()),
+            Ok(id) if text.len() == Self::CHARS => Ok(id.into()),
             _ => Err("is not a memory id; ids look like 01953a2b-7c1e-7000-8000-0123456789ab and come from recall_memory".to_owned()),
         }
     }

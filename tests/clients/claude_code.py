@@ -2,7 +2,8 @@
 
     python3 claude_code.py LOCI CLAUDE [modern|legacy]
 
-`modern` is the default of Claude Code; `legacy` is the protocol with a handshake. The model is scripted (messages_api.py).
+`modern` is the default of Claude Code; `legacy` is the protocol with a handshake. The model is scripted (messages_api.py),
+the settings are the defaults, so the model must load the tools that are deferred.
 An episodic memory of one project must not be recalled in the other project; a semantic memory must be.
 """
 
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import claude as claude_code
 from home import Home
 from messages_api import ScriptedModel
 
@@ -30,27 +32,30 @@ def run_script(home, claude, era, project, calls, server=None):
     """
     servers = {"mcpServers": {"loci": server or {"command": str(home.loci), "args": ["mcp"]}}}
     log = home.root / f"claude-{project}.log"
+    loading = claude_code.loading(name for name, _ in calls)
     flags = ["-p", "use loci", "--strict-mcp-config", "--mcp-config", json.dumps(servers), "--allowedTools", "mcp__loci"]
     flags += ["--debug-file", str(log)]
-    with ScriptedModel(calls) as model:
-        env = home.env | {
-            "ANTHROPIC_BASE_URL": model.url,
-            "ANTHROPIC_API_KEY": "none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "ENABLE_TOOL_SEARCH": "false",
-        }
+    with ScriptedModel([*loading, *(later(call, len(loading)) for call in calls)]) as model:
+        env = claude_code.environment(home, model)
         if era == "legacy":
             env["MCP_PROTOCOL_NEGOTIATION"] = "legacy"
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
         run = subprocess.run([claude, *flags], env=env, cwd=home.project(project), timeout=TIMEOUT_S, **options)
     assert run.returncode == 0, f"claude exited with {run.returncode}: {run.stdout}{run.stderr}"
     assert f'"protocolEra":"{era}"' in log.read_text(), f"claude does not speak the {era} protocol: {_mcp_log_lines(log)}"
-    assert {STORE, RECALL, STATS} <= set(model.offered), f"the model was offered {model.offered}"
-    assert len(model.results) == len(calls), f"only {len(model.results)} of {len(calls)} calls were made: {run.stdout}{run.stderr}"
-    for (name, _), result in zip(calls, model.results):
+    assert {STORE, RECALL} <= set(model.offered), f"the model was offered {model.offered}"
+    results = model.results[len(loading) :]
+    assert len(results) == len(calls), f"only {len(results)} of {len(calls)} calls were made: {run.stdout}{run.stderr}"
+    for (name, _), result in zip(calls, results):
         assert not result["is_error"], f"{name} failed in {project}: {result['content']}"
         assert "degraded" not in result["content"], f"is the model installed (loci model download)? {result['content']}"
-    return [result["content"] for result in model.results]
+    return [result["content"] for result in results]
+
+
+def later(call, count):
+    """Returns a call that other calls precede: arguments that depend on results get those of the script alone."""
+    name, arguments = call
+    return (name, lambda results: arguments(results[count:])) if callable(arguments) else call
 
 
 def _mcp_log_lines(log):

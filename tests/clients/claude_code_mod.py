@@ -15,6 +15,7 @@ import sys
 import uuid
 from pathlib import Path
 
+import claude as claude_code
 from home import Home
 from messages_api import ScriptedModel
 
@@ -40,12 +41,7 @@ class Client:
     def prompt(self, text, calls=()):
         """Runs a prompt or a command; returns what is printed, and the number of requests with tools to the model."""
         with CountingModel(list(calls)) as model:
-            env = self.env | {
-                "ANTHROPIC_BASE_URL": model.url,
-                "ANTHROPIC_API_KEY": "none",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "ENABLE_TOOL_SEARCH": "false",
-            }
+            env = self.env | claude_code.environment(self.home, model) | {"PATH": self.env["PATH"]}
             which = ["--resume", self.session] if self.session else ["--session-id", self.start()]
             plugins = ["--plugin-dir", str(HOOKS), "--plugin-dir", str(self.mod)]
             command = [self.claude, "-p", text, *which, *plugins, "--allowedTools", "mcp__plugin_loci_loci"]

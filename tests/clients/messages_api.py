@@ -7,15 +7,15 @@ import json
 
 from scripted_server import ScriptedServer
 
-PREFIX = "mcp__"
-"""Prefix of MCP tools in requests. Requests without such tools are auxiliary, for example to name the session."""
-
 
 class ScriptedModel(ScriptedServer):
     """Requests the calls `[(tool, arguments), …]` in order, then ends its turn.
 
     Arguments that depend on earlier calls are a function of their results, oldest first.
     """
+
+    prefix = "mcp__"
+    """Prefix of MCP tools in requests. Requests without such tools are auxiliary, for example to name the session."""
 
     def __init__(self, calls):
         super().__init__()
@@ -37,7 +37,7 @@ class ScriptedModel(ScriptedServer):
 
     def next_block(self, request):
         """Returns the content block of the next message, and its stop reason."""
-        offered = [tool["name"] for tool in request.get("tools", []) if tool.get("name", "").startswith(PREFIX)]
+        offered = [tool["name"] for tool in request.get("tools", []) if tool.get("name", "").startswith(self.prefix)]
         if not offered:
             return {"type": "text", "text": "done"}, "end_turn"
         self.offered, self.results = offered, list(_tool_results(request["messages"]))

@@ -20,6 +20,8 @@ claude_code=2.1.330
 codex_version=0.169.0
 gemini_cli=0.61.0
 opencode_version=1.18.33
+copilot_version=1.0.102
+agent_sdk_version=0.3.332
 passed=0 failed=0
 # shellcheck source=tests/node.sh
 source "$root/tests/node.sh"
@@ -53,14 +55,14 @@ install_claude_code() {
     echo "$folder/node_modules/$package/claude"
 }
 
-# install_package PACKAGE VERSION: installs an npm package; prints the folder of its modules.
+# install_package PACKAGE VERSION [FLAG…]: installs an npm package; prints the folder of its modules.
 install_package() {
     local folder=$clients/${1##*/}-$2
     if [ ! -e "$folder/installed" ]; then
         echo "Installing $1 $2 with npm" >&2
         rm -rf "$folder"
         mkdir -p "$folder"
-        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error "$1@$2" >&2
+        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error "${@:3}" "$1@$2" >&2
         touch "$folder/installed"
     fi
     echo "$folder/node_modules"
@@ -84,6 +86,7 @@ export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$clients"
 install_sdk mcp-1.30.0
 install_sdk mcp-2.3.0
+install_sdk claude-agent-sdk-0.2.189
 find_npm
 install_packages "$here/node" "the clients for Node"
 claude=$(install_claude_code)
@@ -91,6 +94,9 @@ codex=$(find "$(install_package @openai/codex "$codex_version")/@openai" -path '
 gemini=$(install_package @google/gemini-cli "$gemini_cli")/.bin/gemini
 # Its own program of a platform: the link to it is made by a script, and no scripts of packages run here.
 opencode=$(find "$(install_package opencode-ai "$opencode_version")" -path '*/opencode-*/bin/opencode' -type f ! -path '*musl*' | LC_ALL=C sort | head -n 1)
+copilot=$(install_package @github/copilot "$copilot_version")/.bin/copilot
+# It runs the Claude Code of the other tests, in place of one of its own of 230 MB.
+agent_sdk=$(install_package @anthropic-ai/claude-agent-sdk "$agent_sdk_version" --omit=optional)
 [ -z "$prepares" ] || exit 0
 
 run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
@@ -104,6 +110,11 @@ run_case "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "
 run_case "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
 run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
 run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
+run_case "First requests of Claude Code, Codex and Gemini CLI" python3 "$here/first_requests.py" "$loci" "$claude" "$codex" "$gemini"
+run_case "Claude Code $claude_code, a long session with a compaction" python3 "$here/claude_code_long.py" "$loci" "$claude"
+run_case "Claude Agent SDK for Python" python3 "$here/agent_sdk.py" "$loci" python "$clients/claude-agent-sdk-0.2.189/bin/python"
+run_case "Claude Agent SDK for Node $agent_sdk_version" python3 "$here/agent_sdk.py" "$loci" node "$agent_sdk/.." "$claude"
+run_case "Copilot CLI $copilot_version" python3 "$here/copilot.py" "$loci" "$copilot"
 run_case "Claude Code $claude_code, set up and removed" python3 "$here/setup_claude.py" "$loci" "$claude"
 run_case "Codex $codex_version, set up and removed" python3 "$here/setup_codex.py" "$loci" "$codex"
 run_case "Codex $codex_version, hooks" python3 "$here/codex_hooks.py" "$loci" "$codex"

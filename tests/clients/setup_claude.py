@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import claude as claude_code
 from home import Home
 from messages_api import ScriptedModel
 
@@ -21,9 +22,7 @@ TIMEOUT_S = 60
 
 def claude_run(home, claude, arguments, model=None):
     """Runs Claude Code in a project of the home; fails if it does."""
-    env = home.env | {"ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false"}
-    if model:
-        env["ANTHROPIC_BASE_URL"] = model.url
+    env = claude_code.environment(home, model)
     options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
     run = subprocess.run([claude, *arguments], env=env, cwd=home.project("shop"), **options)
     assert run.returncode == 0, f"claude {arguments} exited with {run.returncode}: {run.stdout}{run.stderr}"

@@ -214,7 +214,8 @@ fn recalled_of(
         rerank: None,
         degraded: &degraded,
         fusion: None,
-        omits_defaults: false,
+        is_agent: false,
+        names_project: false,
         files: None,
     };
     let reply = reader.recall(&prepare(request)?, context)?.reply;

@@ -171,7 +171,7 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
 fn numbers_out_of_range_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
+    for wrong in ["0", "-1", "21", "1e9", "2.5", "\"five\"", "\"2.5\"", "[5]"] {
         let error = refused_text(
             &mut agent,
             "recall_memory",

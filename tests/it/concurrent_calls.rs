@@ -167,9 +167,8 @@ fn an_agent_that_stores_the_same_text_repeatedly_is_rate_limited() {
     assert!(error.starts_with("busy: ") && error.contains("retry_after"), "{error}");
     let shown = agent.call("recall_memory", json!({"query": "same"})).expect("the call succeeds");
     assert_eq!(
-        (&shown["total_matched"], shown["results"][0].get("confidence")),
-        (&json!(1), None),
-        "an absent confidence is 1"
+        (&shown["total_matched"], &shown["results"][0]["confidence"]),
+        (&json!(1), &json!(1.0)),
     );
 }
 

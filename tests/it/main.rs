@@ -8,6 +8,7 @@ mod api_embeddings;
 mod api_faults;
 mod api_limit;
 mod api_withheld;
+mod as_models_call;
 mod as_of;
 mod backup;
 mod backup_content;

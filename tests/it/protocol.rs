@@ -18,8 +18,6 @@ fn the_tool_list_stays_within_its_token_limit() {
     let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
     let tokens =
         |tools: &Value| (tools.to_string().chars().count() + instructions.chars().count()) / 4;
-    let all = tokens(&tools);
-    assert!(all <= 1250, "{all} tokens");
     let named = |name: &str| {
         tools
             .as_array()
@@ -30,6 +28,17 @@ fn the_tool_list_stays_within_its_token_limit() {
             .expect("the tool is listed")
     };
     let (store, recall) = (named("store_memory"), named("recall_memory"));
+    let (all, always_loaded) = (tokens(&tools), tokens(&json!([store, recall])));
+    assert!(all <= 2200, "{all} tokens");
+    assert!(always_loaded <= 900, "{always_loaded} tokens");
+    for tool in tools.as_array().expect("a JSON array") {
+        let is_always_loaded = *tool == store || *tool == recall;
+        assert_eq!(tool["_meta"]["anthropic/alwaysLoad"] == true, is_always_loaded, "{tool}");
+        assert!(tool["title"].as_str().is_some_and(|title| !title.is_empty()), "{tool}");
+    }
+    let server = &hello["result"]["serverInfo"];
+    assert_eq!(server["title"], "loci");
+    assert!(server["icons"][0]["src"].as_str().is_some_and(|icon| icon.starts_with("data:image/")));
     // What is absent has MCP's default: not read-only, destructive, not idempotent.
     for (tool, annotations) in [
         ("store_memory", json!({"destructiveHint": false, "openWorldHint": false})),

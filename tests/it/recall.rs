@@ -194,7 +194,7 @@ fn previews_first_then_the_full_text_by_id() {
         agent.call("recall_memory", json!({"ids": [result["id"]]})).expect("the call succeeds");
     assert_eq!(contents(&full), [long]);
     let fields: Vec<&String> = full["results"][0].as_object().expect("an object").keys().collect();
-    assert_eq!(fields, ["content", "id", "type"], "what has its default is left out");
+    assert_eq!(fields, ["confidence", "content", "created_at", "id", "type"]);
     assert!(
         full["token_estimate"].as_u64().expect("a JSON number")
             > scan["token_estimate"].as_u64().expect("a JSON number")
@@ -224,7 +224,7 @@ fn the_token_estimate_is_a_quarter_of_the_characters_and_within_the_budget() {
 }
 
 #[test]
-fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
+fn a_reply_to_an_agent_is_small_and_the_command_line_gets_all_fields() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     // Each has 160 characters.
@@ -245,14 +245,17 @@ fn a_reply_leaves_out_what_has_its_default_and_the_command_line_gives_it() {
     let reply = recalled.as_object_mut().expect("an object");
     reply.retain(|key, _| key != "degraded" && key != "hint");
     let tokens = recalled.to_string().chars().count().div_ceil(4);
-    assert!(tokens <= 320, "{tokens} tokens, of which the texts are 200");
+    assert!(tokens <= 420, "{tokens} tokens, of which the texts are 200");
     agent.store_with(
         json!({"content": "The cat drinks milk", "type": "episodic", "confidence": 0.5,
         "metadata": {"subject": "cat"}}),
     );
     let result = agent.call("recall_memory", json!({"query": "cat"})).expect("it is found");
     let mut result = result["results"][0].clone();
-    result.as_object_mut().expect("an object").retain(|key, _| key != "id" && key != "score");
+    result
+        .as_object_mut()
+        .expect("an object")
+        .retain(|key, _| !["id", "score", "created_at"].contains(&key.as_str()));
     let confidence = result["confidence"].take().as_f64().expect("a number");
     assert!((confidence - 0.5).abs() < 1e-3, "{confidence}");
     let expected = json!({"content": "The cat drinks milk", "type": "episodic", "confidence": null,

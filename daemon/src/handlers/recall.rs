@@ -82,7 +82,8 @@ pub(super) async fn run<T: Send + 'static>(
         };
         let (actor, now) = (session.actor(), service.now());
         let client = session.client();
-        let omits_defaults = session.is_agent();
+        let is_agent = session.is_agent();
+        let names_project = is_agent && session.names_project();
         let (prepared, work) = (Arc::clone(prepared), work.clone());
         // Before a reader is occupied: calls that do not need the model must not wait for it.
         let turn = match &service.reranker {
@@ -98,7 +99,8 @@ pub(super) async fn run<T: Send + 'static>(
                 now,
                 degraded: &degraded,
                 fusion: None,
-                omits_defaults,
+                is_agent,
+                names_project,
                 rerank: turn.as_ref().map(RerankTurn::of_recall),
                 files: files.as_ref().map(|files| files as &dyn ProjectFiles),
             };

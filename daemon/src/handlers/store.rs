@@ -20,6 +20,7 @@ pub(super) async fn handle(
     let session = caller.session;
     let group = groups::named_project(service, session, request.group.clone()).await;
     let draft = Draft::new(request)?
+        .with_date(service.now())
         .with_shown(caller.session.shown.seqs())
         .with_default_scope(service.config.scope_of(&group));
     let pools = service.pools().await?;
@@ -53,7 +54,11 @@ pub(super) async fn handle(
     service.request_checkpoint();
     let stored = stored?;
     session.record_store();
-    Ok(StoreReply { degraded: service.degraded(), ..stored })
+    let group = match stored.group {
+        None if session.names_project() => Some(service.project_name(session).await),
+        other => other,
+    };
+    Ok(StoreReply { degraded: service.degraded(), group, ..stored })
 }
 
 /// Records the contents of the files that the memory names, off the threads that serve sessions.

@@ -55,9 +55,7 @@ pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
     let stored = groups::name(conn, id)?.map(|name| Group { id: id.to_owned(), name });
     match (stored, id.parse::<GroupName>()) {
         (Some(group), _) => Ok(group),
-        (None, Ok(name)) => {
-            Ok(groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))
-        }
+        (None, Ok(name)) => Ok(groups::find(conn, &name)?.unwrap_or_else(|| Group::named(&name))),
         (None, Err(_)) => Ok(Group { id: id.to_owned(), name: id.to_owned() }),
     }
 }

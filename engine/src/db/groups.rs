@@ -17,51 +17,19 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Resolves a name to a group: its id, an alias, the display name of `own`, else a new group of
-/// that name.
-///
-/// For an agent the display name of another project does not resolve to it: a folder can have any
-/// name.
+/// Returns the new group of a name.
 ///
 /// # Errors
-/// `invalid` at `group` for a name that is not in the store and not allowed for a new group;
-/// `Database`.
-pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
-    if let Some(group) = find(conn, name, own)? {
-        return Ok(group);
-    }
+/// `invalid` at `group` for a name that no new group may have.
+pub(crate) fn new_named(name: &GroupName) -> Result<Group> {
     group::check_name(name.as_str())
         .map_err(|reason| Failure::invalid("group", reason).hint(group::NAME_HINT))?;
     Ok(Group::named(name))
 }
 
-/// Resolves a name that [`find`] does not know, for a person: the only group with this display name,
-/// else a new group of that name.
-///
-/// # Errors
-/// `invalid` at `group` for a display name of several groups, and as [`resolve`].
-pub(crate) fn resolve_for_person(conn: &Connection, name: &GroupName) -> Result<Group> {
-    let mut named = names(conn)?;
-    named.retain(|group| group.name == name.as_str());
-    match named.len() {
-        0 => resolve(conn, name, None),
-        1 => Ok(named.swap_remove(0)),
-        count => {
-            let ids: Vec<&str> = named.iter().map(|group| group.id.as_str()).collect();
-            let message = format!("is the name of {count} projects");
-            let hint = format!("Use the id of one: {}", ids.join(", "));
-            Err(Failure::invalid("group", message).hint(hint).into())
-        }
-    }
-}
-
-/// Resolves a name to a group of the store or to `own`.
-pub(crate) fn find(
-    conn: &Connection,
-    name: &GroupName,
-    own: Option<&Group>,
-) -> Result<Option<Group>> {
-    let stored = conn
+/// Returns the group with this id or alias.
+pub(crate) fn find(conn: &Connection, name: &GroupName) -> Result<Option<Group>> {
+    Ok(conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
@@ -69,9 +37,7 @@ pub(crate) fn find(
         )?
         .query_row([name.as_str()], |row| damage::reading(conn, SOURCE).row(row, read))
         .optional()?
-        .flatten();
-    let own = own.filter(|own| own.name == name.as_str());
-    Ok(stored.or_else(|| own.cloned()))
+        .flatten())
 }
 
 /// Returns the display name of a group.

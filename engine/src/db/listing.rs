@@ -5,6 +5,8 @@ use crate::db::memory_row::{COLUMNS, SOURCE, intact_memories, read_memory};
 use crate::error::Result;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
+use crate::model::visibility::{Audience, Visibility};
+use loci_proto::memory::Scope;
 use rusqlite::{Connection, OptionalExtension as _};
 
 /// Passes every memory to `each`, newest first.
@@ -71,11 +73,41 @@ pub(crate) fn newest_of_others(
     intact_memories(conn, &mut statement, (group, limit))
 }
 
+/// Calls `visit` with every id and its sequence number, from the index of ids alone.
+pub(crate) fn each_id(
+    conn: &Connection,
+    mut visit: impl FnMut(&str, i64) -> Result<()>,
+) -> Result<()> {
+    let mut statement = conn.prepare_cached("SELECT id, seq FROM memories ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        // A damaged id is no part of any.
+        if let (Ok(id), Ok(seq)) = (row.get_ref(0)?.as_str(), row.get(1)) {
+            visit(id, seq)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a call may see a memory, without reading its text.
+pub(crate) fn is_admitted(conn: &Connection, seq: i64, visibility: &Visibility) -> Result<bool> {
+    let mut statement =
+        conn.prepare_cached("SELECT scope, source_group FROM memories WHERE seq = ?1")?;
+    let audience = statement.query_row([seq], |row| {
+        Ok((row.get::<_, String>(0).ok(), row.get::<_, Option<String>>(1).ok().flatten()))
+    });
+    let Some((scope, group)) = audience.optional()? else { return Ok(false) };
+    let scope: Option<Scope> = scope.and_then(|scope| scope.parse().ok());
+    Ok(scope.is_some_and(|scope| visibility.admits(Audience::new(scope, group.as_deref()))))
+}
+
 /// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),
 /// newest first.
 pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (
+           SELECT seq FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY +seq DESC LIMIT ?2)
+         ORDER BY seq DESC"
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

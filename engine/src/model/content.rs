@@ -223,11 +223,26 @@ impl Expected {
     }
 }
 
+/// The day of an event; loci gives it to memories of any type.
+const EVENT_DATE: &str = "event_date";
+
+/// Refuses an `event_date` that is none, also where the type does not document the field. An import of an earlier export is not refused.
+///
+/// # Errors
+/// `invalid` at `metadata.event_date`.
+pub(crate) fn check_event_date(metadata: &Map<String, Value>) -> Result<()> {
+    if metadata.get(EVENT_DATE).is_some_and(|value| !Expected::Date.admits(value)) {
+        let message = format!("must be {}", Expected::Date.in_words());
+        return Err(Failure::invalid(format!("metadata.{EVENT_DATE}"), message).into());
+    }
+    Ok(())
+}
+
 /// The documented fields of each type.
 fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
     use Expected::{Date, Flag, Object, Text, Texts, Whole};
     match kind {
-        MemoryType::Episodic => &[("event_date", Date), ("session_id", Text), ("summary", Flag)],
+        MemoryType::Episodic => &[(EVENT_DATE, Date), ("session_id", Text), ("summary", Flag)],
         MemoryType::Semantic => &[("category", Text), ("subject", Text)],
         MemoryType::Procedural => &[("trigger", Text), ("steps", Texts), ("version", Whole)],
         MemoryType::Entity => {
@@ -238,7 +253,7 @@ fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
 
 /// Metadata fields that identify the subject of a memory: if they differ, equal texts state
 /// different facts.
-const SUBJECT_FIELDS: [&str; 3] = ["event_date", "entity_type", "name"];
+const SUBJECT_FIELDS: [&str; 3] = [EVENT_DATE, "entity_type", "name"];
 
 /// Returns false if both memories have a subject field and its values differ.
 pub(crate) fn same_thing(existing: &Map<String, Value>, new: &Map<String, Value>) -> bool {

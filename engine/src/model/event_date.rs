@@ -3,6 +3,7 @@
 //! Not here: finding the day in a text (`text::features`, `text::dates::event_day`).
 
 use crate::model::time::{Timestamp, moment_of};
+use crate::text::dates::relative_day;
 use crate::text::features;
 use serde_json::{Map, Value};
 
@@ -28,6 +29,22 @@ pub(crate) fn day(content: &str, metadata: &Map<String, Value>) -> Option<i32> {
         Some(date) => features::day(date),
         None => features::event_day(content),
     }
+}
+
+/// Writes the day of a relative word at the start or the end of a text, such as "yesterday", into `metadata.event_date`, and returns the word
+/// and the day. Leaves a text that names a day, or whose metadata does.
+pub(crate) fn resolve_relative(
+    content: &str,
+    metadata: &mut Map<String, Value>,
+    now: Timestamp,
+) -> Option<(String, String)> {
+    if given(metadata).is_some() || features::event_day(content).is_some() {
+        return None;
+    }
+    let found = relative_day::of(content, now.day())?;
+    let date = Timestamp::start_of_day(found.day).date();
+    metadata.insert("event_date".to_owned(), Value::from(date.clone()));
+    Some((found.words, date))
 }
 
 fn derived_moment(content: &str, metadata: &Map<String, Value>) -> Option<Timestamp> {

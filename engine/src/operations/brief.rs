@@ -10,7 +10,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::search::budget;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryType;

@@ -13,7 +13,7 @@ use crate::model::status::Status;
 use crate::model::time::{self, Timestamp};
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::group_name;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use loci_proto::error::Failure;
 use loci_proto::memory::Trust;
 use loci_proto::requests::diff::{DiffReply, DiffRequest, MemoryChange};

@@ -17,6 +17,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
 use crate::operations::bridge;
+use crate::operations::named_project::other_group;
 use crate::operations::reject;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
@@ -50,15 +51,17 @@ impl Writer {
                 Err(error) => return deleted(change, &visibility, id)?.ok_or(error),
             };
             visibility.check_change("memory_id", &memory)?;
+            let group = other_group(change, memory.group.as_deref())?;
             if request.hard_delete {
-                return erase(change, &memory);
+                return Ok(ForgetReply { group, ..erase(change, &memory)? });
             }
             if request.rejected {
                 let reply = reject::reject(change, &memory, request.reason.as_deref())?;
-                return Ok(ForgetReply { act: change.commit_to_journal("reject")?, ..reply });
+                let act = change.commit_to_journal("reject")?;
+                return Ok(ForgetReply { act, group, ..reply });
             }
             let hidden = hide(change, &memory, request.reason.as_deref())?;
-            Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..hidden })
+            Ok(ForgetReply { act: change.commit_to_journal("forget")?, group, ..hidden })
         })?;
         if !request.hard_delete {
             return Ok(reply);
@@ -130,6 +133,7 @@ fn reply(id: MemoryId, status: &str, was_forgotten: bool) -> ForgetReply {
         id,
         status: status.to_owned(),
         already_forgotten: was_forgotten,
+        group: None,
         act: None,
         note: None,
     }

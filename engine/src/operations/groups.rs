@@ -13,7 +13,7 @@ use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
 use crate::model::actor::Viewer;
-use crate::operations::visible_memory::{named_group, unknown_group};
+use crate::operations::named_project::{named_group, unknown_group};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
@@ -75,10 +75,10 @@ impl Reader {
     /// # Errors
     /// `invalid` for a display name of several groups, or a name that no new group may have.
     pub fn group_named_by_person(&self, name: &GroupName) -> Result<Group> {
-        match groups::find(&self.conn, name, None)? {
-            Some(group) => Ok(group),
-            None => groups::resolve_for_person(&self.conn, name),
-        }
+        // A person outside any project: no name is that of the own one.
+        let nowhere = Group { id: String::new(), name: String::new() };
+        let viewer = Viewer { group: &nowhere, origin: Origin::Person, checkout: None };
+        named_group(&self.conn, &self.shared.isolation(), viewer, Some(name))
     }
 
     /// Returns the display name of the project of a session; that of its folder if nothing is stored there.

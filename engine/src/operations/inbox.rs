@@ -12,7 +12,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::brief::Brief;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::search::budget;
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;

@@ -53,7 +53,7 @@ impl Reader {
             return Ok(InspectReply { as_of: past.stamp(), ..reply });
         }
         let named = request.group.as_ref();
-        let visibility = Visibility::for_reading(&self.shared, &self.conn, viewer.into(), named)?;
+        let visibility = Visibility::new(&self.shared, &self.conn, viewer.into(), named)?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
         let (relations, relations_next) = match request.include_relations {
             Some(false) => (Vec::new(), None),

@@ -11,7 +11,7 @@ use crate::model::statement_filter::StatementFilter;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Isolation, Visibility};
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::search::query::date_filter::DateFilter;
 use loci_proto::error::Failure;
 use loci_proto::memory::Confidence;

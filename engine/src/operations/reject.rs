@@ -53,6 +53,7 @@ pub(crate) fn reject(
         id: memory.id.clone(),
         status: Status::Rejected.as_str().to_owned(),
         already_forgotten: false,
+        group: None,
         act: None,
         note: None,
     })

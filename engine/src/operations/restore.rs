@@ -10,6 +10,7 @@ use crate::handles::writer::Writer;
 use crate::model::candidate::was_candidate;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::named_project::other_group;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
@@ -61,6 +62,7 @@ impl Writer {
                 act = change.commit_to_journal("restore")?;
             }
             Ok(RestoreReply {
+                group: other_group(change, memory.group.as_deref())?,
                 id: memory.id,
                 status: restored.status.as_str().to_owned(),
                 was: previous.as_str().to_owned(),

@@ -60,7 +60,7 @@ impl Reader {
         }
         self.shared.require_ready()?;
         let named = request.group.as_ref();
-        let visibility = Visibility::for_reading(&self.shared, &self.conn, viewer, named)?;
+        let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
         let filter = self.shared.filter(&visibility, now);
         let (candidates, mut next) = self.candidates(&filter, request.before);
         let (mut pairs, mut examined) = (Vec::new(), 0);

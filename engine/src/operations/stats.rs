@@ -17,7 +17,7 @@ use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Isolation;
 use crate::operations::inspect::FADED_THRESHOLD;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 use rusqlite::Connection;

@@ -17,6 +17,7 @@ use crate::handles::writer::Writer;
 use crate::model::document;
 use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
+use crate::model::event_date;
 use crate::model::files;
 use crate::model::files::ProjectFiles;
 use crate::model::importance::Importance;
@@ -27,8 +28,10 @@ use crate::model::time::Timestamp;
 use crate::model::validity::Given;
 use crate::model::visibility::{Isolation, Visibility};
 use crate::model::{content, time};
-use crate::operations::store_texts::{conflict_text, note_text};
-use crate::operations::visible_memory::named_group;
+use crate::operations::named_project::{named_group, new_group_note, other_group};
+use crate::operations::store_texts::{
+    conflict_text, dated_note, join_notes, narrowed_note, supersede_note,
+};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;
@@ -54,6 +57,8 @@ pub struct Draft {
     shown: Vec<i64>,
     /// The scope in the project, if the request has none; `None` for that of the type.
     default_scope: Option<Scope>,
+    /// A relative day of the text, such as "yesterday", and its date, which is in the metadata.
+    relative_day: Option<(String, String)>,
 }
 
 impl Draft {
@@ -69,10 +74,23 @@ impl Draft {
         let (from, to) = (request.valid_from.take(), request.valid_to.take());
         Given { from: from.as_deref(), to: to.as_deref() }.write(&mut request.metadata)?;
         content::check_metadata(request.kind, &request.metadata)?;
+        content::check_event_date(&request.metadata)?;
         let sanitized = removed.into_list();
         let mut flags = flags::of_memory(&request.content, &request.metadata);
         flags::of_removed(&sanitized, &mut flags);
-        Ok(Self { request, sanitized, flags, shown: Vec::new(), default_scope: None })
+        let (shown, default_scope, relative_day) = (Vec::new(), None, None);
+        Ok(Self { request, sanitized, flags, shown, default_scope, relative_day })
+    }
+
+    /// Gives a text that says "yesterday" the date of that day.
+    #[must_use]
+    pub fn with_date(mut self, now: Timestamp) -> Self {
+        let StoreRequest { kind, content, metadata, .. } = &mut self.request;
+        // What is done every day is no event.
+        if matches!(kind, MemoryType::Episodic | MemoryType::Semantic) {
+            self.relative_day = event_date::resolve_relative(content, metadata, now);
+        }
+        self
     }
 
     /// Adds the memories that the session has been shown, by sequence number: a text that repeats
@@ -144,6 +162,7 @@ impl Writer {
 pub(super) struct StoreWork<'a, 'b> {
     pub(super) change: &'a mut Change<'b>,
     pub(super) request: &'a StoreRequest,
+    pub(super) relative_day: Option<&'a (String, String)>,
     pub(super) encodings: &'a TextEncodings,
     pub(super) shown: &'a [i64],
     pub(super) isolation: Isolation,
@@ -172,6 +191,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         Self {
             change,
             request,
+            relative_day: draft.relative_day.as_ref(),
             encodings,
             shown: &draft.shown,
             isolation,
@@ -183,7 +203,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     }
 
     fn store(&mut self) -> Result<StoreReply> {
-        let group = self.resolve_group()?;
+        let (group, made) = self.resolve_group()?;
         let mut replaced = self.replaced(&group)?;
         if let Some(old) = replaced.take_if(|old| !self.provenance.may_replace(&old.provenance)) {
             self.set_conflict(old);
@@ -202,7 +222,12 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         }
         let expires_at =
             memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
+        let superseding = supersede_note(self.request.kind, &found.similar);
+        let narrowed = self.is_narrowed(&group).then(|| narrowed_note(&group));
+        let dated = self.relative_day.map(|(words, date)| dated_note(words, date));
         Ok(StoreReply {
+            group: other_group(self.change, Some(&group.id))?,
+            event_date: self.relative_day.map(|(_, date)| date.clone()),
             id,
             expires_at: expires_at.map(Timestamp::iso),
             kind: self.request.kind,
@@ -210,7 +235,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             superseded: replaced.map(|old| old.id),
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
-            note: note_text(self.is_narrowed(&group), &group, self.request.kind, &found.similar),
+            note: join_notes([narrowed.or(superseding), made, dated]),
             similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
@@ -246,13 +271,19 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         self.request.scope == Some(Scope::Global) && self.isolation.is_isolated(&group.id)
     }
 
-    /// Returns the group of the call, and stores it if it is new.
-    fn resolve_group(&self) -> Result<Group> {
-        let viewer = (&self.change.call.actor).into();
+    /// Returns the group of the call, and stores it if it is new; then also a note that says so, if the call named it.
+    fn resolve_group(&self) -> Result<(Group, Option<String>)> {
+        let (conn, viewer) = (self.change.conn, (&self.change.call.actor).into());
         let named = self.request.group.as_ref();
-        let group = named_group(self.change.conn, &self.isolation, viewer, named)?;
-        groups::ensure(self.change.conn, &group, self.change.call.now)?;
-        Ok(group)
+        let group = named_group(conn, &self.isolation, viewer, named)?;
+        let is_other = group.id != self.change.call.actor.group.id;
+        let note = if is_other && groups::name(conn, &group.id)?.is_none() {
+            Some(new_group_note(conn, &self.isolation, viewer, &group.name)?)
+        } else {
+            None
+        };
+        groups::ensure(conn, &group, self.change.call.now)?;
+        Ok((group, note))
     }
 
     /// Returns the memory that `supersedes` names: visible to the caller and still active.

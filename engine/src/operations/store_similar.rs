@@ -13,6 +13,7 @@ use crate::index::{Filter, Index};
 use crate::model::content;
 use crate::model::document;
 use crate::model::encoding::{Embedding, dot};
+use crate::model::event_date;
 use crate::model::importance::Importance;
 use crate::model::memory::Memory;
 use crate::model::visibility::{Audience, Visibility};
@@ -56,12 +57,21 @@ impl<'a> StoreWork<'a, '_> {
         let visibility = Visibility::of_group(&group.id, self.isolation.clone());
         let now = self.change.call.now;
         let kind = self.request.kind;
+        // The same words of another day are another event; "yesterday" always has a day.
+        let is_relative = self.relative_day.is_some();
+        let given_now = event_date::given(&self.request.metadata);
+        let is_of_other_day = |m: &Memory| match (event_date::given(&m.metadata), given_now) {
+            (Some(before), Some(now)) => before != now,
+            (None, Some(_)) => is_relative,
+            _ => false,
+        };
         let eligible = |m: &Memory| {
             m.kind == kind
                 && m.audience().is_same(audience)
                 && visibility.admits(m.audience())
                 && m.expires_at.is_none_or(|at| at > now)
                 && replaced.is_none_or(|old| old.seq != m.seq)
+                && !is_of_other_day(m)
         };
         if let Some(found) = self.equal_text(eligible)? {
             return Ok(found);

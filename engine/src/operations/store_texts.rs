@@ -9,18 +9,25 @@ use loci_proto::requests::relate::MemoryPreview;
 const SUPERSEDE_HINT: &str =
     "If one of similar is out of date, store this text again with supersedes: its id";
 
-/// Says that global scope was not followed, else how to replace a similar memory.
-pub(crate) fn note_text(
-    is_narrowed: bool,
-    group: &Group,
-    kind: MemoryType,
-    similar: &[MemoryPreview],
-) -> Option<String> {
-    if is_narrowed {
-        return Some(format!("Stored with scope group: {} is isolated", group.name));
-    }
-    // Events do not replace each other.
+/// Says that global scope was not followed.
+pub(crate) fn narrowed_note(group: &Group) -> String {
+    format!("Stored with scope group: {} is isolated", group.name)
+}
+
+/// Says how to replace a similar memory, if there is one. Events do not replace each other.
+pub(crate) fn supersede_note(kind: MemoryType, similar: &[MemoryPreview]) -> Option<String> {
     (!similar.is_empty() && kind != MemoryType::Episodic).then(|| SUPERSEDE_HINT.to_owned())
+}
+
+/// Says which date a relative day was taken for.
+pub(crate) fn dated_note(words: &str, date: &str) -> String {
+    format!("event_date is {date}, because the text says {words}")
+}
+
+/// Returns several notes as one.
+pub(crate) fn join_notes(notes: [Option<String>; 3]) -> Option<String> {
+    let given: Vec<String> = notes.into_iter().flatten().collect();
+    (!given.is_empty()).then(|| given.join(". "))
 }
 
 /// Describes the memory that a store could not change, and the next step.

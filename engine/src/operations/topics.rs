@@ -14,7 +14,7 @@ use crate::model::actor::Viewer;
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::requests::topics::{Topic, TopicExample, TopicsReply, TopicsRequest};

@@ -10,7 +10,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::brief::Brief;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::search::budget;
 use loci_proto::memory::MemoryType;
 use std::fmt::Write as _;

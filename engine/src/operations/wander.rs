@@ -10,9 +10,9 @@ use crate::index::{Filter, QuantizedVector, Row, Statuses};
 use crate::model::actor::Viewer;
 use crate::model::time::{self, Timestamp};
 use crate::model::visibility::Visibility;
+use crate::operations::named_project::existing_group;
 use crate::operations::recall::RecallContext;
 use crate::operations::recall::associations::FoundAssociation;
-use crate::operations::visible_memory::existing_group;
 use crate::search::associations::{Associated, Source, Surroundings, associations};
 use crate::search::budget;
 use loci_proto::degraded::Degraded;
@@ -83,7 +83,8 @@ impl Reader {
             encoding: None,
             now,
             fusion: None,
-            omits_defaults: false,
+            is_agent: false,
+            names_project: false,
             files: None,
             rerank: None,
             degraded: &degraded,

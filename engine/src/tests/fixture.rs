@@ -109,7 +109,9 @@ impl TestStore {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Result<StoreReply> {
-        let draft = Draft::new(parse::<StoreRequest>(arguments))?.with_shown(self.shown.clone());
+        let draft = Draft::new(parse::<StoreRequest>(arguments))?
+            .with_date(self.now)
+            .with_shown(self.shown.clone());
         let encoding = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
         self.writer.store(&self.call(group, None), &draft, &by_test_model(encoding))
     }
@@ -196,7 +198,8 @@ impl TestStore {
                     rerank: None,
                     degraded: &degraded,
                     fusion: None,
-                    omits_defaults: false,
+                    is_agent: false,
+                    names_project: false,
                     files: None,
                 },
             )

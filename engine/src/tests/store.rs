@@ -182,6 +182,23 @@ fn an_invalid_supersedes_is_refused_and_nothing_is_stored() {
 }
 
 #[test]
+fn yesterday_of_another_day_is_another_event() {
+    let mut test_store = TestStore::new();
+    let crash = || json!({"content": "The staging server crashed yesterday", "type": "episodic"});
+    let first = test_store.store("a", crash(), Some(&axis(0)));
+    let same_day = test_store.store("a", crash(), Some(&axis(0)));
+    assert!(same_day.deduplicated && same_day.id == first.id, "{same_day:?}");
+    assert_eq!(same_day.event_date, first.event_date);
+    test_store.now = test_store.now.plus(3 * 24 * 60 * 60 * 1000);
+    let later = test_store.store("a", crash(), Some(&axis(0)));
+    assert!(!later.deduplicated, "{later:?}");
+    assert_ne!(later.event_date, first.event_date);
+    let reworded = json!({"content": "The staging server crashed yesterday.", "type": "episodic"});
+    let again = test_store.store("a", reworded, Some(&axis(0)));
+    assert!(again.deduplicated && again.id == later.id, "{again:?}");
+}
+
+#[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut test_store = TestStore::new();
     let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("the request is valid");

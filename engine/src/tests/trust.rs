@@ -449,7 +449,8 @@ fn results_of_other_clients_and_people_say_so() {
             rerank: None,
             degraded: &loci_proto::degraded::Degraded::default(),
             fusion: None,
-            omits_defaults: false,
+            is_agent: false,
+            names_project: false,
             files: None,
         };
         let prepared = crate::operations::recall::prepare(request).expect("it is valid");

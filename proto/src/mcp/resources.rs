@@ -15,8 +15,8 @@ pub const OWN_REVIEW: &str = "loci://review";
 /// A parsed resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resource {
-    /// `loci://memory/<id>`: one memory with all its fields, as JSON.
-    Memory(MemoryId),
+    /// `loci://memory/<id>`: one memory with all its fields, as JSON. The id, or a part of it ([`MemoryId::is_part`]).
+    Memory(String),
     /// `loci://group/<group>`: a brief of a project, as Markdown; `None` is the session's own project.
     Group(Option<GroupName>),
     /// `loci://review/<group>`: what is to be reviewed in a project, as Markdown; `None` is the session's own project.
@@ -37,7 +37,11 @@ impl Resource {
             .strip_prefix("loci://")
             .ok_or_else(|| not_found("it does not begin with loci://".to_owned()))?;
         match path.split_once('/') {
-            Some(("memory", id)) => Ok(Self::Memory(id.parse().map_err(not_found)?)),
+            Some(("memory", part)) if MemoryId::is_part(part) => Ok(Self::Memory(part.to_owned())),
+            Some(("memory", id)) => {
+                let id: MemoryId = id.parse().map_err(not_found)?;
+                Ok(Self::Memory(id.to_string()))
+            }
             Some(("group", name)) => {
                 Ok(Self::Group(Some(percent_decode(name).parse().map_err(not_found)?)))
             }
@@ -75,8 +79,10 @@ mod tests {
         let id = "01953a2b-7c1e-7000-8000-0123456789ab";
         assert_eq!(
             Resource::parse(&format!("loci://memory/{id}")).expect("the URI is valid"),
-            Resource::Memory(id.parse().expect("the id is valid"))
+            Resource::Memory(id.to_owned())
         );
+        let short = Resource::parse("loci://memory/6789ab").expect("the URI is valid");
+        assert_eq!(short, Resource::Memory("6789ab".to_owned()));
         assert_eq!(Resource::parse(OWN_GROUP).expect("the URI is valid"), Resource::Group(None));
         let named = Resource::parse("loci://group/my%20shop%2F2").expect("the URI is valid");
         assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("the name is valid"))));

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// From this tool.
+    /// Id of the cluster, from this tool.
     #[serde(default)]
     pub cluster: Option<String>,
     /// Summary of all its memories, with dates.

@@ -19,23 +19,19 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ForgetRequest {
     /// Id of the memory.
-    #[schemars(description = "")]
     pub memory_id: MemoryId,
-    /// Why the memory is forgotten; stored.
+    /// Why.
     #[serde(default)]
-    #[schemars(description = "")]
     pub reason: Option<String>,
-    /// Permanently; only if the user asks.
+    /// Delete it permanently; only if the user asks for that.
     #[serde(default)]
     pub hard_delete: bool,
-    /// It was tried and given up: keep it marked; reason says why. Agents may send it, but their schema does not list it: the limit of
-    /// the schema is reached.
+    /// It was tried and given up: keep it marked; reason says why.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub rejected: bool,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
-    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 
@@ -49,6 +45,9 @@ pub struct ForgetReply {
     /// True if the memory was already forgotten; nothing was changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_forgotten: bool,
+    /// The project that stored the memory, if it is not the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,

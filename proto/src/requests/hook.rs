@@ -79,6 +79,12 @@ impl HookClient {
         }
     }
 
+    /// Returns whether the client gives a model the instructions of a server from the start. Copilot CLI does not: its brief has them.
+    #[must_use]
+    pub fn gives_instructions(self) -> bool {
+        self != Self::Copilot
+    }
+
     /// Returns whether the client continues the turn with a text that it gets at the end of the turn.
     #[must_use]
     pub fn takes_reminder(self) -> bool {

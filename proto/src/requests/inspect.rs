@@ -25,30 +25,26 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub struct InspectRequest {
     /// Id of the memory.
-    #[schemars(description = "")]
     pub memory_id: MemoryId,
-    /// Default true.
+    /// Also its relations; default true.
     #[serde(default)]
     pub include_relations: Option<bool>,
-    /// Include the audit log: what changed the memory, when, and by which client.
+    /// Also the log: what changed it, when, and by which client.
     #[serde(default)]
-    #[schemars(description = "")]
     pub include_log: bool,
     /// `log_next` of the previous page.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub log_before: Option<i64>,
     /// `relations_next` of the previous page.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub relations_before: Option<String>,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
-    #[schemars(description = "")]
     pub group: Option<GroupName>,
-    /// As it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// As it was known on this day.
     #[serde(default)]
-    #[schemars(description = "")]
     pub as_of: Option<String>,
 }
 

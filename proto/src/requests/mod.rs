@@ -77,6 +77,17 @@ macro_rules! requests {
                 }
             }
 
+            /// Returns the arguments of the verb `name` with values in place of the texts that stand for them.
+            ///
+            /// # Errors
+            /// `invalid` if the verb or an argument is unknown.
+            pub fn read_values(name: &str, arguments: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+                match name {
+                    $($name => arguments::read_values::<$request>(arguments),)+
+                    _ => Err(Failure::new(Code::Invalid, format!("there is no verb {name}"))),
+                }
+            }
+
             /// Returns the verb's name, for example `store_memory`.
             #[must_use]
             pub fn name(&self) -> &'static str {

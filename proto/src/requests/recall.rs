@@ -23,94 +23,90 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Arguments of `recall_memory`: either `query` or `ids`.
+/// Arguments of `recall_memory`: either `query` or `ids`. Models read the comments of the fields that are not marked as unlisted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// Required without ids.
+    /// The question, in the user's own words.
     #[serde(default)]
     pub query: Option<String>,
     /// Memories to return in full.
     #[serde(default)]
-    #[schemars(description = "")]
     pub ids: Option<Vec<MemoryId>>,
     /// Only this type.
     #[serde(default, rename = "type")]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub kind: Option<MemoryType>,
     /// Only this scope.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub scope: Option<Scope>,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
-    #[schemars(description = "")]
     pub group: Option<GroupName>,
     /// Default 5.
     #[serde(default)]
-    #[schemars(description = "")]
     pub max_results: Option<MaxResults>,
-    /// Return previews only.
+    /// First lines only.
     #[serde(default)]
-    #[schemars(description = "")]
     pub summary_only: bool,
     /// Maximum size of the reply in tokens.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub token_budget: Option<TokenBudget>,
     /// Without it faded memories come last.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub min_confidence: Option<Confidence>,
-    /// Only with this `category` in the metadata: `preference`, `decision`, `project_state`, `fact` or any other. Not in the
-    /// tool schema of agents.
+    /// Only with this `category` in the metadata: `preference`, `decision`, `project_state`, `fact` or any other.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub category: Option<String>,
-    /// Only with this `subject` in the metadata. Not in the tool schema of agents.
+    /// Only with this `subject` in the metadata.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub subject: Option<String>,
-    /// First date or time (RFC 3339), inclusive.
+    /// First day: 2026-01-31.
     #[serde(default)]
-    #[schemars(description = "")]
     pub date_from: Option<String>,
-    /// Last date or time (RFC 3339), inclusive.
+    /// Last day, inclusive.
     #[serde(default)]
-    #[schemars(description = "")]
     pub date_to: Option<String>,
-    /// As known at this time.
+    /// As it was known on this day.
     #[serde(default)]
+    #[schemars(extend("x-unlisted" = true))]
     pub as_of: Option<String>,
-    /// The date or time at which facts should be true; default now. Not in the tool schema of agents.
+    /// The date or time at which facts should be true; default now.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub valid_at: Option<String>,
     /// Include score breakdowns.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub explain: bool,
-    /// Also dormant memories (`maintenance.dormant_threshold`). Not in the tool schema of agents.
+    /// Also dormant memories (`maintenance.dormant_threshold`).
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub include_dormant: bool,
     /// Also linked memories.
     #[serde(default)]
+    #[schemars(extend("x-unlisted" = true))]
     pub associations: bool,
-    /// Also say which results are about the same. Not in the tool schema of agents.
+    /// Also say which results are about the same.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub cluster: bool,
     /// Don't count as usage.
     #[serde(default)]
+    #[schemars(extend("x-unlisted" = true))]
     pub dry_run: bool,
-    /// Only candidates, or only rejected attempts. Not in the tool schema of agents.
+    /// Only candidates, or only rejected attempts.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub status: Option<SoughtStatus>,
-    /// The kind of the query; without it the text decides. Not in the tool schema of agents.
+    /// The kind of the query; without it the text decides.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub query_kind: Option<QueryKind>,
 }
 
@@ -153,6 +149,9 @@ pub struct RecallReply {
     /// The part of the request that could not be followed, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The session's project, if its folder does not name it. A call that names another project gets that name with each result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The time at which the store was searched; only with `as_of`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
@@ -171,7 +170,7 @@ fn is_zero(count: &usize) -> bool {
 pub struct RecalledMemory {
     /// Id of the memory.
     pub id: MemoryId,
-    /// Its type. Absent in a reply to an agent: `semantic`.
+    /// Its type.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<MemoryType>,
     /// First line, at most 80 characters; only with `summary_only`.
@@ -180,17 +179,16 @@ pub struct RecalledMemory {
     /// The full text; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Current confidence, 0 to 1; not with `summary_only`. Absent in a reply to an agent: 1.
+    /// Current confidence, 0 to 1; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Relevance to the query; absent for results requested by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// ISO 8601, UTC; with `summary_only` only the date, and only next to `by` or `flagged`. In a reply to an agent only the date; absent
-    /// without `summary_only`: today.
+    /// ISO 8601, UTC; with `summary_only` only the date, and only next to `by` or `flagged`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Not with `summary_only`. Absent in a reply to an agent: none.
+    /// Not with `summary_only`. Absent in a reply to an agent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Who stored it, if it was not this client: the name of another client, `person`, `import` or `maintenance`.

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct RelateRequest {
     /// Id of the subject, an active entity.
-    #[schemars(description = "")]
     pub subject_id: MemoryId,
     /// Like works_at or part_of.
     #[expect(
@@ -28,18 +27,16 @@ pub struct RelateRequest {
     )]
     pub predicate: String,
     /// Id of the object, an active entity.
-    #[schemars(description = "")]
     pub object_id: MemoryId,
-    /// Memories that state it.
+    /// Ids of memories that state it.
     #[serde(default)]
     pub evidence: Vec<MemoryId>,
     /// Default 1.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub confidence: Option<Confidence>,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
-    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 

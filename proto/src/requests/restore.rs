@@ -19,11 +19,9 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct RestoreRequest {
     /// Id of the memory.
-    #[schemars(description = "")]
     pub memory_id: MemoryId,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
-    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 
@@ -36,6 +34,9 @@ pub struct RestoreReply {
     pub status: String,
     /// Its status before.
     pub was: String,
+    /// The project that stored the memory, if it is not the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,

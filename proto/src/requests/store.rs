@@ -18,53 +18,65 @@ use crate::degraded::Degraded;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
 use crate::requests::relate::MemoryPreview;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// Arguments of `store_memory`.
+/// Arguments of `store_memory`. Models read the comments of the fields that are not marked as unlisted.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreRequest {
-    /// One self-contained statement with names and full dates.
+    /// One complete statement.
     pub content: String,
-    /// episodic: event or decision; semantic: fact or preference; procedural: how to; entity: person or thing.
+    /// episodic: event, decision; semantic: fact, rule, preference; procedural: steps; entity: person, thing.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// group: this project only. Default: episodic group, others global.
+    /// group: belongs to this project; global: about the user, or true in every project.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// By type: event_date; category, subject, valid_from, valid_to; trigger, steps, version; entity_type, name, aliases, properties.
+    /// Also any other keys.
     #[serde(default)]
+    #[schemars(schema_with = "metadata_schema")]
     pub metadata: Map<String, Value>,
-    /// Up to 5 questions it answers.
+    /// 1 to 3 questions that it answers, in other words.
     #[serde(default)]
     pub questions: Option<Vec<String>>,
-    /// Memory to replace.
+    /// Id of the stored memory that this one changes.
     #[serde(default)]
     pub supersedes: Option<MemoryId>,
-    /// Another project.
+    /// Another project, by the name in replies.
     #[serde(default)]
     pub group: Option<GroupName>,
     /// Default 1.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub confidence: Option<Confidence>,
-    /// Last valid date (RFC 3339).
+    /// Last day on which it holds: 2026-01-31.
     #[serde(default)]
     pub expires_at: Option<String>,
-    /// The first date or time (RFC 3339) at which it is true, kept in the metadata. Not in the tool schema of agents.
+    /// The first date or time (RFC 3339) at which it is true, kept in the metadata.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub valid_from: Option<String>,
-    /// The last date or time at which it is true, kept in the metadata. Not in the tool schema of agents.
+    /// The last date or time at which it is true, kept in the metadata.
     #[serde(default)]
-    #[schemars(extend("x-people" = true))]
+    #[schemars(extend("x-unlisted" = true))]
     pub valid_to: Option<String>,
     /// Lifetime, in place of expires_at.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(extend("x-unlisted" = true))]
     pub ttl_seconds: Option<TtlSeconds>,
+}
+
+/// Returns the schema of the metadata: the keys that a model should know. All others are accepted.
+fn metadata_schema(_: &mut SchemaGenerator) -> Schema {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    json_schema!({"type": "object", "properties": {
+        "error": text("The error message that it mends, word for word."),
+        "event_date": text("2026-01-31."),
+        "category": text("preference, rule, decision, fact."),
+        "name": text("Of an entity."),
+    }})
 }
 
 impl StoreRequest {
@@ -100,6 +112,12 @@ pub struct StoreReply {
     pub deduplicated: bool,
     /// The memory that this one replaced.
     pub superseded: Option<MemoryId>,
+    /// The project that it was stored in, if it is not the obvious one: another than the session's own, or one that the folder does not name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The date of "yesterday" or another relative day at the start or the end of the text; it is in the metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_date: Option<String>,
     /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,

@@ -11,6 +11,7 @@ use loci_engine::model::time::Timestamp;
 use loci_engine::operations::hook::BriefRequest;
 use loci_engine::operations::recall::prepare;
 use loci_proto::error::Failure;
+use loci_proto::mcp::tools;
 use loci_proto::requests::bridge::BridgeClient;
 use loci_proto::requests::hook::HookEvent;
 use loci_proto::requests::recall::RecallRequest;
@@ -46,6 +47,11 @@ impl Event<'_> {
         self.deliver_brief(&mut answer, brief);
         if answer.brief {
             answer.reply.reason = format!("brief at {source}");
+        }
+        if !self.request.client.gives_instructions()
+            && !std::mem::replace(&mut self.session.lock().instructed, true)
+        {
+            answer.begin_with(&tools::INSTRUCTIONS);
         }
         Ok(answer)
     }

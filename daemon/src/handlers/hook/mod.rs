@@ -46,6 +46,16 @@ impl Answer {
         Self { reply: HookReply { outcome, reason, ..HookReply::default() }, ..Self::default() }
     }
 
+    /// Puts the instructions of the server before what is delivered.
+    fn begin_with(&mut self, instructions: &str) {
+        let rest = self.reply.context.take().map(|rest| format!("\n{rest}")).unwrap_or_default();
+        let context = format!("{instructions}{rest}");
+        self.reply.tokens = tokens(&context);
+        self.reply.context = Some(context);
+        self.reply.reason = format!("instructions; {}", self.reply.reason);
+        Outcome::Delivered.as_str().clone_into(&mut self.reply.outcome);
+    }
+
     /// Adds a text and its memories.
     fn add(&mut self, injection: Injection) {
         self.withheld.extend(injection.withheld);

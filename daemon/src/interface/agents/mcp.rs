@@ -5,7 +5,7 @@
 
 use crate::handlers;
 use crate::interface::agents::session::Session;
-use crate::interface::agents::{prompts, resources};
+use crate::interface::agents::{prompts, resources, short_ids};
 use crate::interface::http::sessions::{HttpCaller, HttpSessions};
 use crate::service::{Caller, Service};
 use axum::http::request::Parts;
@@ -19,15 +19,16 @@ use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, Icon, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -125,8 +126,12 @@ impl ServerHandler for McpHandler {
                 .enable_resources()
                 .build(),
         )
-        .with_server_info(Implementation::new("loci", VERSION))
-        .with_instructions(tools::INSTRUCTIONS)
+        .with_server_info(
+            Implementation::new("loci", VERSION)
+                .with_title("loci")
+                .with_icons(vec![Icon::new(tools::ICON).with_mime_type(tools::ICON_TYPE)]),
+        )
+        .with_instructions(tools::INSTRUCTIONS.as_str())
     }
 
     async fn initialize(
@@ -152,8 +157,9 @@ impl ServerHandler for McpHandler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = tools::all().iter().map(tool).collect();
-        Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_TTL_MS))
+        static LISTED: LazyLock<Vec<Tool>> =
+            LazyLock::new(|| tools::all().iter().map(tool).collect());
+        Ok(ListToolsResult::with_all_items(LISTED.clone()).with_ttl_ms(LIST_TTL_MS))
     }
 
     async fn call_tool(
@@ -161,24 +167,28 @@ impl ServerHandler for McpHandler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !tools::all().iter().any(|tool| tool.name == request.name) {
+        let Some(tool) = tools::all().iter().find(|tool| tool.name == request.name) else {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool {}", request.name),
                 None,
             ));
-        }
+        };
         let (session, client) = self.session(&context)?;
         session.record_call(client);
         let meta = self.trusts_meta().then_some(&context.meta);
         let key = meta.and_then(|meta| meta.get(META_KEY)).and_then(Value::as_str);
         let key = key.map(str::to_owned);
         let checkout = checkout(meta.and_then(|meta| meta.get(CHECKOUT_KEY)));
-        let (service, arguments) =
+        let (service, mut arguments) =
             (Arc::clone(&self.service), request.arguments.unwrap_or_default());
+        // What models send for an argument that they do not mean to give.
+        arguments.retain(|name, value| value != "" || tool.requires(name));
         let (tool, caller_session) = (request.name.clone(), Arc::clone(&session));
         let call = run_guarded(async move {
             // A session that sends many calls at once delays its own calls, not those of others.
             let _permit = caller_session.call_permit().await;
+            arguments = Request::read_values(&request.name, arguments)?;
+            short_ids::complete(&service, &caller_session, &mut arguments).await?;
             let parsed = Request::parse(&request.name, arguments)?;
             let checked_out = checkout.map(|checkout| caller_session.with_checkout(checkout));
             let caller = Caller { session: checked_out.as_ref().unwrap_or(&caller_session), key };
@@ -245,12 +255,28 @@ impl ServerHandler for McpHandler {
             .map(ReadResourceResponse::Complete)
     }
 
-    /// Answers requests that rmcp cannot parse: if the method exists, its parameters are malformed.
+    /// Answers requests that rmcp cannot parse: a call whose arguments are the text of an object; else, if the method exists, its parameters
+    /// are malformed.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if let Some(call) = call_with_text(&request) {
+            let CallToolResponse::Complete(result) = self.call_tool(call, context).await? else {
+                return Err(ErrorData::internal_error("the call was not completed", None));
+            };
+            return match serde_json::to_value(result) {
+                Ok(mut result) => {
+                    // rmcp writes it for every revision where it does not know the result.
+                    if let Some(fields) = result.as_object_mut() {
+                        fields.remove("resultType");
+                    }
+                    Ok(CustomResult::new(result))
+                }
+                Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+            };
+        }
         let methods = [
             "initialize",
             "server/discover",
@@ -279,6 +305,21 @@ impl ServerHandler for McpHandler {
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
+}
+
+/// Returns the call of a request whose arguments are not an object but its JSON as a text, as some clients send them.
+fn call_with_text(request: &CustomRequest) -> Option<CallToolRequestParams> {
+    if request.method != "tools/call" {
+        return None;
+    }
+    let mut params = request.params.clone()?;
+    let arguments = params.get_mut("arguments")?;
+    let parsed: Value = match arguments.as_str()?.trim() {
+        "" => json!({}),
+        text => serde_json::from_str(text).ok()?,
+    };
+    *arguments = Value::Object(parsed.as_object()?.clone());
+    serde_json::from_value(params).ok()
 }
 
 /// Returns who sends an HTTP request.
@@ -340,12 +381,12 @@ fn checkout(meta: Option<&Value>) -> Option<Checkout> {
 /// Returns the result of a failed call.
 fn failed(failure: &Failure) -> CallToolResult {
     let text = failure.to_string();
-    CallToolResult::error(vec![ContentBlock::text(sanitize::text(&text).into_owned())])
+    CallToolResult::error(vec![ContentBlock::text(sanitize::for_model(&text))])
 }
 
 /// Returns the result of a call where loci is off. No error: there is nothing that the model could correct.
 fn off(failure: &Failure) -> CallToolResult {
-    let reason = sanitize::text(&failure.message).into_owned();
+    let reason = sanitize::for_model(&failure.message);
     CallToolResult::structured(json!({"off": true, "reason": reason, "next_step": failure.hint}))
 }
 
@@ -384,5 +425,12 @@ fn tool(tool: &tools::Tool) -> Tool {
     annotations.read_only_hint = tool.read_only.then_some(true);
     annotations.destructive_hint = (changes_store && !tool.destructive).then_some(false);
     annotations.idempotent_hint = (changes_store && tool.idempotent).then_some(true);
-    Tool::new(tool.name, tool.description, tool.input.clone()).with_annotations(annotations)
+    let listed = Tool::new(tool.name, tool.description.clone(), tool.input.clone())
+        .with_title(tool.title)
+        .with_annotations(annotations);
+    if !tool.is_always_loaded {
+        return listed;
+    }
+    let always = Map::from_iter([(tools::ALWAYS_LOAD.to_owned(), Value::Bool(true))]);
+    listed.with_meta(MetaObject(always))
 }

@@ -8,5 +8,6 @@ pub(crate) mod prompts;
 pub mod recognised;
 pub(crate) mod resources;
 pub mod session;
+mod short_ids;
 pub mod shown;
 pub mod transport;

@@ -3,7 +3,8 @@
 use crate::interface::agents::resources;
 use crate::interface::agents::session::Session;
 use crate::service::Service;
-use loci_proto::mcp::prompts::{ANNOTATE, NOTHING_UNLINKED, PROMPTS};
+use loci_proto::mcp::prompts;
+use loci_proto::mcp::prompts::{ANNOTATE, NOTHING_UNLINKED};
 use loci_proto::sanitize;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
@@ -12,7 +13,7 @@ use rmcp::model::{
 
 /// Lists every prompt.
 pub fn list() -> ListPromptsResult {
-    let listed = PROMPTS.iter().map(|prompt| {
+    let listed = prompts::all().iter().map(|prompt| {
         let arguments = prompt.argument.map(|argument| {
             vec![
                 PromptArgument::new(argument.name)
@@ -33,7 +34,8 @@ pub async fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let unknown =
         || ErrorData::invalid_params(format!("there is no prompt {}", request.name), None);
-    let prompt = PROMPTS.iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
+    let prompt =
+        prompts::all().iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
     let argument =
         prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
     let mut text = prompt.text(argument);

@@ -3,6 +3,7 @@
 use crate::handlers;
 use crate::handlers::binding;
 use crate::interface::agents::session::Session;
+use crate::interface::agents::short_ids;
 use crate::service::{Caller, Service};
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::brief::Brief;
@@ -42,10 +43,13 @@ pub fn list() -> ListResourcesResult {
 /// Lists the resources whose URI contains an id or a name.
 pub fn templates() -> ListResourceTemplatesResult {
     let memory = ResourceTemplate::new("loci://memory/{id}", "memory")
+        .with_title("A memory")
         .with_description("Everything about one memory");
     let group = ResourceTemplate::new("loci://group/{group}", "group")
+        .with_title("A project's memory")
         .with_description("A brief of one project's memories");
     let review = ResourceTemplate::new("loci://review/{group}", "review")
+        .with_title("To review in a project")
         .with_description("Conflicting and unconfirmed memories of one project");
     ListResourceTemplatesResult::with_all_items(vec![
         memory.with_mime_type("application/json"),
@@ -123,9 +127,11 @@ async fn page(
     Ok(sanitize::for_model(&page.text))
 }
 
-async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<String, Failure> {
+async fn inspect(service: &Service, session: &Session, id: String) -> Result<String, Failure> {
+    let id = short_ids::complete_one(service, session, "id", id).await?;
+    let memory_id = id.parse::<MemoryId>().map_err(|reason| Failure::invalid("id", reason))?;
     let request = Request::Inspect(InspectRequest {
-        memory_id: id,
+        memory_id,
         include_relations: None,
         include_log: false,
         log_before: None,
@@ -149,5 +155,5 @@ fn error_data(failure: Failure) -> ErrorData {
         Code::Invalid => ErrorCode::INVALID_PARAMS,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    ErrorData::new(code, sanitize::text(&failure.to_string()).into_owned(), None)
+    ErrorData::new(code, sanitize::for_model(&failure.to_string()), None)
 }

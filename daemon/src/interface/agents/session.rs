@@ -152,6 +152,12 @@ impl Session {
         &self.hinted
     }
 
+    /// Returns whether replies name the project of the session: unless it is that of its folder, nobody would guess it.
+    #[must_use]
+    pub fn names_project(&self) -> bool {
+        !matches!(self.hello.group, GroupHint::Folder(_)) || self.group != self.hinted
+    }
+
     /// Waits until the session may run another call; the call ends when the permit is dropped.
     pub async fn call_permit(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this never returns `None`.

@@ -34,6 +34,8 @@ pub struct HookRecord {
     pub given: HashMap<i64, TextVersion>,
     /// It has been given the brief.
     pub brief: bool,
+    /// It has been given the instructions of the server.
+    pub instructed: bool,
     /// It should have been given the brief before the first prompt.
     pub start_is_due: bool,
     /// It has been reminded to store.
@@ -57,6 +59,7 @@ impl HookRecord {
         let was_given = self.brief || !self.given.is_empty();
         self.given.clear();
         self.brief = false;
+        self.instructed = false;
         was_given
     }
 

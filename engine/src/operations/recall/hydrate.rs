@@ -16,17 +16,17 @@ use crate::model::files::FILES;
 use crate::model::memory::Memory;
 use crate::model::provenance::{Provenance, client_name};
 use crate::model::status::Status;
-use crate::model::time::Timestamp;
 use crate::model::validity;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::{DORMANT, group_name};
+use crate::operations::inspect::DORMANT;
+use crate::operations::named_project::shown_name;
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
 use crate::search::types::MATCH_COSINE;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin};
+use loci_proto::memory::{Confidence, MemoryId, Origin};
 use loci_proto::requests::association::Association;
 use loci_proto::requests::explain::{ScoreBreakdown, VersionOf};
 use loci_proto::requests::inspect::VersionChain;
@@ -41,11 +41,6 @@ const BY_ERROR: &str = "error";
 
 /// The field of metadata that points to the transcript which a memory was taken from.
 const HISTORY: &str = "history";
-
-/// Characters of an ISO 8601 date.
-const DATE_CHARS: usize = "2026-01-05".len();
-/// A confidence from here on is written as 1 (four decimals).
-const NEARLY_FULL: f64 = 0.99995;
 
 /// One memory of a reply.
 pub(crate) struct Hit {
@@ -151,13 +146,12 @@ impl Reader {
             let result = RecalledMemory { also, sources, event_date_derived, ..marks };
             let status = dormant.or(result.status.clone());
             let result = RecalledMemory { tried, matched, stale, outdated, status, ..result };
-            results.push(if context.omits_defaults {
-                without_defaults(result, context.now)
-            } else {
-                result
-            });
+            results.push(if context.is_agent { for_agent(result) } else { result });
         }
         reply.degraded = context.degraded.clone();
+        if context.names_project && request.group.is_none() {
+            reply.group = Some(self.project_name(group)?);
+        }
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, token_budget);
         budget::add_clusters(&mut reply, clusters, token_budget);
@@ -188,15 +182,18 @@ impl Reader {
         Ok(ScoreBreakdown { version, ..why })
     }
 
-    /// Returns the display name of the project of a memory, if it is not the viewer's own.
+    /// Returns the project of a memory as the viewer can name it, if it is not the viewer's own.
     pub(crate) fn other_group(
         &self,
         group: Option<&str>,
         viewer: Viewer<'_>,
     ) -> Result<Option<String>> {
+        let (conn, isolation) = (&self.conn, self.shared.isolation());
         match group.filter(|group| *group != viewer.group.id) {
             None => Ok(None),
-            other => group_name(&self.conn, other),
+            Some(id) => {
+                Ok(Some(shown_name(conn, &isolation, viewer, id)?.unwrap_or_else(|| id.to_owned())))
+            }
         }
     }
 }
@@ -266,24 +263,16 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-/// Leaves out what has its default value, the questions of a memory, its files, the pointer to its transcript, and the time of day. The tool's documentation lists the
-/// defaults.
-fn without_defaults(result: RecalledMemory, now: Timestamp) -> RecalledMemory {
-    let is_full = result.content.is_some();
+/// Leaves out of the metadata what no model needs: the questions of a memory, its files and the pointer to its transcript; and the metadata
+/// if nothing is left.
+fn for_agent(result: RecalledMemory) -> RecalledMemory {
     let metadata = result.metadata.map(|mut metadata| {
         for name in [QUESTIONS, FILES, HISTORY] {
             metadata.remove(name);
         }
         metadata
     });
-    let date = result.created_at.map(|at| at.chars().take(DATE_CHARS).collect::<String>());
-    RecalledMemory {
-        kind: result.kind.filter(|kind| *kind != MemoryType::Semantic),
-        confidence: result.confidence.filter(|confidence| confidence.get() < NEARLY_FULL),
-        metadata: metadata.filter(|metadata| !metadata.is_empty()),
-        created_at: date.filter(|date| !(is_full && *date == now.date())),
-        ..result
-    }
+    RecalledMemory { metadata: metadata.filter(|metadata| !metadata.is_empty()), ..result }
 }
 
 fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {

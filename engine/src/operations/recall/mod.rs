@@ -26,7 +26,7 @@ use crate::model::encoding::QueryEncoding;
 use crate::model::files::ProjectFiles;
 use crate::model::rerank::Rerank;
 use crate::model::time::Timestamp;
-use crate::operations::visible_memory::existing_group;
+use crate::operations::named_project::existing_group;
 use crate::ranking::fusion::Fusion;
 use crate::search::budget;
 use loci_proto::degraded::Degraded;
@@ -67,9 +67,10 @@ pub struct RecallContext<'a> {
     pub now: Timestamp,
     /// The fusion to use instead of the configured one, for comparisons.
     pub fusion: Option<Fusion>,
-    /// Leave out of results what has its default value, for agents, which pay for each character:
-    /// type `semantic`, confidence 1, no metadata, stored today; dates without the time of day.
-    pub omits_defaults: bool,
+    /// An agent asks: metadata that no model needs is left out.
+    pub is_agent: bool,
+    /// The reply names the session's project, because nobody would guess it.
+    pub names_project: bool,
     /// The files of the session's checkout, to say which memories are out of date.
     pub files: Option<&'a dyn ProjectFiles>,
     /// A cross-encoder, which orders the best results of a search; `None` without one.

@@ -2,7 +2,7 @@
 //!
 //! `calendar` and `relative` parse, `span` turns a time and a relation ("before", "since") into
 //! days with a fall-off, `references` combines the times of one query, `event_reference`
-//! parses events. `event_day` finds the day that a stored text names. Not here: the day of a memory (`index::features`), the day of an event
+//! parses events. `event_day` finds the day that a stored text names, `relative_day` the one that "yesterday" in it means. Not here: the day of a memory (`index::features`), the day of an event
 //! (`search::query::event_date`).
 
 mod calendar;
@@ -10,6 +10,7 @@ pub(crate) mod event_day;
 mod event_reference;
 mod references;
 mod relative;
+pub(crate) mod relative_day;
 mod span;
 
 pub(crate) use calendar::is_month;

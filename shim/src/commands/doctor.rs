@@ -53,7 +53,13 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
         check_offline(&client.paths, args.deep, &mut findings).await?;
     } else {
         match client.wait_until_ready().await {
-            Ok(()) => check_with_daemon(&client, &args, &mut findings).await,
+            Ok(()) => {
+                // A daemon whose store cannot be opened answers for a moment, and is gone at the call.
+                if let Err(gone) = check_with_daemon(&client, &args, &mut findings).await {
+                    findings.clear();
+                    check_without_daemon(&client.paths, &gone, &mut findings).await;
+                }
+            }
             Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
         }
     }
@@ -101,7 +107,15 @@ async fn recover(client: &VerbClient, args: &Doctor) -> Result<ExitCode, Problem
     Ok(Exit::Ok.into())
 }
 
-async fn check_with_daemon(client: &VerbClient, args: &Doctor, findings: &mut Vec<Finding>) {
+/// Adds what the daemon finds.
+///
+/// # Errors
+/// The daemon is not there any more; the findings up to then say nothing.
+async fn check_with_daemon(
+    client: &VerbClient,
+    args: &Doctor,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Problem> {
     match status::fetch(&client.paths).await {
         Ok(status) if status.version == loci_proto::VERSION => {
             findings.push(Finding::ok(
@@ -135,11 +149,13 @@ async fn check_with_daemon(client: &VerbClient, args: &Doctor, findings: &mut Ve
                 "Run loci ctl restart",
             )),
         },
+        Err(problem) if problem.exit_code() == Exit::Unreachable => return Err(problem),
         Err(problem) => {
             let next_step = problem.next_step().unwrap_or("Run loci ctl logs").to_owned();
             findings.push(Finding::fail("database", problem.message(), next_step));
         }
     }
+    Ok(())
 }
 
 /// Has a short-lived `locid` check the files. Meanwhile no daemon is started: calls of agents wait.

@@ -64,6 +64,10 @@ pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
     match admin::post(paths, "/stop").await {
         Ok(_) => {}
         Err(RequestError::Unreachable(Unreachable::Absent)) => return Ok(StopOutcome::NotRunning),
+        // It is going already, by itself or because of another command, and closed the connection: that is what was asked for.
+        Err(RequestError::Unreachable(Unreachable::Draining)) => {}
+        Err(RequestError::Unreachable(Unreachable::Broken(_)))
+            if is_locked(&paths.lock) || has_ended(old_pid) => {}
         Err(reason) => return Err(reason.into()),
     }
     timeout(STOP_TIMEOUT, wait_until_exited(paths, old_pid)).await.map_err(|_| {

@@ -19,6 +19,7 @@ mod plist;
 mod proofs;
 mod references;
 mod repository;
+mod ruler;
 mod rust;
 mod scripts;
 #[path = "../it/skipped.rs"]

@@ -27,6 +27,22 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), code, literals, tests }
     }
 
+    /// Returns the number of lines that are neither blank nor a comment nor test code.
+    pub fn product_lines(&self) -> usize {
+        let tests: Vec<Range<usize>> = self
+            .tests
+            .iter()
+            .map(|range| self.line(range.start)..self.line(range.end) + 1)
+            .collect();
+        let is_code = |(number, line): &(usize, &str)| {
+            let line = line.trim();
+            !line.is_empty()
+                && !line.starts_with("//")
+                && !tests.iter().any(|range| range.contains(number))
+        };
+        (1..).zip(self.text.lines()).filter(is_code).count()
+    }
+
     /// Returns the lines of code on which one of the words begins.
     pub fn lines_with(&self, words: &[&str]) -> Vec<usize> {
         self.positions(words).into_iter().map(|at| self.line(at)).collect()

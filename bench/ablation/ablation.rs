@@ -156,7 +156,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, preparation: Preparation) 
             writer.begin_group()?;
             for (text, unit) in batch {
                 let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-                let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
+                let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, NOW)?;
                 let call = CallContext { now: NOW, actor: Actor::unnamed_agent(group()), key: None };
                 let stored = writer.store(&call, &draft, &model.documents[text])?;
                 units.entry(text.clone()).or_insert_with(|| unit.clone());

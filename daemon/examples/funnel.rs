@@ -77,7 +77,7 @@ fn main() -> Result<(), AnyError> {
         };
         let arguments: Map<String, Value> =
             serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-        let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
+        let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, call.now)?;
         let id = writer.store(&call, &draft, &model.encode_document(text)?)?.id.to_string();
         units.entry(id).or_insert(unit.as_str());
     }

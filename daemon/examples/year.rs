@@ -120,7 +120,7 @@ fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError
             let call = CallContext { now, actor: Actor::unnamed_agent(group.clone()), key: None };
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-            let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
+            let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, now)?;
             let stored = writer.store(&call, &draft, &model.encode_document(text)?)?;
             memory_ids.insert(id.clone(), stored.id.to_string());
             days.insert(id.clone(), day);

@@ -96,9 +96,9 @@ fn call() -> CallContext {
 fn store(writer: &mut Writer, text: &str, encoding: &DocumentEncoding) -> Result<(), Anything> {
     let arguments: Map<String, Value> =
         serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
-    let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
     // The shim adds a new key to every call.
     let call = CallContext { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
+    let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?, call.now)?;
     let encoded = ModelEncoding { model: MODEL.into(), encoding: encoding.clone() };
     writer.store(&call, &draft, &std::iter::once(encoded).collect())?;
     Ok(())

@@ -5,7 +5,7 @@
 
 use crate::bridge::claude_memory;
 use crate::home::TestHome;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use loci::cli::Cli;
 use std::collections::BTreeSet;
 use std::fs;
@@ -199,6 +199,64 @@ fn a_line_is_split_as_a_shell_does() {
     );
     assert_eq!(split("loci search - < a.txt"), ["search|-"]);
     assert_eq!(commands_of("```sh\nloci a\n```\nloci b\n```json\nloci c\n```\n").len(), 1);
+}
+
+/// Returns the Rust sources of the programs.
+fn sources() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = ["proto/src", "engine/src", "daemon/src", "shim/src"]
+        .map(|name| repository().join(name))
+        .into();
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is read") {
+            let path = entry.expect("the folder is read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the words of "`loci …`" in a text: the first two after the program.
+fn named_commands(text: &str) -> Vec<(&str, Option<&str>)> {
+    let quoted = text.split("`loci ").skip(1).filter_map(|rest| rest.split('`').next());
+    let words = quoted.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?, words.next()))
+    });
+    words.filter(|(first, _)| first.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')).collect()
+}
+
+#[test]
+fn every_command_that_a_page_or_a_comment_names_exists() {
+    let cli = Cli::command();
+    let mut unknown = Vec::new();
+    for path in pages().into_iter().chain(sources()) {
+        let text = fs::read_to_string(&path).expect("the file is read");
+        for (name, next) in named_commands(&text) {
+            let command = cli.find_subcommand(name);
+            let names_part = |command: &clap::Command| {
+                let is_word =
+                    |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+                let word = next.filter(is_word).filter(|word| !word.starts_with('-'));
+                // A word after a command without parts is an argument.
+                word.is_none_or(|word| {
+                    !command.has_subcommands() || command.find_subcommand(word).is_some()
+                })
+            };
+            if !command.is_some_and(names_part) {
+                unknown.push(format!(
+                    "{}: loci {name} {}",
+                    path.display(),
+                    next.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
 
 #[test]

@@ -18,16 +18,15 @@ pub(super) async fn handle(
     request: StoreRequest,
 ) -> Result<StoreReply, Failure> {
     let session = caller.session;
-    let group = groups::named_project(service, session, request.group.clone()).await;
-    let draft = Draft::new(request)?
-        .with_date(service.now())
-        .with_shown(caller.session.shown.seqs())
-        .with_default_scope(service.config.scope_of(&group));
     let pools = service.pools().await?;
     if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
         session.record_store();
         return Ok(answer);
     }
+    let group = groups::named_project(service, session, request.group.clone()).await;
+    let draft = Draft::new(request, service.now())?
+        .with_shown(caller.session.shown.seqs())
+        .with_default_scope(service.config.scope_of(&group));
     service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
     let draft = with_files(service, &caller, draft).await;
     let encodings = Arc::new(service.encode_document(&draft.document()).await?);

@@ -59,14 +59,18 @@ pub struct Draft {
     default_scope: Option<Scope>,
     /// A relative day of the text, such as "yesterday", and its date, which is in the metadata.
     relative_day: Option<(String, String)>,
+    /// When the memory expires, as the call says.
+    expires_at: Option<Timestamp>,
 }
 
 impl Draft {
-    /// Validates a store request, and removes the hidden characters of its texts.
+    /// Validates a store request that is made at `now`, and removes the hidden characters of its texts. A text that says "yesterday" gets the
+    /// date of that day.
     ///
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.
-    pub fn new(mut request: StoreRequest) -> Result<Self> {
+    pub fn new(mut request: StoreRequest, now: Timestamp) -> Result<Self> {
+        let expires_at = expiry(&request, now)?;
         content::move_questions(request.questions.take(), &mut request.metadata)?;
         let mut removed = Removed::default();
         request.content = content::clean_text(&request.content, &mut removed)?;
@@ -78,19 +82,15 @@ impl Draft {
         let sanitized = removed.into_list();
         let mut flags = flags::of_memory(&request.content, &request.metadata);
         flags::of_removed(&sanitized, &mut flags);
-        let (shown, default_scope, relative_day) = (Vec::new(), None, None);
-        Ok(Self { request, sanitized, flags, shown, default_scope, relative_day })
-    }
-
-    /// Gives a text that says "yesterday" the date of that day.
-    #[must_use]
-    pub fn with_date(mut self, now: Timestamp) -> Self {
-        let StoreRequest { kind, content, metadata, .. } = &mut self.request;
         // What is done every day is no event.
-        if matches!(kind, MemoryType::Episodic | MemoryType::Semantic) {
-            self.relative_day = event_date::resolve_relative(content, metadata, now);
-        }
-        self
+        let may_be_event = matches!(request.kind, MemoryType::Episodic | MemoryType::Semantic);
+        let relative_day = if may_be_event {
+            event_date::resolve_relative(&request.content, &mut request.metadata, now)
+        } else {
+            None
+        };
+        let (shown, default_scope) = (Vec::new(), None);
+        Ok(Self { request, sanitized, flags, shown, default_scope, relative_day, expires_at })
     }
 
     /// Adds the memories that the session has been shown, by sequence number: a text that repeats
@@ -132,6 +132,32 @@ impl Draft {
     }
 }
 
+/// Returns when a memory expires, as the call says.
+///
+/// # Errors
+/// `invalid` for a time that is none or has passed, and for two of them.
+fn expiry(request: &StoreRequest, now: Timestamp) -> Result<Option<Timestamp>> {
+    match (&request.expires_at, request.ttl_seconds) {
+        (Some(_), Some(_)) => {
+            Err(Failure::invalid("ttl_seconds", "cannot be combined with expires_at")
+                .hint("Give one of the two")
+                .into())
+        }
+        (Some(text), None) => match time::end_of(text, "expires_at")? {
+            at if at > now => Ok(Some(at)),
+            _ => Err(Failure::invalid("expires_at", "is in the past")
+                .hint("Use a future date, or omit expires_at")
+                .into()),
+        },
+        (None, Some(seconds)) => Ok(Some(after(now, seconds.get()))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn after(now: Timestamp, seconds: usize) -> Timestamp {
+    now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000))
+}
+
 impl Writer {
     /// Stores a memory. If `encodings` has none of the active set, the daemon computes it later, and
     /// recalls find the memory only by its words until then.
@@ -163,6 +189,7 @@ pub(super) struct StoreWork<'a, 'b> {
     pub(super) change: &'a mut Change<'b>,
     pub(super) request: &'a StoreRequest,
     pub(super) relative_day: Option<&'a (String, String)>,
+    expires_at: Option<Timestamp>,
     pub(super) encodings: &'a TextEncodings,
     pub(super) shown: &'a [i64],
     pub(super) isolation: Isolation,
@@ -192,6 +219,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             change,
             request,
             relative_day: draft.relative_day.as_ref(),
+            expires_at: draft.expires_at,
             encodings,
             shown: &draft.shown,
             isolation,
@@ -212,16 +240,17 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let found = self.similar(&group, replaced.as_ref())?;
         // A conflict that was found now also forbids the supersession.
         replaced = replaced.filter(|old| self.provenance.may_replace(&old.provenance));
-        let (id, deduplicated) = match found.same {
-            Some(known) if found.is_known_better => (known.id, true),
-            Some(existing) => (self.reinforce(existing)?, true),
-            None => (self.insert(&group, replaced.as_ref())?, false),
+        let (id, deduplicated, expires_at) = match found.same {
+            Some(known) if found.is_known_better => (known.id, true, known.expires_at),
+            Some(existing) => {
+                let expires_at = existing.expires_at;
+                (self.reinforce(existing)?, true, expires_at)
+            }
+            None => (self.insert(&group, replaced.as_ref())?, false, self.expires_at()),
         };
         if let Some(old) = &replaced {
             self.supersede(old, &id)?;
         }
-        let expires_at =
-            memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
         let superseding = supersede_note(self.request.kind, &found.similar);
         let narrowed = self.is_narrowed(&group).then(|| narrowed_note(&group));
         let dated = self.relative_day.map(|(words, date)| dated_note(words, date));
@@ -325,26 +354,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     }
 
     /// Returns the expiry time: from the call, else from the setting of the type.
-    fn expires_at(&self) -> Result<Option<Timestamp>> {
+    fn expires_at(&self) -> Option<Timestamp> {
         let now = self.change.call.now;
-        let after = |seconds: usize| {
-            now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000))
-        };
-        match (&self.request.expires_at, self.request.ttl_seconds) {
-            (Some(_), Some(_)) => {
-                Err(Failure::invalid("ttl_seconds", "cannot be combined with expires_at")
-                    .hint("Give one of the two")
-                    .into())
-            }
-            (Some(text), None) => match time::end_of(text, "expires_at")? {
-                at if at > now => Ok(Some(at)),
-                _ => Err(Failure::invalid("expires_at", "is in the past")
-                    .hint("Use a future date, or omit expires_at")
-                    .into()),
-            },
-            (None, Some(seconds)) => Ok(Some(after(seconds.get()))),
-            (None, None) => Ok(self.change.shared.settings().ttl.of(self.request.kind).map(after)),
-        }
+        let of_type = self.change.shared.settings().ttl.of(self.request.kind);
+        self.expires_at.or(of_type.map(|seconds| after(now, seconds)))
     }
 
     /// Returns true for an episode that repeats what the session has been shown: its vector is as
@@ -363,6 +376,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         self.provenance.is_echo = self.is_echo();
         // A new version resembles the old one, and is not less important.
         let of_replaced = replaced.and_then(|old| old.anchor.importance);
+        let expires_at = self.expires_at();
         let id = MemoryId::from(uuid::Uuid::now_v7());
         let new = NewMemory {
             id: &id,
@@ -373,7 +387,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             confidence: self.request.confidence.unwrap_or(Confidence::FULL),
             metadata: &self.request.metadata,
             hash: &hash(&self.request.content),
-            expires_at: self.expires_at()?,
+            expires_at,
             provenance: &self.provenance,
             importance: self.importance.map(|own| own.max(of_replaced.unwrap_or(own))),
         };

@@ -109,9 +109,8 @@ impl TestStore {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Result<StoreReply> {
-        let draft = Draft::new(parse::<StoreRequest>(arguments))?
-            .with_date(self.now)
-            .with_shown(self.shown.clone());
+        let draft =
+            Draft::new(parse::<StoreRequest>(arguments), self.now)?.with_shown(self.shown.clone());
         let encoding = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
         self.writer.store(&self.call(group, None), &draft, &by_test_model(encoding))
     }
@@ -123,7 +122,8 @@ impl TestStore {
         arguments: Value,
         encoding: &DocumentEncoding,
     ) -> StoreReply {
-        let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("the request is valid");
+        let draft = Draft::new(parse::<StoreRequest>(arguments), self.now);
+        let draft = draft.expect("the request is valid");
         let encodings = by_test_model(encoding.clone());
         self.writer
             .store(&self.call(group, None), &draft, &encodings)

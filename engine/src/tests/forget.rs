@@ -92,10 +92,9 @@ fn a_hard_deleted_text_is_in_no_file_of_the_database() {
     let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";
     let call = test_store.call("a", Some("s:1"));
-    let draft = crate::operations::store::Draft::new(parse(
-        json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}}),
-    ))
-    .expect("the request is valid");
+    let arguments = json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}});
+    let draft = crate::operations::store::Draft::new(parse(arguments), test_store.now)
+        .expect("the request is valid");
     let id = test_store
         .writer
         .store(&call, &draft, &by_test_model(vec![axis(0)].into()))

@@ -92,9 +92,8 @@ fn the_answer_to_another_verb_is_an_error_even_where_its_json_can_be_decoded() {
     }
     let mut test_store = TestStore::new();
     let call = test_store.call("shop", Some(KEY));
-    let draft = crate::operations::store::Draft::new(parse(
-        json!({"content": "Tea at four", "type": "semantic"}),
-    ));
+    let arguments = json!({"content": "Tea at four", "type": "semantic"});
+    let draft = crate::operations::store::Draft::new(parse(arguments), test_store.now);
     let draft = draft.expect("the request is valid");
     let first = test_store
         .writer

@@ -259,9 +259,10 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
 #[test]
 fn a_long_text_is_found_by_its_best_chunk() {
     let mut test_store = TestStore::new();
-    let draft = crate::operations::store::Draft::new(crate::tests::fixture::parse(note(
-        "a long text of two chunks",
-    )))
+    let draft = crate::operations::store::Draft::new(
+        crate::tests::fixture::parse(note("a long text of two chunks")),
+        test_store.now,
+    )
     .expect("the request is valid");
     test_store
         .writer

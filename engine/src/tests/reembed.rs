@@ -60,8 +60,8 @@ pub(crate) fn encoded(model: &str, text: &str) -> ModelEncoding {
 
 fn store(test_store: &mut TestStore, text: &str, models: &[&str]) -> MemoryId {
     let encodings: TextEncodings = models.iter().map(|model| encoded(model, text)).collect();
-    let draft = Draft::new(parse(json!({"content": text, "type": "semantic"})))
-        .expect("the request is valid");
+    let arguments = json!({"content": text, "type": "semantic"});
+    let draft = Draft::new(parse(arguments), test_store.now).expect("the request is valid");
     let call = test_store.call("a", None);
     test_store.writer.store(&call, &draft, &encodings).expect("the memory is stored").id
 }

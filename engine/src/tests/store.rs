@@ -182,6 +182,25 @@ fn an_invalid_supersedes_is_refused_and_nothing_is_stored() {
 }
 
 #[test]
+fn a_bad_expiry_is_refused_before_anything_is_encoded_also_of_a_repeated_text() {
+    let mut test_store = TestStore::new();
+    test_store.store("a", fact("The pass is blue"), Some(&axis(0)));
+    for (given, expected) in [
+        (json!({"expires_at": "2020-01-01"}), "expires_at is in the past"),
+        (json!({"expires_at": "2099-01-01", "ttl_seconds": 60}), "ttl_seconds cannot be combined"),
+    ] {
+        for text in ["The pass is blue", "The gate is green"] {
+            let mut arguments = fact(text);
+            let fields = given.as_object().expect("an object").clone();
+            arguments.as_object_mut().expect("an object").extend(fields);
+            let refused = Draft::new(parse::<StoreRequest>(arguments), test_store.now);
+            let refusal = refused.expect_err("the draft is refused").to_string();
+            assert!(refusal.contains(expected), "{text}: {refusal}");
+        }
+    }
+}
+
+#[test]
 fn yesterday_of_another_day_is_another_event() {
     let mut test_store = TestStore::new();
     let crash = || json!({"content": "The staging server crashed yesterday", "type": "episodic"});
@@ -201,7 +220,8 @@ fn yesterday_of_another_day_is_another_event() {
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut test_store = TestStore::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("the request is valid");
+    let draft = Draft::new(parse::<StoreRequest>(fact("Said once")), test_store.now);
+    let draft = draft.expect("the request is valid");
     let call = test_store.call("a", Some("s1:7"));
     let first = test_store
         .writer

@@ -1,5 +1,4 @@
-//! Provenance, trust and the gates: scope, brief, supersession, merging, promotion, compaction,
-//! import, confirmation.
+//! Provenance, trust and the gates: scope, brief, supersession, merging, promotion, compaction, import.
 
 use crate::handles::settings::Settings;
 use crate::maintain::{Plan, Rules, Step, actor};

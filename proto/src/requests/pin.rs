@@ -1,4 +1,4 @@
-//! `pin`: pins or unpins one memory (`loci pin`, `loci unpin`). The confidence of a pinned memory does not decay.
+//! `pin`: pins or unpins one memory (`loci pin`, `loci pin --off`). The confidence of a pinned memory does not decay.
 //!
 //! Request:
 //! ```json

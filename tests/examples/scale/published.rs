@@ -70,7 +70,8 @@ fn size_on_disk(size: usize) -> Result<(), Anything> {
             };
             let encoded = ModelEncoding { model: MODEL.into(), encoding };
             let encoded = std::iter::once(encoded).collect();
-            writer.store(&call(number), &Draft::new(request)?, &encoded)?;
+            let call = call(number);
+            writer.store(&call, &Draft::new(request, call.now)?, &encoded)?;
         }
         writer.commit_group()?;
     }

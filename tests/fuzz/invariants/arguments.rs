@@ -1,6 +1,7 @@
 //! Invariants of the arguments of every verb, for any JSON: a refusal names the reason, and what is
 //! accepted can be prepared without a panic.
 
+use super::store::NOW;
 use loci_engine::operations::recall::prepare;
 use loci_engine::operations::store::Draft;
 use loci_proto::error::Failure;
@@ -30,7 +31,7 @@ pub fn check(bytes: &[u8]) {
 fn check_accepted(request: Request) {
     match request {
         Request::Store(request) => {
-            if let Err(error) = Draft::new(request) {
+            if let Err(error) = Draft::new(request, NOW) {
                 check_refusal(&Failure::from(error));
             }
         }

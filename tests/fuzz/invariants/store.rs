@@ -33,8 +33,9 @@ impl SmallStore {
             let Ok(Request::Store(request)) = Request::parse("store_memory", arguments) else {
                 panic!("the request is valid")
             };
-            let draft = Draft::new(request).expect("the text is valid");
-            writer.store(&call(), &draft, &TextEncodings::default()).expect("it is stored");
+            let call = call();
+            let draft = Draft::new(request, call.now).expect("the text is valid");
+            writer.store(&call, &draft, &TextEncodings::default()).expect("it is stored");
         }
         let reader = writer.reader().expect("the reader opens");
         Self { folder, writer, reader }

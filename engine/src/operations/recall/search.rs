@@ -210,10 +210,11 @@ impl Reader {
         let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
         let past = self.past.as_ref().filter(|_| !by_fallback);
         let mask = mask(index, &filter, text, past, scope);
+        let named = named_entities(index, &mask, &text.query);
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects)
-            .or_project_of(project_of_named_entities(index, &mask, &text.query));
-        let answering = self.entities_with_relation(index, &mask, &text.query)?;
+            .or_project_of(project_of_entities(index, &mask, &named));
+        let answering = self.entities_with_relation(index, &mask, &text.query, &named)?;
         let fields = self.linked_fields(&text.query)?;
         let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);
         let query = SearchQuery {
@@ -234,17 +235,17 @@ impl Reader {
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
         };
         let mut results = search(index, &mask, &query);
-        let visible = index.mask(&self.all_visible(scope)).count();
-        let in_store = match by_fallback {
-            // How many memories isolated projects have is for nobody outside.
-            _ if !self.shared.isolation().is_empty() && !context.viewer.is_person() => visible,
-            true => memories::count(&self.conn)?,
-            false => index.size().memories,
-        };
-        let mut breakdowns = None;
-        let explained = results.explanation.take().map(|explanation| {
+        let (mut breakdowns, mut explained) = (None, None);
+        if let Some(explanation) = results.explanation.take() {
+            let visible = index.mask(&self.all_visible(scope)).count();
+            let in_store = match by_fallback {
+                // How many memories isolated projects have is for nobody outside.
+                _ if !self.shared.isolation().is_empty() && !context.viewer.is_person() => visible,
+                true => memories::count(&self.conn)?,
+                false => index.size().memories,
+            };
             breakdowns = Some(explanation.score_breakdowns);
-            RecallExplanation {
+            explained = Some(RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 query_kind: scope.kind.map(|kind| kind.name().to_owned()),
                 fit: explanation.evidence.map(|evidence| evidence.fit()),
@@ -255,8 +256,8 @@ impl Reader {
                 matched: results.matched,
                 ranked: results.positive,
                 ..RecallExplanation::default()
-            }
-        });
+            });
+        }
         Ok(Found {
             by_fallback,
             matched: results.matched,
@@ -313,13 +314,14 @@ impl Reader {
         index: &Index,
         mask: &Mask,
         query: &ParsedQuery,
+        named: &[usize],
     ) -> Result<Vec<usize>> {
         let mut found = Vec::new();
-        if index.graph().is_empty() {
+        if named.is_empty() || index.graph().is_empty() {
             return Ok(found);
         }
         let mut memories = MemoryReader::new(&self.conn)?;
-        for slot in named_entities(index, mask, query) {
+        for slot in named.iter().copied() {
             let Some(entity) = memories.get(index.seq(slot))? else { continue };
             for end in [RelationEnd::Subject, RelationEnd::Object] {
                 let asked = |relation: &relations::Relation| {
@@ -423,8 +425,7 @@ fn unencoded(others: &Degraded, count: usize) -> Degraded {
 
 /// Returns the project of the entities that the query names, if they and all memories that mention
 /// them are of one project.
-fn project_of_named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Option<String> {
-    let named = named_entities(index, mask, query);
+fn project_of_entities(index: &Index, mask: &Mask, named: &[usize]) -> Option<String> {
     let mentions = |slot: usize| index.graph().memories_mentioning(index.seq(slot)).iter();
     let mut projects = named
         .iter()

@@ -268,8 +268,8 @@ impl Subject {
         if arguments["type"].is_null() {
             arguments["type"] = json!("semantic");
         }
-        let draft = Draft::new(parse::<StoreRequest>(arguments))?;
         let call = self.call(key);
+        let draft = Draft::new(parse::<StoreRequest>(arguments), call.now)?;
         self.opened()?.store(&call, &draft, &encoded(&text, axis)).map(drop)
     }
 

@@ -62,10 +62,9 @@ pub enum StopOutcome {
 pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
     let old_pid = pid_in(&paths.lock);
     match admin::post(paths, "/stop").await {
-        Ok(_) => {}
+        // One that is going already, by itself or because of another command, does what was asked for; it may close the connection.
+        Ok(_) | Err(RequestError::Unreachable(Unreachable::Draining)) => {}
         Err(RequestError::Unreachable(Unreachable::Absent)) => return Ok(StopOutcome::NotRunning),
-        // It is going already, by itself or because of another command, and closed the connection: that is what was asked for.
-        Err(RequestError::Unreachable(Unreachable::Draining)) => {}
         Err(RequestError::Unreachable(Unreachable::Broken(_)))
             if is_locked(&paths.lock) || has_ended(old_pid) => {}
         Err(reason) => return Err(reason.into()),

@@ -251,7 +251,8 @@ fn a_store_is_sent_only_after_a_question_and_comes_back_without_the_api() {
     assert_eq!(results(&reply)[0].0, KEYS_TEXT, "{reply}");
 
     // Undone: the earlier vectors are still there.
-    assert!(home.loci(&["re-embed", "--cancel"]).status.success());
+    let cancelled = home.loci(&["re-embed", "--cancel"]);
+    assert!(cancelled.status.success(), "{}", stderr(&cancelled));
     wait_for_model(&home, PINNED);
     let sent = api.received().len();
     assert_eq!(results(&recall(&mut agent, "Where are the spare keys?")), before);

@@ -25,6 +25,7 @@ fn id_of(home: &TestHome, text: &str) -> String {
 /// The memories of a dump: text, trust and pin.
 fn memories(home: &TestHome) -> Vec<(String, String, bool)> {
     let output = home.loci(&["dump"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("it is UTF-8");
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("valid JSON"));
     let of = |line: Value| {

@@ -1,4 +1,4 @@
-//! `cleanup`: forgets memories whose confidence has decayed and that are not used (`loci ctl cleanup`).
+//! `cleanup`: forgets memories whose confidence has decayed and that are not used (`loci cleanup`).
 //!
 //! Request:
 //! ```json

@@ -50,7 +50,7 @@ const TAKEN_BACK: [(&str, &[&str]); 3] = [
     ("ctl maintenance pause", &["ctl", "maintenance", "resume"]),
     ("ctl stop", &["ctl", "start"]),
 ];
-/// Words after "`loci " that are no command: a word of another program, and the first bytes of a file.
+/// Words after the name of the program in backticks that are no command: one of another program, and the first bytes of a file.
 const NO_COMMANDS: [&str; 2] = ["remove", "enc"];
 /// What a command without a terminal says in place of its question.
 const QUESTION: &str = "needs a confirmation";

@@ -24,7 +24,7 @@ pub static INSTRUCTIONS: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The icon of the server, an image in a URI.
-pub const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Ccircle cx='4' cy='4' r='3'/%3E%3C/svg%3E";
+pub const ICON: &str = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%208%208'%3E%3Ccircle%20cx='4'%20cy='4'%20r='3'/%3E%3C/svg%3E";
 
 /// The type of [`ICON`].
 pub const ICON_TYPE: &str = "image/svg+xml";

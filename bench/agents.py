@@ -173,8 +173,9 @@ class Count:
         if statement["scope"] != "either":
             # Without a scope the type decides.
             scopes = [s.get("scope") or ("group" if s.get("type") == "episodic" else "global") for s in kept]
-            self.add("scope right", statement["scope"] in scopes)
-            if statement["scope"] not in scopes:
+            is_right = set(scopes) == {statement["scope"]}
+            self.add("scope right", is_right)
+            if not is_right:
                 self.faults.append(f"{number}: scope {scopes}, not {statement['scope']}: {statement['about']}")
         if statement.get("error"):
             self.add("error given", any((s.get("metadata") or {}).get("error") for s in kept))

@@ -276,6 +276,11 @@ fn an_isolated_project_names_no_other_one_whether_it_exists_or_not() {
             assert!(error.starts_with("conflict: group names another project"), "{name}: {error}");
         }
     }
+    // Off as well, which is also for nobody outside.
+    assert!(home.loci(&["groups", "off", "vault"]).status.success());
+    let error = refused(&mut other, "recall_memory", json!({"query": "code", "group": "vault"}));
+    assert!(error.starts_with("not_found: group names no project: vault"), "{error}");
+    assert!(home.loci(&["groups", "on", "vault"]).status.success());
     let own = vault.call("recall_memory", json!({"query": "code", "group": "vault"}));
     assert_eq!(contents(&own.expect("its own name is accepted")).len(), 1);
     let error = refused(&mut other, "recall_memory", json!({"query": "code", "group": "vault"}));
@@ -322,12 +327,14 @@ fn what_a_session_cannot_see_changes_no_answer_about_a_part_of_an_id() {
     let own = here.store("semantic", "Of this project");
     let hidden: Vec<String> =
         (0..25).map(|number| there.store("episodic", &format!("Hidden {number}"))).collect();
-    let begins_alike = |id: &&String| id[..8] == own[..8];
-    assert!(hidden.iter().filter(begins_alike).count() > 5, "ids begin with their time");
-    let found = here.call("memory_inspect", json!({"memory_id": &own[..8]})).expect("it is found");
+    // Ids begin with the time of their creation.
+    let alike = |id: &String| id.chars().zip(own.chars()).take_while(|(a, b)| a == b).count();
+    let begin = &own[..hidden.iter().map(alike).min().expect("some are hidden")];
+    assert!(begin.len() >= 4, "{begin} is a part of an id");
+    let found = here.call("memory_inspect", json!({"memory_id": begin})).expect("it is found");
     assert_eq!(found["memory"]["id"], own.as_str());
     here.call("forget_memory", json!({"memory_id": own, "hard_delete": true})).expect("it is gone");
-    let error = refused(&mut here, "memory_inspect", json!({"memory_id": &own[..8]}));
+    let error = refused(&mut here, "memory_inspect", json!({"memory_id": begin}));
     assert!(error.starts_with("not_found: memory_id names no memory"), "{error}");
 }
 

@@ -38,7 +38,10 @@ fn the_tool_list_stays_within_its_token_limit() {
     }
     let server = &hello["result"]["serverInfo"];
     assert_eq!(server["title"], "loci");
-    assert!(server["icons"][0]["src"].as_str().is_some_and(|icon| icon.starts_with("data:image/")));
+    let icon = server["icons"][0]["src"].as_str().expect("a JSON string");
+    // A client that checks the handshake refuses a blank in a URI.
+    let is_of_uri = |b: u8| b.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/%".contains(&b);
+    assert!(icon.starts_with("data:image/") && icon.bytes().all(is_of_uri), "{icon}");
     // What is absent has MCP's default: not read-only, destructive, not idempotent.
     for (tool, annotations) in [
         ("store_memory", json!({"destructiveHint": false, "openWorldHint": false})),

@@ -84,8 +84,10 @@ fn find_group(
             .hint("Leave out group: an isolated project sees only its own memories")
             .into());
     }
-    // A project that is off is not passed over for another one of its name.
-    if let Some(off) = candidates.iter().find(|group| isolation.is_off(&group.id)) {
+    // A project that is off is not passed over for another one of its name; of an isolated one nobody outside learns that it is off.
+    let tells_off =
+        |group: &&Group| isolation.is_off(&group.id) && !isolation.is_isolated(&group.id);
+    if let Some(off) = candidates.iter().find(tells_off) {
         return Err(OffReason::Person.failure(&off.name).at("group").into());
     }
     let is_known = !candidates.is_empty();

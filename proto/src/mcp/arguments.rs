@@ -98,12 +98,10 @@ impl Argument {
     }
 }
 
-/// Returns the whole number that a float is, if it is one.
+/// Returns the whole number that a float is, if it is one; the largest of the type for one beyond it.
 fn whole(number: f64) -> Option<i64> {
-    /// From here on a float does not hold every whole number.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "the number is whole and below 2^53")]
-    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+    (number.fract() == 0.0).then_some(number as i64)
 }
 
 /// Adds the types that a schema, or one of its alternatives, names.

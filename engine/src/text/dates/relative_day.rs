@@ -87,18 +87,23 @@ const NOT_AFTER: [&str; 34] = [
     "par", "hasta", "desde", "para", "de", "altro", "l'altro", "da", "до", "с",
 ];
 
+/// Characters of a text that are looked at, at either side: more than any of the phrases has.
+const EDGE: usize = 64;
+
 /// Returns the relative day at the start or the end of a text that is stored on the day `today`; `None` if both have different ones.
 pub(crate) fn of(text: &str, today: i32) -> Option<RelativeDay> {
     let text = text.trim();
-    let (start, end) = (at_start(text, today), at_end(text, today));
+    let head = text.char_indices().nth(EDGE).map_or(text, |(end, _)| &text[..end]);
+    let tail = text.char_indices().nth_back(EDGE).map_or(text, |(start, _)| &text[start..]);
+    let (start, end) = (at_start(head, text, today), at_end(tail, text, today));
     match (&start, &end) {
         (Some(first), Some(last)) if first.day != last.day => None,
         _ => start.or(end),
     }
 }
 
-fn at_start(text: &str, today: i32) -> Option<RelativeDay> {
-    let body = text.trim_start_matches(|c: char| " *_>-#[(".contains(c));
+fn at_start(head: &str, text: &str, today: i32) -> Option<RelativeDay> {
+    let body = head.trim_start_matches(|c: char| " *_>-#[(".contains(c));
     let lower = lower_alike(body)?;
     let stands = |range: &Range<usize>| {
         let after = lower[range.end..].chars().next();
@@ -108,8 +113,8 @@ fn at_start(text: &str, today: i32) -> Option<RelativeDay> {
     days(&lower, text, today).into_iter().find(|(range, _)| stands(range)).map(|at| found(body, at))
 }
 
-fn at_end(text: &str, today: i32) -> Option<RelativeDay> {
-    let body = text.trim_end_matches(|c: char| " .!)]*_。！".contains(c));
+fn at_end(tail: &str, text: &str, today: i32) -> Option<RelativeDay> {
+    let body = tail.trim_end_matches(|c: char| " .!)]*_。！".contains(c));
     let lower = lower_alike(body)?;
     let stands = |range: &Range<usize>| {
         let (before, words) = lower.split_at(range.start);
@@ -152,12 +157,10 @@ fn english(lower: &str, today: i32) -> Vec<(Range<usize>, i32)> {
         // "The last Friday" is one of each month.
         let is_each = is_weekday && before.ends_with("the last ");
         let is_day = ENGLISH.contains(&words) || is_weekday || (is_ago && days.first != today);
-        let article = if words.starts_with("day before") { "the " } else { "last " };
-        let start = if before.ends_with(article) && (is_weekday || article == "the ") {
-            range.start - article.len()
-        } else {
-            range.start
-        };
+        let article = if is_weekday { "last " } else { "the " };
+        let takes_article = is_weekday || words.starts_with("day before");
+        let start = before.strip_suffix(article).filter(|_| takes_article);
+        let start = start.map_or(range.start, str::len);
         (is_day && !is_each && days.first == days.last).then_some((start..range.end, days.first))
     };
     relative::parse(lower, today).into_iter().filter_map(single).collect()
@@ -165,11 +168,7 @@ fn english(lower: &str, today: i32) -> Vec<(Range<usize>, i32)> {
 
 /// Returns whether the last word of a text makes what follows a limit, or another day.
 fn follows_limit(before: &str) -> bool {
-    before
-        .trim_end()
-        .rsplit(char::is_whitespace)
-        .next()
-        .is_some_and(|last| NOT_AFTER.contains(&last))
+    before.split_whitespace().next_back().is_some_and(|last| NOT_AFTER.contains(&last))
 }
 
 fn found(body: &str, (range, day): (Range<usize>, i32)) -> RelativeDay {
@@ -219,6 +218,12 @@ mod tests {
             ("Cambiamos de laboratorio (ayer)", "ayer", "2026-05-12"),
             ("Сервер переехал вчера", "вчера", "2026-05-12"),
             ("昨天我们搬了数据库", "昨天", "2026-05-12"),
+            (
+                &format!("Yesterday {}", "we moved the database. ".repeat(900)),
+                "Yesterday",
+                "2026-05-12",
+            ),
+            (&format!("{} It broke yesterday", "ж".repeat(900)), "yesterday", "2026-05-12"),
         ] {
             let found = of(text, today()).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((found.words.as_str(), Some(found.day)), (words, day(expected)), "{text}");

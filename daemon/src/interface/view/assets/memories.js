@@ -203,14 +203,14 @@ function memoriesView(route) {
     const hasFocus = document.activeElement?.classList.contains("row");
     const current = list.active >= 0 ? feed.at(list.active) : undefined;
     const waits = list.active >= 0 && list.active < feed.length() && !current;
-    if (!waits && !isWaiting && id && current?.id !== id) {
+    if (!waits && !awaited && id && current?.id !== id) {
       const at = feed.indexOf(id);
       if (at >= 0) list.setActive(at);
     }
     list.show(feed.length());
     if (hasFocus && list.active >= 0) list.rows.get(list.active)?.focus({ preventScroll: true });
-    if (isWaiting && current) chosen(list.active, "move");
-    isWaiting = waits;
+    if (awaited && current) chosen(list.active, awaited);
+    awaited = waits ? awaited || "move" : "";
     const active = document.activeElement;
     if (focusFrom === "anywhere" || (focusFrom === "nothing" && active === document.body)) list.focus();
     focusFrom = "";
@@ -224,7 +224,8 @@ function memoriesView(route) {
     if (!isThere) focusFrom = from;
     return isThere || list.element.hasAttribute("aria-busy");
   }
-  let isWaiting = false;
+  /** How the active row was chosen, while its memory is still being read. */
+  let awaited = "";
 
   function drawBulk() {
     bulk.hidden = marked.size === 0;
@@ -241,7 +242,7 @@ function memoriesView(route) {
   function chosen(/** @type {number} */ index, /** @type {string} */ how) {
     clearTimeout(opening);
     const memory = feed.at(index);
-    isWaiting = !memory;
+    awaited = memory ? "" : how;
     if (!memory) return;
     const isWide = matchMedia("(min-width: 1000px)").matches;
     if (how === "move" && !isWide) return;

@@ -27,15 +27,15 @@ from quality import evals_folder
 HERE = REPOSITORY / "bench" / "ablation"
 COUNTS = {"WINDOW_RADIUS", "WINDOW_BEST", "EXHAUSTIVE_LIMIT", "WORD_MATCHED"}
 READERS = {
-    "engine/src/ranking/late_interaction/query_scorer.rs": "COSINE_WEIGHT SHORT_QUERY_TERMS MAX_LENGTH_FACTOR BM25_WEIGHT WORD_MATCH_WEIGHT "
+    "crates/search/src/ranking/late_interaction/query_scorer.rs": "COSINE_WEIGHT SHORT_QUERY_TERMS MAX_LENGTH_FACTOR BM25_WEIGHT WORD_MATCH_WEIGHT "
     "NEIGHBOUR_TERM_FACTOR SPEAKER_BOOST FIRST_PERSON_BOOST DATE_BOOST EXPECTED_CONTENT_BOOST RECENCY_BOOST",
-    "engine/src/ranking/late_interaction/context.rs": "ANSWER_SHARE NEIGHBOUR_SHARE WINDOW_SHARE QUESTION_PENALTY",
-    "engine/src/ranking/late_interaction/coherence.rs": "FULL_COHERENCE",
-    "engine/src/ranking/late_interaction/word_match.rs": "EVENT_TERM_FACTOR",
-    "engine/src/text/dates/span.rs": "ONE_SIDED_HALF_LIFE",
-    "engine/src/search/query/event_date.rs": "MIN_EVENT_MATCH",
-    "engine/src/search/stages.rs": "WORD_MATCHED",
-    "engine/src/search/mod.rs": "late_interaction::EXHAUSTIVE_LIMIT",
+    "crates/search/src/ranking/late_interaction/context.rs": "ANSWER_SHARE NEIGHBOUR_SHARE WINDOW_SHARE QUESTION_PENALTY",
+    "crates/search/src/ranking/late_interaction/coherence.rs": "FULL_COHERENCE",
+    "crates/search/src/ranking/late_interaction/word_match.rs": "EVENT_TERM_FACTOR",
+    "crates/base/src/text/dates/span.rs": "ONE_SIDED_HALF_LIFE",
+    "crates/search/src/search/query/event_date.rs": "MIN_EVENT_MATCH",
+    "crates/search/src/search/stages.rs": "WORD_MATCHED",
+    "crates/search/src/search/mod.rs": "late_interaction::EXHAUSTIVE_LIMIT",
 }
 """The files and the constants that they read."""
 
@@ -56,13 +56,13 @@ def change_constants(copy):
     for file, constants in READERS.items():
         path = copy / file
         path.write_text(replace_reads(path, constants.split(), read))
-    context = copy / "engine/src/ranking/late_interaction/context.rs"
+    context = copy / "crates/search/src/ranking/late_interaction/context.rs"
     replace_once(context, "self.window.fill(&self.raised);",
          f"let means = crate::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")
     replace_once(context, "self.window.mean(&self.raised, at)", "means[at]")
-    words = copy / "engine/src/ranking/late_interaction/word_match.rs"
+    words = copy / "crates/search/src/ranking/late_interaction/word_match.rs"
     replace_once(words, "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()", f"/ (doc_freq + 0.5)).ln().max(0.0).powf({read('IDF_EXPONENT', '0.5')})")
-    bm25 = copy / "engine/src/ranking/bm25.rs"
+    bm25 = copy / "crates/search/src/ranking/bm25.rs"
     k1, b = (f"if self.idf == IdfForm::Fts5 {{ {read(name, field)} }} else {{ {field} }}" for name, field in (("BM25_K1", "self.k1"), ("BM25_B", "self.b")))
     replace_once(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
     replace_once(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")

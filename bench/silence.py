@@ -10,7 +10,7 @@ three classes are counted: off-topic prompts, questions that belong to another s
 of the right answers would be lost, and with the limit of the engine.
 
 `--rows` keeps what was asked in a file, or reads it from there if it exists. `--fit` prints the logistic regression from which the
-constants of engine/src/search/evidence.rs come. Needs the test sets next to the repository, like `bench/run.py --quality`. Not here: the
+constants of crates/search/src/search/evidence.rs come. Needs the test sets next to the repository, like `bench/run.py --quality`. Not here: the
 ranking (`ablation.py`).
 """
 

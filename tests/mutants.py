@@ -17,7 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASE = ROOT / "target" / "mutants"
 TREE = BASE / "tree"
-CRATES = ["loci-engine", "loci-proto", "locid", "loci", "loci-tests"]
+CRATES = ["loci-base", "loci-search", "loci-engine", "loci-proto", "locid", "loci", "loci-tests"]
 
 # Name, file, the text that is replaced, the replacement, and the tests that must fail: of the engine, of the daemon,
 # and of `it`.

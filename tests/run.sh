@@ -69,7 +69,7 @@ step tests/durations.py env "RUST_TEST_THREADS=$threads" cargo test --release --
 # crates are those of the release. In a step of its own, because the libraries of the two programs would be compiled so too. The examples are
 # compiled by clippy and by the conformance tests.
 quick=()
-for setting in loci.opt-level=0 loci.codegen-units=16 locid.opt-level=0; do
+for setting in loci.opt-level=0 loci.codegen-units=16 locid.opt-level=0 locid.codegen-units=16; do
     quick+=(--config "profile.release.package.$setting")
 done
 step tests/durations.py cargo test --release --locked "${quick[@]}" --lib

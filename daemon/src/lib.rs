@@ -21,6 +21,3 @@ pub mod process;
 pub mod program;
 pub mod reranking;
 pub mod service;
-#[cfg(test)]
-#[path = "../../tests/it/skipped.rs"]
-mod skipped;

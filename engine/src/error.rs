@@ -1,6 +1,7 @@
 //! The errors of the engine, split by what the caller can do about them.
 
 use loci_proto::error::{Code, Failure, StorageFault};
+use loci_search::index::snapshot::error::FileError;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -92,6 +93,12 @@ pub enum Error {
         /// The reason.
         source: std::io::Error,
     },
+}
+
+impl From<FileError> for Error {
+    fn from(FileError { path, source }: FileError) -> Self {
+        Self::File { path, source }
+    }
 }
 
 impl From<Error> for Failure {

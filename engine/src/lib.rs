@@ -16,33 +16,24 @@
 
 pub mod backups;
 pub mod bridge;
-mod clustering;
 mod database_files;
 mod db;
-pub mod duplicate;
 pub mod encryption;
 pub mod error;
 mod failpoint;
-pub mod flags;
 pub mod foreign_formats;
 mod handles;
 pub mod hooks;
-pub mod index;
-mod kernels;
 pub mod maintain;
-pub mod model;
 pub mod operations;
-pub mod privacy;
-pub mod ranking;
-mod search;
-#[cfg(test)]
-#[path = "../../tests/it/skipped.rs"]
-mod skipped;
 #[cfg(test)]
 mod tests;
-pub mod text;
 pub mod transaction;
 pub mod transfer;
+
+pub use loci_base::{duplicate, flags, model, privacy, text};
+use loci_search::{clustering, search};
+pub use loci_search::{index, ranking};
 
 pub use db::damage::{DamagedRow, DamagedRows};
 pub use db::salvage::{Salvage, salvage};

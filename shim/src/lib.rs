@@ -19,8 +19,5 @@ pub mod project;
 mod regular_file;
 pub mod relay;
 pub mod setup;
-#[cfg(test)]
-#[path = "../../tests/it/skipped.rs"]
-mod skipped;
 pub mod spawn;
 pub mod tui;

@@ -6,13 +6,13 @@
 //! are not seen.
 
 use crate::assert_rule;
+use crate::layers;
 use crate::names::{self, Import, Names, Position};
 use crate::repository::sources;
 use crate::rust::Source;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-const CRATES: [&str; 5] = ["proto", "client", "engine", "daemon", "shim"];
 /// How many re-exports are followed from a name to its definition.
 const MAX_REEXPORTS: usize = 8;
 
@@ -217,7 +217,8 @@ fn cycles_of(folder: &str, sources: &[Source]) -> Vec<String> {
 #[test]
 fn no_files_of_a_crate_use_each_other_in_a_cycle() {
     let sources = sources();
-    let found: Vec<String> = CRATES.iter().flat_map(|folder| cycles_of(folder, &sources)).collect();
+    let found: Vec<String> =
+        layers::folders().iter().flat_map(|folder| cycles_of(folder, &sources)).collect();
     let rule = "Files of one crate do not use each other in a cycle, parents and children included: a reader can then start with the \
                 file that uses no other. Move the shared type or function to a file below both. Cutting each cycle below at the use \
                 with the fewest places would remove all cycles.";

@@ -1,68 +1,56 @@
 //! Layers: which crate may depend on which, and which libraries a crate must not depend on, even
-//! indirectly.
+//! indirectly. Both are read from the manifests.
 
 use crate::assert_rule;
 use crate::repository::read;
 use std::collections::{BTreeSet, HashMap};
 use toml::{Table, Value};
 
-/// A crate of the workspace.
+/// The crate that only tests may use.
+const TESTKIT: &str = "loci-testkit";
+
+/// A crate of the workspace, as its manifest says.
 struct Crate {
-    package: &'static str,
-    folder: &'static str,
-    /// The crates of the workspace that it may depend on.
-    may_use: &'static [&'static str],
-    /// Libraries that it must not depend on, directly or indirectly.
-    must_not_reach: &'static [&'static str],
+    package: String,
+    /// Relative to the repository.
+    folder: String,
+    manifest: Table,
 }
 
-const CRATES: [Crate; 7] = [
-    Crate {
-        package: "loci-proto",
-        folder: "proto",
-        may_use: &[],
-        must_not_reach: &["tokio", "rusqlite"],
-    },
-    Crate {
-        package: "loci-engine",
-        folder: "engine",
-        may_use: &["loci-proto"],
-        must_not_reach: &["tokio", "axum", "rmcp", "ort", "clap"],
-    },
-    Crate {
-        package: "locid",
-        folder: "daemon",
-        may_use: &["loci-engine", "loci-proto"],
-        must_not_reach: &[],
-    },
-    Crate {
-        package: "loci",
-        folder: "shim",
-        may_use: &["loci-proto"],
-        must_not_reach: &["rmcp", "rusqlite", "ort", "tokenizers", "sqlite-vec"],
-    },
-    Crate {
-        package: "loci-client",
-        folder: "client",
-        may_use: &["loci-proto"],
-        must_not_reach: &["tokio", "rusqlite"],
-    },
-    Crate {
-        package: "loci-local",
-        folder: "packaging/cargo",
-        may_use: &["locid", "loci"],
-        must_not_reach: &[],
-    },
-    Crate {
-        package: "loci-tests",
-        folder: "tests",
-        may_use: &["loci-proto", "loci-client", "loci-engine", "locid", "loci"],
-        must_not_reach: &[],
-    },
-];
+impl Crate {
+    /// Libraries that it must not depend on, directly or indirectly.
+    fn must_not_reach(&self) -> Vec<String> {
+        let metadata = self.manifest.get("package").and_then(|table| table.get("metadata"));
+        strings(metadata.and_then(|table| table.get("tidy")?.get("must-not-reach")))
+    }
+}
 
 fn table(text: &str) -> Table {
     text.parse().expect("cargo accepts the file")
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    let values = value.and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The folders of the crates, from the lowest layer to the highest.
+pub fn folders() -> Vec<String> {
+    strings(table(&read("Cargo.toml")).get("workspace").and_then(|table| table.get("members")))
+}
+
+fn package(folder: &str, manifest: Table) -> Crate {
+    let name = manifest.get("package").and_then(|table| table.get("name")?.as_str());
+    Crate {
+        package: name.expect("a crate has a name").to_owned(),
+        folder: folder.to_owned(),
+        manifest,
+    }
+}
+
+fn crates() -> Vec<Crate> {
+    let read = |folder: &String| package(folder, table(&read(&format!("{folder}/Cargo.toml"))));
+    folders().iter().map(read).collect()
 }
 
 /// Every package that a manifest names as a dependency, of any kind and for any platform.
@@ -73,11 +61,11 @@ fn dependencies(manifest: &Table) -> BTreeSet<String> {
             Value::Table(table) if key.ends_with("dependencies") => {
                 let renamed =
                     |value: &Value| value.get("package").and_then(Value::as_str).map(str::to_owned);
-                found.extend(
-                    table
-                        .iter()
-                        .map(|(name, value)| renamed(value).unwrap_or_else(|| name.clone())),
-                );
+                let names = table
+                    .iter()
+                    .map(|(name, value)| renamed(value).unwrap_or_else(|| name.clone()));
+                // Tests of every layer use it; it is no part of a product.
+                found.extend(names.filter(|name| key != "dev-dependencies" || name != TESTKIT));
             }
             Value::Table(table) if key == "target" => {
                 found.extend(table.values().filter_map(Value::as_table).flat_map(dependencies));
@@ -88,54 +76,42 @@ fn dependencies(manifest: &Table) -> BTreeSet<String> {
     found
 }
 
-fn upward_dependencies(krate: &Crate, manifest: &Table) -> Vec<String> {
-    let in_workspace = |name: &String| CRATES.iter().any(|other| other.package == name);
-    let forbidden = dependencies(manifest)
-        .into_iter()
-        .filter(in_workspace)
-        .filter(|name| !krate.may_use.contains(&name.as_str()));
-    forbidden
-        .map(|name| format!("{}/Cargo.toml: {} depends on {name}", krate.folder, krate.package))
-        .collect()
+/// Dependencies on crates of the same or a higher layer, or on tests.
+fn upward_dependencies(crates: &[Crate]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (layer, krate) in crates.iter().enumerate() {
+        for name in dependencies(&krate.manifest) {
+            let at = crates.iter().position(|other| other.package == name);
+            let is_testkit = name == TESTKIT && krate.folder != "tests";
+            if at.is_some_and(|at| at >= layer || is_testkit) {
+                found.push(format!(
+                    "{}/Cargo.toml: {} depends on {name}",
+                    krate.folder, krate.package
+                ));
+            }
+        }
+    }
+    found
 }
 
 #[test]
 fn crates_depend_only_on_lower_layers() {
-    let made_up = "[dependencies]\nloci-proto = {}\n[target.'cfg(unix)'.dev-dependencies]\nx = { package = \"locid\" }\n[build-dependencies]\nserde = {}";
-    assert_eq!(
-        upward_dependencies(&CRATES[1], &table(made_up)),
-        ["engine/Cargo.toml: loci-engine depends on locid"]
-    );
-    assert_eq!(
-        upward_dependencies(&CRATES[2], &table("[dev-dependencies]\nloci-tests = {}")),
-        ["daemon/Cargo.toml: locid depends on loci-tests"]
-    );
-    let rule = "proto depends on no other crate, engine on proto, daemon on engine and proto, shim on proto; tests may depend on all, and no crate \
-                on tests. Move code that two crates need to a lower layer. ARCHITECTURE.md shows the layers.";
-    let violations = |krate: &Crate| {
-        upward_dependencies(krate, &table(&read(&format!("{}/Cargo.toml", krate.folder))))
+    let made_up = |name: &str, rest: &str| {
+        package(name, table(&format!("[package]\nname = \"{name}\"\n{rest}")))
     };
-    assert_rule(rule, &CRATES.iter().flat_map(violations).collect::<Vec<_>>());
-}
-
-fn without_layer(workspace: &Table) -> Vec<String> {
-    let members =
-        workspace.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
-    let members = members.into_iter().flatten().filter_map(Value::as_str);
-    members
-        .filter(|member| !CRATES.iter().any(|krate| krate.folder == *member))
-        .map(|member| format!("Cargo.toml: {member}"))
-        .collect()
-}
-
-#[test]
-fn every_crate_has_a_layer() {
+    let crates = [
+        made_up("low", "[target.'cfg(unix)'.dev-dependencies]\nx = { package = \"high\" }"),
+        made_up(TESTKIT, "[dependencies]\nlow = {}"),
+        made_up("middle", "[dev-dependencies]\nloci-testkit = {}\n[build-dependencies]\nlow = {}"),
+        made_up("high", "[dependencies]\nloci-testkit = {}"),
+    ];
     assert_eq!(
-        without_layer(&table("[workspace]\nmembers = [\"proto\", \"example\"]")),
-        ["Cargo.toml: example"]
+        upward_dependencies(&crates),
+        ["low/Cargo.toml: low depends on high", "high/Cargo.toml: high depends on loci-testkit"]
     );
-    let rule = "Every crate of the workspace has a layer. Add a new one to CRATES of tests/tidy/layers.rs and to ARCHITECTURE.md.";
-    assert_rule(rule, &without_layer(&table(&read("Cargo.toml"))));
+    let rule = "The members of the workspace stand in Cargo.toml from the lowest layer to the highest. A crate depends only on those before it; \
+                loci-testkit is for tests. Move code that two crates need to a lower layer. ARCHITECTURE.md shows the layers.";
+    assert_rule(rule, &upward_dependencies(&self::crates()));
 }
 
 type Graph = HashMap<String, Vec<String>>;
@@ -183,9 +159,9 @@ fn shortest_path(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
 
 fn forbidden_paths(krate: &Crate, graph: &Graph) -> Vec<String> {
     krate
-        .must_not_reach
+        .must_not_reach()
         .iter()
-        .filter_map(|library| shortest_path(graph, krate.package, library))
+        .filter_map(|library| shortest_path(graph, &krate.package, library))
         .map(|path| path.join(" -> "))
         .collect()
 }
@@ -193,8 +169,9 @@ fn forbidden_paths(krate: &Crate, graph: &Graph) -> Vec<String> {
 #[test]
 fn libraries_stay_out_of_forbidden_crates() {
     let made_up = "[[package]]\nname = \"loci\"\ndependencies = [\"middle 1.0.0\"]\n[[package]]\nname = \"middle\"\ndependencies = [\"rusqlite\"]";
+    let manifest = "[package]\nname = \"loci\"\n[package.metadata.tidy]\nmust-not-reach = [\"ort\", \"rusqlite\"]";
     assert_eq!(
-        forbidden_paths(&CRATES[3], &graph(&table(made_up))),
+        forbidden_paths(&package("shim", table(manifest)), &graph(&table(made_up))),
         ["loci -> middle -> rusqlite"]
     );
     let graph = graph(&table(&read("Cargo.lock")));
@@ -203,11 +180,15 @@ fn libraries_stay_out_of_forbidden_crates() {
             .is_some_and(|path| path.contains(&"loci-engine".to_owned())),
         "the lock file is parsed"
     );
-    let rule = "The engine never reaches tokio, axum, rmcp, ort or clap; the shim never rmcp, rusqlite, ort, tokenizers or sqlite-vec; \
-                proto never tokio or rusqlite; not even through another crate. This keeps the engine synchronous and testable, and the shim small and \
-                quick to start.";
+    let crates = crates();
+    assert!(
+        crates.iter().filter(|krate| !krate.must_not_reach().is_empty()).count() >= 5,
+        "the manifests say what a crate must not reach"
+    );
+    let rule = "A crate never depends on what `[package.metadata.tidy] must-not-reach` of its manifest names, not even through another crate. This keeps \
+                base and search pure, the engine synchronous, and the shim small and quick to start.";
     assert_rule(
         rule,
-        &CRATES.iter().flat_map(|krate| forbidden_paths(krate, &graph)).collect::<Vec<_>>(),
+        &crates.iter().flat_map(|krate| forbidden_paths(krate, &graph)).collect::<Vec<_>>(),
     );
 }

@@ -22,8 +22,6 @@ mod repository;
 mod ruler;
 mod rust;
 mod scripts;
-#[path = "../it/skipped.rs"]
-mod skipped;
 mod units;
 mod vocabulary;
 

@@ -32,7 +32,7 @@ const NAMES: [&str; 14] = [
 ];
 
 fn network_code(source: &Source) -> Vec<String> {
-    let product = ["proto/src/", "engine/src/", "daemon/src/", "shim/src/"];
+    let product = ["proto/src/", "crates/", "engine/src/", "daemon/src/", "shim/src/"];
     let is_product = product.iter().any(|folder| source.path.starts_with(folder));
     if !is_product || source.path.starts_with(DOWNLOAD) || source.path == API {
         return Vec::new();

@@ -204,7 +204,7 @@ fn systemd_rates_the_exposure_of_the_service_as_acceptable() {
         ("drop-in", &stricter, "PrivateNetwork=yes", EXPOSURE_WITH_DROP_IN),
     ] {
         let Some((passes, report)) = exposure_check(&format!("{name}-closed"), unit, most) else {
-            crate::skipped::skip("no systemd-analyze: the hardening was parsed, not rated");
+            loci_testkit::skipped::skip("no systemd-analyze: the hardening was parsed, not rated");
             return;
         };
         println!("{name}: {report}");
@@ -249,7 +249,7 @@ fn verify_unit(name: &str, unit: &str) -> Option<String> {
 fn systemd_verifies_the_unit() {
     let unit = read(UNIT);
     let Some(report) = verify_unit("good", &unit) else {
-        crate::skipped::skip("no systemd-analyze: the unit was parsed, not verified");
+        loci_testkit::skipped::skip("no systemd-analyze: the unit was parsed, not verified");
         return;
     };
     let stricter = verify_unit("drop-in", &with_drop_in(&unit, &read(DROP_IN)))

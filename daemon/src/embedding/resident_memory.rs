@@ -120,7 +120,7 @@ mod tests {
         if setting.contains("[madvise]") && before == 0 && can_collapse() {
             assert!(huge() > 0);
         } else {
-            crate::skipped::skip("this kernel has no huge pages, or uses them by default");
+            loci_testkit::skipped::skip("this kernel has no huge pages, or uses them by default");
         }
     }
 

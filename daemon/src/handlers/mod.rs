@@ -54,13 +54,23 @@ use loci_proto::memory::Origin;
 use loci_proto::requests::Request;
 use serde::Serialize;
 use serde_json::Value;
+use std::pin::Pin;
 use std::time::Instant;
 
 /// Handles one call and returns the reply as JSON.
 ///
 /// # Errors
 /// The verb's own; `busy`, `storage_failed`.
-pub async fn handle(
+pub fn handle<'a>(
+    service: &'a Service,
+    caller: Caller<'a>,
+    request: Request,
+) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>> {
+    // Every caller would get a copy of all handlers otherwise.
+    Box::pin(handle_request(service, caller, request))
+}
+
+async fn handle_request(
     service: &Service,
     caller: Caller<'_>,
     mut request: Request,

@@ -88,7 +88,7 @@ pub fn newest(target: &Target) -> Result<Backup> {
 /// # Errors
 /// `invalid`.
 pub fn parse_time(text: &str) -> Result<Timestamp> {
-    time::end_of(text, "at")
+    Ok(time::end_of(text, "at")?)
 }
 
 /// Restores a backup.

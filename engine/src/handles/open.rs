@@ -1,6 +1,6 @@
 //! Opens a store, and loads its index from the snapshot or the database.
 //!
-//! Not here: recalls during the load (`search::fallback`), the format of the snapshot
+//! Not here: recalls during the load (`operations::recall::fallback`), the format of the snapshot
 //! (`index::snapshot`).
 
 use crate::backups::create::{self, NewBackup};
@@ -389,7 +389,7 @@ pub(crate) fn from_database(conn: &Connection, shared: &Shared) -> Result<Index>
             hold_slots(&mut index, Some(entry.seq));
             index.put(entry);
             warmup.count();
-            warmup.check_not_stopped()
+            Ok(warmup.check_not_stopped()?)
         });
         hold_slots(&mut index, None);
         let encodings = encodings_thread.join().unwrap_or_else(|_| {
@@ -413,10 +413,10 @@ pub(crate) fn load_encodings(
 ) -> Result<()> {
     vectors::load(conn, set, &ALL_SEQS, |seq, vector| {
         into.push_vector(seq, vector);
-        warmup.check_not_stopped()
+        Ok(warmup.check_not_stopped()?)
     })?;
     codes::load(conn, set, &ALL_SEQS, |seq, sign_codes| {
         into.set_codes(seq, Some(&sign_codes));
-        warmup.check_not_stopped()
+        Ok(warmup.check_not_stopped()?)
     })
 }

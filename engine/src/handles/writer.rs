@@ -192,8 +192,9 @@ impl Writer {
                 &shared.index(),
                 &SnapshotState { nonce, identity },
                 &shared.sets().active,
-            ),
-            None => snapshot::remove(&shared.path),
+            )?,
+            None => snapshot::remove(&shared.path)?,
         }
+        Ok(())
     }
 }

@@ -61,10 +61,7 @@ pub fn summary_text(request: &CompactRequest) -> Result<Option<String>> {
         (None, None) => Ok(None),
         (Some(_), Some(text)) => {
             let clean = content::clean_text(text, &mut Removed::default());
-            clean.map(Some).map_err(|error| match error {
-                Error::Refused(failure) => Error::from(failure.at("summary")),
-                other => other,
-            })
+            Ok(Some(clean.map_err(|failure| failure.at("summary"))?))
         }
         (None, Some(_)) => Err(missing("cluster").into()),
         (Some(_), None) => Err(missing("summary").into()),

@@ -182,7 +182,7 @@ mod tests {
             ),
             (2, true)
         );
-        assert!(test_store.dump().is_empty() && test_store.reader.shared.index().len() == 0);
+        assert!(test_store.dump().is_empty() && test_store.reader.shared.index().slot_count() == 0);
         assert!(
             !crate::db::dump::file_contains(
                 &test_store.folder.path().join("memory.db"),

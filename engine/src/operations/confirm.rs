@@ -11,6 +11,7 @@ use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};

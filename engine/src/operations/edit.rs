@@ -23,6 +23,7 @@ use crate::model::validity::Given;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::supersede::{Fields, Replacement, supersede};
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};

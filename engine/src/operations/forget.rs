@@ -19,6 +19,7 @@ use crate::model::visibility::{Audience, Visibility};
 use crate::operations::bridge;
 use crate::operations::named_project::other_group;
 use crate::operations::reject;
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};

@@ -13,6 +13,7 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
+use crate::operations::visible_memory::FindVisible;
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::limits;

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::model::visibility::Visibility;
 use crate::operations::groups::{check_not_off, find, move_memory};
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};

@@ -11,6 +11,7 @@ use crate::model::candidate::was_candidate;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::other_group;
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};

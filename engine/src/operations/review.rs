@@ -17,6 +17,7 @@ use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::store_similar::MIN_COSINE_OF_OTHER_VALUE;
+use crate::operations::visible_memory::FindVisible;
 use crate::search::{budget, nearest};
 use crate::transaction::change::CallContext;
 use loci_proto::error::Failure;

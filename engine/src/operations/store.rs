@@ -32,6 +32,7 @@ use crate::operations::named_project::{named_group, new_group_note, other_group}
 use crate::operations::store_texts::{
     conflict_text, dated_note, join_notes, narrowed_note, supersede_note,
 };
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;

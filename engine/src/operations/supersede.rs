@@ -13,6 +13,7 @@ use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
+use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;

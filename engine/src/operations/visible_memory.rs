@@ -14,12 +14,49 @@ use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 
-impl Visibility {
+/// The visibility of a call, and the memories that it may see or change.
+pub(crate) trait FindVisible: Sized {
     /// Returns the visibility of a call, which may name another group.
     ///
     /// # Errors
     /// As [`existing_group`].
-    pub(crate) fn new(
+    fn new(
+        shared: &Shared,
+        conn: &Connection,
+        viewer: Viewer<'_>,
+        named: Option<&GroupName>,
+    ) -> Result<Self>;
+
+    /// Returns the memory with this id, whatever its status.
+    ///
+    /// # Errors
+    /// `not_found` if it does not exist or is not visible; the error is the same for both.
+    /// `storage_failed` if it is damaged.
+    fn find(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory>;
+
+    /// Like [`Visibility::find`], for a memory that the call changes.
+    ///
+    /// # Errors
+    /// Also `conflict` if the call may see the memory but not change it.
+    fn find_to_change(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory>;
+
+    /// Returns the memory with this id as far as it can be decoded.
+    ///
+    /// # Errors
+    /// `not_found`.
+    fn find_even_if_damaged(&self, conn: &Connection, field: &str, id: &MemoryId)
+    -> Result<Memory>;
+
+    /// Refuses a change of a memory of another group by a call of an isolated one: others would see
+    /// the change.
+    ///
+    /// # Errors
+    /// `conflict`.
+    fn check_change(&self, field: &str, memory: &Memory) -> Result<()>;
+}
+
+impl FindVisible for Visibility {
+    fn new(
         shared: &Shared,
         conn: &Connection,
         viewer: Viewer<'_>,
@@ -30,12 +67,7 @@ impl Visibility {
         Ok(Self::of_groups(&viewer.group.id, &group.id, isolation))
     }
 
-    /// Returns the memory with this id, whatever its status.
-    ///
-    /// # Errors
-    /// `not_found` if it does not exist or is not visible; the error is the same for both.
-    /// `storage_failed` if it is damaged.
-    pub(crate) fn find(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory> {
+    fn find(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory> {
         match memories::by_id(conn, id)? {
             Some(memory) if self.admits(memory.audience()) => Ok(memory),
             Some(_) => Err(not_found(field, id.as_str())),
@@ -46,26 +78,13 @@ impl Visibility {
         }
     }
 
-    /// Like [`Visibility::find`], for a memory that the call changes.
-    ///
-    /// # Errors
-    /// Also `conflict` if the call may see the memory but not change it.
-    pub(crate) fn find_to_change(
-        &self,
-        conn: &Connection,
-        field: &str,
-        id: &MemoryId,
-    ) -> Result<Memory> {
+    fn find_to_change(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory> {
         let memory = self.find(conn, field, id)?;
         self.check_change(field, &memory)?;
         Ok(memory)
     }
 
-    /// Returns the memory with this id as far as it can be decoded.
-    ///
-    /// # Errors
-    /// `not_found`.
-    pub(crate) fn find_even_if_damaged(
+    fn find_even_if_damaged(
         &self,
         conn: &Connection,
         field: &str,
@@ -76,12 +95,7 @@ impl Visibility {
             .ok_or_else(|| not_found(field, id.as_str()))
     }
 
-    /// Refuses a change of a memory of another group by a call of an isolated one: others would see
-    /// the change.
-    ///
-    /// # Errors
-    /// `conflict`.
-    pub(crate) fn check_change(&self, field: &str, memory: &Memory) -> Result<()> {
+    fn check_change(&self, field: &str, memory: &Memory) -> Result<()> {
         let is_own = |group: &String| memory.group.as_ref() == Some(group);
         if !self.is_isolated() || self.groups().iter().any(is_own) {
             return Ok(());

@@ -228,7 +228,8 @@ fn agreement_with(
 ) -> Agreement {
     let (mut common, mut all, mut same_first) = (0_u32, 0_u32, 0);
     for turn in 0..60 {
-        let (text, encoding) = question(turn, templates[turn % templates.len()], index.len());
+        let (text, encoding) =
+            question(turn, templates[turn % templates.len()], index.slot_count());
         let encoding = QueryEncoding { vector: cut(&encoding.vector, kept), ..encoding };
         let (approximate, expected) = (
             ten_best(index, &text, &encoding, Effort::Approximate, stages),

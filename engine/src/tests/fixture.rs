@@ -10,7 +10,7 @@ use crate::handles::writer::Writer;
 use crate::model::actor::Actor;
 use crate::model::document::Document;
 use crate::model::encoding::{
-    DIMENSIONS, DocumentEncoding, Embedding, ModelEncoding, QueryEncoding, SignCode, TextEncodings,
+    DocumentEncoding, Embedding, ModelEncoding, QueryEncoding, TextEncodings,
 };
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
@@ -18,6 +18,8 @@ use crate::operations::recall::{Answer, RecallContext, prepare};
 use crate::operations::store::Draft;
 use crate::transaction::backfill::EncodedLater;
 use crate::transaction::change::CallContext;
+pub(crate) use loci_testkit::{T0, axis, between_axes, code, query_encoding, seeded_vector};
+
 use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::{MemoryId, Origin};
@@ -30,9 +32,6 @@ use loci_proto::requests::store::{StoreReply, StoreRequest};
 use loci_proto::requests::undo::UndoReply;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
-
-/// A moment for tests: 2026-02-01T00:00:00Z.
-pub(crate) const T0: Timestamp = Timestamp(1_769_904_000_000);
 
 /// Returns a temporary folder in memory where the system has one: for tests that open many stores
 /// and lose no power.
@@ -284,35 +283,6 @@ pub(crate) fn mark_compacted(
     outcome.expect("the memory is compacted");
 }
 
-/// Returns the unit vector along one axis.
-pub(crate) fn axis(number: usize) -> Embedding {
-    between_axes(number, number, 1.0)
-}
-
-/// Returns the unit vector in the plane of the axes `a` and `b` that has this cosine to axis `a`.
-pub(crate) fn between_axes(a: usize, b: usize, cosine: f32) -> Embedding {
-    let mut values = vec![0.0; DIMENSIONS];
-    values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
-    values[a] += cosine;
-    Embedding::new(values).expect("the vector is not zero")
-}
-
-/// Returns a unit vector in which every number differs, and which is far from that of other seeds.
-pub(crate) fn seeded_vector(seed: u64) -> Embedding {
-    let mut bytes = [0; DIMENSIONS * 2];
-    blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
-    let number = |pair: &[u8]| f32::from(i16::from_le_bytes([pair[0], pair[1]])) + 0.5;
-    Embedding::new(bytes.chunks_exact(2).map(number).collect()).expect("the vector is not zero")
-}
-
-/// Returns the sign code of a word: a hash, so that about half of the signs of two words differ.
-pub(crate) fn code(word: &str) -> SignCode {
-    let mut hash = blake3::Hasher::new().update(word.as_bytes()).finalize_xof();
-    let mut bytes = [0; crate::model::encoding::SIGN_CODE_BYTES];
-    hash.fill(&mut bytes);
-    SignCode::from_bytes(&bytes)
-}
-
 /// Returns an encoding as that of the model of the test stores; none if it is empty.
 pub(crate) fn by_test_model(encoding: DocumentEncoding) -> TextEncodings {
     let is_empty = encoding.vectors.is_empty() && encoding.words.is_none();
@@ -325,19 +295,6 @@ pub(crate) fn document_encoding(text: &str, vector: Embedding) -> DocumentEncodi
     DocumentEncoding {
         vectors: vec![vector],
         words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()),
-    }
-}
-
-/// Returns the encoding of a query: the given vector, and all words with their sign codes.
-pub(crate) fn query_encoding(text: &str, vector: Embedding) -> QueryEncoding {
-    QueryEncoding {
-        model: "test".into(),
-        vector,
-        words: text
-            .split(' ')
-            .map(|word| (word.to_lowercase(), code(&word.to_lowercase())))
-            .collect(),
-        has_sign_codes: true,
     }
 }
 

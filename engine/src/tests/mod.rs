@@ -24,6 +24,8 @@ mod graph_boost;
 pub(crate) mod growth;
 mod idempotency;
 mod importance;
+#[path = "../../../crates/search/src/index/contents.rs"]
+mod index_contents;
 mod isolation;
 pub(crate) mod languages;
 mod left_log;
@@ -32,14 +34,13 @@ mod list;
 mod padded_vectors;
 mod questions;
 pub(crate) mod recall;
-#[path = "../../../tests/it/red_team_texts.rs"]
-pub(crate) mod red_team_texts;
 pub(crate) mod reembed;
 mod reembed_damage;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod snapshot;
 mod state_machine;
+mod stems;
 pub(crate) mod store;
 mod supersede;
 mod topics;

@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::handles::open::open;
 use crate::handles::reader::Reader;
 use crate::handles::settings::Settings;
-use crate::index::compaction::tests::contents;
 use crate::model::encoding::{Embedding, ModelEncoding, QueryEncoding, TextEncodings};
 use crate::model::importance::Importance;
 use crate::model::time::{DAY, Timestamp};
@@ -19,6 +18,7 @@ use crate::operations::store::Draft;
 use crate::tests::fixture::{
     T0, TestStore, between_axes, document_encoding, named, parse, query_encoding,
 };
+use crate::tests::index_contents::contents;
 use loci_proto::degraded::Degraded;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::doctor::Verdict;

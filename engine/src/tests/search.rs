@@ -309,8 +309,9 @@ fn bm25_of_the_warm_index_equals_that_of_fts5() {
     }
     let index = store.writer.shared.index();
     let corpus = |mean_length| CorpusStats { count: texts.len(), mean_length };
-    let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
-        / texts.len() as f64;
+    let mean =
+        (0..index.slot_count()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
+            / texts.len() as f64;
     for word in [
         "ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service",
         "nowhere", "c",
@@ -327,7 +328,7 @@ fn bm25_of_the_warm_index_equals_that_of_fts5() {
         };
         let postings: Vec<Posting> = list.iter().map(posting).collect();
         let (ours, _) = FTS5_PARAMS.scores(&[postings], corpus(mean));
-        let mut theirs = vec![0.0; index.len()];
+        let mut theirs = vec![0.0; index.slot_count()];
         for (seq, score) in lexical::search(&store.writer.conn, word).expect("FTS5 is searched") {
             theirs[index.slot(seq).expect("the memory has a slot")] = score;
         }

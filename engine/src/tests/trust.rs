@@ -5,11 +5,11 @@ use crate::maintain::{Plan, Rules, Step, actor};
 use crate::model::encoding::{Embedding, TextEncodings};
 use crate::model::time::{DAY, HOUR};
 use crate::tests::fixture::{TestStore, axis, between_axes, named, parse};
-use crate::tests::red_team_texts::poisoned;
 use crate::transaction::change::CallContext;
 use loci_proto::memory::{MemoryId, Origin, Scope, Trust};
 use loci_proto::requests::inspect::MemoryDetails;
 use loci_proto::requests::store::StoreReply;
+use loci_testkit::red_team_texts::poisoned;
 use serde_json::{Value, json};
 use std::io::Cursor;
 

@@ -7,6 +7,7 @@ pub(crate) mod associations;
 mod candidates;
 mod clusters;
 mod errors;
+pub(crate) mod fallback;
 mod hydrate;
 mod ids;
 mod page;

@@ -16,13 +16,13 @@ use crate::model::past::{ChangedMemory, EncodedPast, Past};
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
+use crate::operations::recall::fallback;
 use crate::operations::recall::page::FoundMemory;
 use crate::operations::recall::past_limits::{MAX_CHANGED, MAX_ENCODED, PastLimits};
 use crate::operations::recall::prepare::{PreparedRecall, SearchText, Target};
 use crate::operations::recall::search::{Found, Scope, found_memories, usable_encoding};
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::branch_preference::BranchPreference;
-use crate::search::fallback;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::similar_results::SimilarResults;
 use crate::search::{Detail, SearchQuery, search};
@@ -169,7 +169,7 @@ impl Reader {
             encoding: usable_encoding(index, context.encoding)?,
             fusion: self.fusion(context),
             today: context.now.day(),
-            limit: index.len(),
+            limit: index.slot_count(),
             follows_links: true,
             fields: None,
             effort: self.shared.settings().effort,

@@ -98,7 +98,7 @@ fn sorted_lines(export: &str) -> Vec<String> {
 /// Returns the entries of the index and their numbers of chunks.
 fn index_of(test_store: &TestStore) -> Vec<String> {
     let index = test_store.reader.shared.index();
-    (0..index.len())
+    (0..index.slot_count())
         .map(|slot| format!("{:?} {}", index.entry(slot), index.chunk_count(slot)))
         .collect()
 }

@@ -120,7 +120,7 @@ fn a_copy_has_the_trace_of_its_repository_and_another_identity() {
     assert_eq!(shop.trace, copy.trace);
     assert!(shop.trace.is_some() && other.trace.is_none());
     if shop.identity.is_none() {
-        crate::skipped::skip("the file system does not record when a folder was created");
+        loci_testkit::skipped::skip("the file system does not record when a folder was created");
         return;
     }
     assert_ne!(shop.identity, copy.identity);

@@ -24,7 +24,7 @@ impl FolderTree {
             .current_dir(self.root.join(folder))
             .args(arguments);
         let Ok(output) = command.output() else {
-            crate::skipped::skip("git is not installed; nothing was compared");
+            loci_testkit::skipped::skip("git is not installed; nothing was compared");
             return false;
         };
         assert!(

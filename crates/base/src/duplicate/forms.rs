@@ -1,0 +1,164 @@
+//! Word forms: whether two words are forms of one word, or synonyms.
+//!
+//! Handles the endings of English. This is not a stemmer: words are compared in pairs, and only
+//! words without a counterpart, so that `plan` and `plane`, or `party` and `part`, are rarely
+//! compared.
+
+use crate::duplicate::lexicon::{
+    EQUAL_WORDS, HYPERNYMS, IRREGULAR, IRREGULAR_PLURALS, SPELLINGS, SYNONYMS,
+};
+
+/// Returns the possible base forms of a word, itself first: `running` gives `running`, `runn`,
+/// `runne`, `run`.
+pub(crate) fn bases(word: &str) -> Vec<String> {
+    let mut bases = vec![word.to_owned()];
+    bases.extend(IRREGULAR.get(word).or_else(|| IRREGULAR_PLURALS.get(word)).map(str::to_owned));
+    for stem in ["ing", "ed"]
+        .iter()
+        .filter_map(|ending| stem(word, ending))
+        .filter(|stem| !stem.ends_with('e'))
+    {
+        bases.extend([stem.to_owned(), format!("{stem}e")]);
+        bases.extend(undoubled(stem));
+    }
+    bases.extend(
+        ["ies", "ied"]
+            .iter()
+            .filter_map(|ending| word.strip_suffix(ending))
+            .map(|stem| format!("{stem}y")),
+    );
+    if let Some(stem) = stem(word, "s").filter(|s| !s.ends_with(['s', 'u', 'i']) && word != "news")
+    {
+        bases.push(stem.to_owned());
+        bases.extend(
+            stem.strip_suffix('e')
+                .filter(|s| s.ends_with(['s', 'x', 'z', 'h', 'o']))
+                .map(str::to_owned),
+        );
+    }
+    bases
+}
+
+/// Returns the possible base forms of a word, and the words that can replace them in every note:
+/// another spelling, or another name of the same thing or act.
+pub(crate) fn equal_bases(word: &str) -> Vec<String> {
+    let mut equal = bases(word);
+    let spelled = |base: &String| SPELLINGS.get(base).map(str::to_owned);
+    equal.extend(equal.iter().filter_map(spelled).collect::<Vec<_>>());
+    // An American spelling may have one more inflected form: `labelled`, `labeled`.
+    equal.extend(equal.iter().flat_map(|base| bases(base)).collect::<Vec<_>>());
+    let other_name = |base: &String| EQUAL_WORDS.get(base).map(str::to_owned);
+    equal.extend(equal.iter().filter_map(other_name).collect::<Vec<_>>());
+    equal.sort_unstable();
+    equal.dedup();
+    equal
+}
+
+/// Returns true if two words are forms of one word, or of words that can always replace each other.
+pub(crate) fn are_equal(x: &str, y: &str) -> bool {
+    let other = equal_bases(y);
+    equal_bases(x).iter().any(|base| other.contains(base))
+}
+
+/// Returns the words that stand for the meanings of base forms.
+pub(crate) fn meanings(bases: &[String]) -> Vec<String> {
+    let mut meanings: Vec<String> = bases.iter().flat_map(|base| equal_bases(base)).collect();
+    meanings.extend(
+        meanings
+            .iter()
+            .filter_map(|base| SYNONYMS.get(base))
+            .map(str::to_owned)
+            .collect::<Vec<_>>(),
+    );
+    meanings
+}
+
+/// Returns true if two words are equal or synonyms.
+pub(crate) fn are_synonyms(x: &str, y: &str) -> bool {
+    let (x, y) = (WordForms::of(x), WordForms::of(y));
+    x.equal.iter().any(|base| y.means(base)) || x.meanings.iter().any(|meaning| y.means(meaning))
+}
+
+/// Removes an ending if the rest can be a word.
+fn stem<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
+    word.strip_suffix(ending)
+        .filter(|stem| stem.len() > 2 && stem.contains(['a', 'e', 'i', 'o', 'u', 'y']))
+}
+
+/// Removes one of two equal last letters: `run` from `runn`.
+fn undoubled(stem: &str) -> Option<String> {
+    let mut reversed = stem.chars().rev();
+    let (final_char, before) = (reversed.next()?, reversed.next()?);
+    (final_char == before).then(|| stem[..stem.len() - final_char.len_utf8()].to_owned())
+}
+
+/// Returns true for irregular forms, such as `ran`.
+pub(crate) fn is_irregular(word: &str) -> bool {
+    IRREGULAR.get(word).is_some() || is_irregular_plural(word)
+}
+
+/// Returns true for irregular plurals, such as `children`.
+pub(crate) fn is_irregular_plural(word: &str) -> bool {
+    IRREGULAR_PLURALS.get(word).is_some()
+}
+
+/// The possible base forms of a word, and their synonyms.
+pub(crate) struct WordForms {
+    bases: Vec<String>,
+    /// The base forms and the words equal to them.
+    equal: Vec<String>,
+    meanings: Vec<&'static str>,
+}
+
+impl WordForms {
+    /// Computes the forms of a word in lower case.
+    pub fn of(word: &str) -> Self {
+        let (bases, equal) = (bases(word), equal_bases(word));
+        let meanings = equal.iter().filter_map(|base| SYNONYMS.get(base)).collect();
+        Self { bases, equal, meanings }
+    }
+
+    /// Returns true if two words are forms of one word, synonyms, derived from each other, or one
+    /// is a more general word for the other.
+    pub(crate) fn is_related(&self, other: &Self) -> bool {
+        self.equal.iter().any(|base| other.means(base))
+            || self.meanings.iter().any(|meaning| other.means(meaning))
+            || self.is_hyponym_of(other)
+            || other.is_hyponym_of(self)
+            || self.is_derived_from(other)
+            || other.is_derived_from(self)
+    }
+
+    /// Returns true if the word is a base form or a synonym of this one.
+    fn means(&self, word: &str) -> bool {
+        self.meanings.contains(&word) || self.equal.iter().any(|base| base == word)
+    }
+
+    /// Returns true if the other word is more general: `boy` and `child`.
+    fn is_hyponym_of(&self, other: &Self) -> bool {
+        let words = self.equal.iter().map(String::as_str).chain(self.meanings.iter().copied());
+        words.filter_map(|word| HYPERNYMS.get(word)).any(|kind| other.means(kind))
+    }
+
+    /// Returns true for derivations: `snowy` from `snow`, `wooden` from `wood`, `player` from
+    /// `plays`, `driver` from `driving`, `editor` from `editing`, `protective` from `protection`.
+    fn is_derived_from(&self, other: &Self) -> bool {
+        let has_ending = |base: &str, ending: &str| {
+            let mut stems = self.bases.iter().filter_map(|word| word.strip_suffix(ending));
+            stems.any(|stem| stem == base || undoubled(stem).is_some_and(|stem| stem == base))
+        };
+        // Only from the progressive form: `routes` may be a noun, which no `router` is.
+        let is_agent_of = |base: &String| {
+            let stem = base.strip_suffix('e').unwrap_or(base);
+            other.bases[0].ends_with("ing") && (has_ending(stem, "er") || has_ending(stem, "or"))
+        };
+        let is_adjective =
+            |base: &String| base.len() > 2 && (has_ending(base, "y") || has_ending(base, "en"));
+        let is_action_noun = |base: &String| {
+            base.strip_suffix("ion")
+                .is_some_and(|s| s.len() > 4 && self.bases[0].strip_suffix("ive") == Some(s))
+        };
+        other.bases[1..].iter().any(|base| has_ending(base, "er") || is_agent_of(base))
+            || other.bases.iter().any(|base| is_adjective(base) || is_action_noun(base))
+    }
+}

@@ -1,0 +1,59 @@
+//! The caller on whose behalf the engine acts or reads.
+
+use loci_proto::group::Group;
+use loci_proto::hello::Checkout;
+use loci_proto::memory::Origin;
+
+/// The caller of one operation, for the audit log and for visibility.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// The name that the agent gives itself.
+    pub client: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// What kind of caller it is; set by the daemon.
+    pub origin: Origin,
+    /// The group (project) that the session works in.
+    pub group: Group,
+    /// What is checked out in the project.
+    pub checkout: Option<Checkout>,
+}
+
+impl Actor {
+    /// An agent without a name and a session, for programs that fill a store.
+    #[must_use]
+    pub fn unnamed_agent(group: Group) -> Self {
+        Self { client: None, session: None, origin: Origin::Agent, group, checkout: None }
+    }
+}
+
+/// Who reads: the project of a session, and what kind of caller it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer<'a> {
+    /// The project of the session.
+    pub group: &'a Group,
+    /// Set by the daemon. Only a person may name an isolated project from outside.
+    pub origin: Origin,
+    /// What is checked out in the project.
+    pub checkout: Option<&'a Checkout>,
+}
+
+impl Viewer<'_> {
+    /// Returns whether a person reads.
+    pub fn is_person(&self) -> bool {
+        self.origin == Origin::Person
+    }
+}
+
+/// An agent that works in the group.
+impl<'a> From<&'a Group> for Viewer<'a> {
+    fn from(group: &'a Group) -> Self {
+        Self { group, origin: Origin::Agent, checkout: None }
+    }
+}
+
+impl<'a> From<&'a Actor> for Viewer<'a> {
+    fn from(actor: &'a Actor) -> Self {
+        Self { group: &actor.group, origin: actor.origin, checkout: actor.checkout.as_ref() }
+    }
+}

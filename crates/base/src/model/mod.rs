@@ -1,0 +1,31 @@
+//! Value types shared by the database, the index and the operations. They depend on none of these.
+
+pub mod actor;
+pub mod candidate;
+pub mod content;
+pub mod counts;
+pub mod decay;
+pub mod document;
+pub mod encoding;
+pub mod entity_link;
+pub mod entry;
+pub mod error_key;
+pub mod event_date;
+pub mod excerpt;
+pub mod files;
+pub mod importance;
+pub mod memory;
+pub mod method;
+pub mod names;
+pub mod past;
+pub mod provenance;
+pub mod rerank;
+pub mod sign_code;
+pub mod statement_filter;
+pub mod status;
+pub mod switch_set;
+pub mod time;
+pub mod validity;
+pub mod vector_set;
+pub mod visibility;
+pub mod withheld;

@@ -1,0 +1,55 @@
+//! What the steps after the strategy added to scores.
+//!
+//! Not here: the steps (`graph_boost`, `linked_fields`, `project_preference`, `branch_preference`, `weights`).
+
+use crate::index::{Index, Mask};
+use crate::ranking::fusion::ScoredSlot;
+use crate::search::graph_boost::{self, QueryEntities};
+use crate::search::linked_fields::FieldBoosts;
+use crate::search::types::SearchQuery;
+use crate::search::weights::WeightChanges;
+use std::collections::HashMap;
+
+/// What the steps after the strategy added to scores, by slot.
+#[derive(Debug, Default)]
+pub struct ScoreChanges {
+    pub graph: HashMap<usize, f64>,
+    pub fields: FieldBoosts,
+    pub project: HashMap<usize, f64>,
+    /// Negative: memories of another branch are lowered.
+    pub branch: HashMap<usize, f64>,
+    pub weights: WeightChanges,
+}
+
+impl ScoreChanges {
+    /// Applies all steps.
+    pub fn apply(
+        index: &Index,
+        mask: &Mask,
+        query: &SearchQuery<'_>,
+        entities: QueryEntities<'_>,
+        scored: &mut [ScoredSlot],
+    ) -> Self {
+        let graph = if query.follows_links {
+            graph_boost::apply(index, mask, entities, scored)
+        } else {
+            HashMap::new()
+        };
+        let fields = query.fields.map(|fields| fields.apply(index, mask, scored));
+        Self {
+            graph,
+            fields: fields.unwrap_or_default(),
+            project: query.projects.apply(index, scored),
+            branch: query.branch.map(|branch| branch.apply(index, scored)).unwrap_or_default(),
+            weights: query.weights.apply(index, scored, query.today),
+        }
+    }
+
+    /// Returns the sum of what was added to the score of a slot.
+    pub fn of(&self, slot: usize) -> f64 {
+        let WeightChanges { importance, recency } = &self.weights;
+        let all = [&self.graph, &self.project, &self.branch, importance, recency];
+        let changed: f64 = all.iter().filter_map(|changes| changes.get(&slot)).sum();
+        changed + self.fields.get(&slot).map_or(0.0, |[names, relations]| names + relations)
+    }
+}

@@ -2,6 +2,7 @@
 //! a limit.
 
 use crate::home::TestHome;
+use crate::in_time::InTime;
 use crate::wire::{Daemon, wait_until};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -36,7 +37,7 @@ fn stalled_imports_do_not_lock_the_command_line_out() {
     assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
     for import in &mut imports {
         let _ = import.kill();
-        let _ = import.wait();
+        let _ = import.end_in_time();
     }
 }
 

@@ -1,6 +1,7 @@
 //! `loci backup`: backups are verified copies, and restoring one keeps everything else aside.
 
 use crate::home::{Agent, TestHome, binaries, printed};
+use crate::in_time::{InTime, in_time};
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::{Value, json};
 use std::fs;
@@ -57,7 +58,7 @@ fn warnings(home: &TestHome) -> String {
 
 /// Returns the error of a daemon that refuses to start.
 fn refused_start(home: &TestHome) -> String {
-    let daemon = home.command("locid").stdin(Stdio::null()).output().expect("locid runs");
+    let daemon = home.command("locid").stdin(Stdio::null()).end_in_time().expect("locid runs");
     assert!(!daemon.status.success(), "the start is refused");
     printed(&daemon)
 }
@@ -255,7 +256,8 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
     let made = create(&home);
     let id = made["id"].as_str().expect("an id");
     let pid = home.status()["pid"].as_u64().expect("a pid");
-    let refused = home.command("locid").args(["backup", "restore", id]).output().expect("runs");
+    let refused =
+        home.command("locid").args(["backup", "restore", id]).end_in_time().expect("runs");
     assert!(!refused.status.success());
     assert!(printed(&refused).contains(&format!("process {pid}")), "{}", printed(&refused));
     let lock = home.path("run/loci/spawn.restore");
@@ -270,13 +272,14 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
         .expect("flock runs");
     let mut line = String::new();
     let stdout = holder.stdout.take().expect("the stream is open");
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).expect("is read");
+    let mut stdout = std::io::BufReader::new(stdout);
+    in_time("the lock", || std::io::BufRead::read_line(&mut stdout, &mut line)).expect("is read");
     let second = home.loci(&["backup", "restore", id, "--yes"]);
     assert!(!second.status.success());
     let said = printed(&second);
     assert!(said.contains("Another restore is running (pid "), "{said}");
     drop(holder.stdin.take());
-    holder.wait().expect("the process ends");
+    holder.end_in_time().expect("the process ends");
     assert_eq!(restore(&home, id)["memories"], 2);
 }
 
@@ -329,7 +332,7 @@ fn a_daemon_killed_in_a_backup_leaves_no_half_of_one() {
             files().iter().any(|name| name.starts_with(moment)) || files().len() > before
         });
         kill_daemon(&home);
-        making.wait().expect("the command ends");
+        making.end_in_time().expect("the command ends");
         for backup in list(&home) {
             let id = backup["id"].as_str().expect("an id");
             let verified = home.loci(&["backup", "verify", id]);
@@ -366,9 +369,9 @@ fn a_restore_on_a_full_disk_leaves_the_old_store() {
     let mut command = home.command_at(std::path::Path::new("unshare"));
     command.args(["-rm", "sh", "-c", script]);
     command.arg(binaries().join("loci")).arg(binaries().join("locid"));
-    let output = command.stdin(Stdio::null()).output().expect("unshare runs");
+    let output = command.stdin(Stdio::null()).end_in_time().expect("unshare runs");
     if output.status.code() == Some(77) || printed(&output).contains("unshare failed") {
-        crate::skipped::skip("this user may have no namespaces: no disk was filled");
+        loci_testkit::skipped::skip("this user may have no namespaces: no disk was filled");
         return;
     }
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -396,7 +399,7 @@ fn a_changed_store_is_backed_up_and_tested_by_itself() {
         assert!(doctor.contains(expected), "{expected}: {doctor}");
     }
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    daemon.wait().expect("the daemon ends");
+    daemon.end_in_time().expect("the daemon ends");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `loci` at a terminal (widths, colours, questions) and in a pipe.
 
 use crate::home::TestHome;
+use crate::in_time::{InTime, in_time};
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -21,10 +22,10 @@ fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, Exit
     master.write_all(typed.as_bytes()).expect("the terminal accepts input");
     let mut screen = Vec::new();
     // Reading fails when no process has the other end open any more.
-    let _ = master.read_to_end(&mut screen);
+    let _ = in_time("the end of the screen", || master.read_to_end(&mut screen));
     (
         String::from_utf8_lossy(&screen).replace("\r\n", "\n"),
-        child.wait().expect("the process ends"),
+        child.end_in_time().expect("the process ends"),
     )
 }
 
@@ -169,7 +170,7 @@ fn a_closed_pipe_ends_every_list_quietly() {
             .spawn()
             .expect("the command starts");
         drop(child.stdout.take());
-        let ended = child.wait_with_output().expect("the process ends");
+        let ended = child.end_in_time().expect("the process ends");
         assert!(
             ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
             "{arguments:?}: {ended:?}"
@@ -218,7 +219,7 @@ fn text_comes_from_standard_input_too() {
             .expect("the command starts");
         // A command that refuses early closes its end.
         let _ = child.stdin.take().expect("the stream is open").write_all(input);
-        child.wait_with_output().expect("the process ends")
+        child.end_in_time().expect("the process ends")
     };
     let stored = with_input(
         &["add", "-", "--type", "semantic", "--json"],
@@ -262,7 +263,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
             .args(before)
             .arg(not_utf8)
             .stdin(Stdio::null())
-            .output()
+            .end_in_time()
             .expect("the command runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
@@ -277,7 +278,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
         let helped = Command::new(crate::home::binaries().join("loci"))
             .args(arguments)
             .env_clear()
-            .output()
+            .end_in_time()
             .expect("the command runs");
         assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
     }

@@ -2,6 +2,7 @@
 //! loci wrote are removed. Not here: a running systemd (`user_service`).
 
 use crate::home::{TestHome, binaries};
+use crate::in_time::InTime;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -73,7 +74,9 @@ fn the_folder_of_units_follows_xdg_config_home() {
 #[test]
 fn systemd_finds_no_fault_in_the_printed_units() {
     if Command::new("systemd-analyze").arg("--version").stdout(Stdio::null()).status().is_err() {
-        crate::skipped::skip("systemd-analyze is not installed: the units were not verified");
+        loci_testkit::skipped::skip(
+            "systemd-analyze is not installed: the units were not verified",
+        );
         return;
     }
     let home = TestHome::without_model();
@@ -81,7 +84,7 @@ fn systemd_finds_no_fault_in_the_printed_units() {
     let home = home.with("LOCI_HOME", odd);
     let files = write_printed(&home);
     let mut verify = Command::new("systemd-analyze");
-    let output = verify.args(["verify", "--user", "--man=no"]).args(&files).output();
+    let output = verify.args(["verify", "--user", "--man=no"]).args(&files).end_in_time();
     let output = output.expect("systemd-analyze runs");
     let report = String::from_utf8_lossy(&output.stderr);
     assert!(!report.contains("locid."), "{report}");

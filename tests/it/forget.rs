@@ -2,6 +2,7 @@
 //! write-ahead log.
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::{InTime, in_time};
 use crate::wire::{signal, wait_until};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -96,7 +97,7 @@ fn a_hard_forget_during_an_export_says_what_remains_and_finishes_by_itself() {
         home.command("loci").arg("export").stdout(Stdio::piped()).spawn().expect("loci starts");
     let mut first = [0];
     let mut output = export.stdout.take().expect("the output is a pipe");
-    output.read_exact(&mut first).expect("the export has begun");
+    in_time("the export", || output.read_exact(&mut first)).expect("the export has begun");
     signal("-STOP", [export.id()]);
     let reply = forget(&mut agent, &id, true).expect("the call succeeds");
     assert_eq!(reply["status"], "deleted");
@@ -108,7 +109,7 @@ fn a_hard_forget_during_an_export_says_what_remains_and_finishes_by_itself() {
     assert!(again["note"].as_str().is_some_and(|note| note.contains("write-ahead log")), "{again}");
     signal("-CONT", [export.id()]);
     std::io::copy(&mut output, &mut std::io::sink()).expect("the rest is read");
-    assert!(export.wait().expect("the export ends").success());
+    assert!(export.end_in_time().expect("the export ends").success());
     wait_until("the text is gone", || files_with(&home, CANARY).is_empty());
     wait_until("nothing is pending", || !warnings(&home).contains("Pending"));
 }

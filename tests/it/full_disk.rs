@@ -38,7 +38,7 @@ impl OnDisk {
         let mut command = small_disk(home, &format!("{prepare} && exec \"$0\" mcp"));
         command.arg(crate::home::binaries().join("loci"));
         if !small_disk(home, MOUNT).status().is_ok_and(|status| status.success()) {
-            crate::skipped::skip("this user may have no namespaces: no disk was filled");
+            loci_testkit::skipped::skip("this user may have no namespaces: no disk was filled");
             return None;
         }
         let agent = Agent::bare(&mut command);

@@ -5,6 +5,7 @@
 
 use crate::call_filter::apply_restrictions_of_the_unit;
 use crate::home::{TestHome, binaries};
+use crate::in_time::InTime;
 use crate::wire::{Daemon, signal, wait_until};
 use loci_proto::requests::Request;
 use serde_json::json;
@@ -48,7 +49,7 @@ fn as_user(command: &Command, user: u32) -> Command {
 fn environment(pid: u32, user: u32) -> Output {
     let mut read = Command::new("cat");
     read.arg(format!("/proc/{pid}/environ"));
-    as_user(&read, user).current_dir("/").output().expect("the command runs")
+    as_user(&read, user).current_dir("/").end_in_time().expect("the command runs")
 }
 
 /// Starts the daemon as a user without rights, and waits until it listens.
@@ -85,7 +86,7 @@ fn the_daemons_environment_is_unreadable_and_its_crash_dumps_no_core() {
         let read = environment(open.id(), user);
         String::from_utf8_lossy(&read.stdout).contains("canary-4711")
     });
-    open.kill().and_then(|()| open.wait()).expect("it ends");
+    open.kill().and_then(|()| open.end_in_time()).expect("it ends");
     let limits = fs::read_to_string(format!("/proc/{}/limits", daemon.pid())).expect("it runs");
     let core = limits.lines().find(|line| line.starts_with("Max core file size"));
     let core: Vec<&str> = core.expect("there is a limit").split_whitespace().collect();
@@ -110,7 +111,9 @@ fn the_daemon_serves_with_the_model_under_every_restriction_of_its_unit() {
     let home = TestHome::new();
     let mut command = home.command("locid");
     if !apply_restrictions_of_the_unit(&mut command, &unit) {
-        crate::skipped::skip("no systemd-analyze or no headers of the kernel: no filter was built");
+        loci_testkit::skipped::skip(
+            "no systemd-analyze or no headers of the kernel: no filter was built",
+        );
         return;
     }
     let mut daemon = Daemon::start(&home, &mut command);
@@ -158,7 +161,7 @@ fn the_daemon_serves_where_only_its_folders_can_be_written() {
         command
     };
     if !sandbox(Path::new("true")).status().is_ok_and(|status| status.success()) {
-        crate::skipped::skip("this user may have no namespaces: nothing was made read-only");
+        loci_testkit::skipped::skip("this user may have no namespaces: nothing was made read-only");
         return;
     }
     let daemon = Daemon::start(&home, &mut sandbox(&binaries().join("locid")));
@@ -202,11 +205,13 @@ fn the_filter_of_the_unit_denies_executable_memory_and_the_internet() {
         if is_filtered && !apply_restrictions_of_the_unit(&mut python, &unit) {
             return None;
         }
-        let output = python.output().expect("python3 runs");
+        let output = python.end_in_time().expect("python3 runs");
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let Some(filtered) = attempts(true) else {
-        crate::skipped::skip("no systemd-analyze or no headers of the kernel: no filter was built");
+        loci_testkit::skipped::skip(
+            "no systemd-analyze or no headers of the kernel: no filter was built",
+        );
         return;
     };
     assert_eq!(filtered, "local\nwritable\n");

@@ -3,6 +3,7 @@
 //!
 //! A [`TestHome`] stops its daemon and removes its folder when it is dropped. Not here: any test.
 
+use crate::in_time::{InTime, in_time};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -122,7 +123,7 @@ impl TestHome {
 
     /// Runs `loci` until it exits.
     pub fn loci(&self, arguments: &[&str]) -> Output {
-        self.command("loci").args(arguments).stdin(Stdio::null()).output().expect("loci runs")
+        self.command("loci").args(arguments).stdin(Stdio::null()).end_in_time().expect("loci runs")
     }
 
     /// Runs `loci`, which must succeed and print JSON; returns that.
@@ -143,7 +144,7 @@ impl TestHome {
         let loci = self.command("loci");
         let mut terminal = self.command_at(Path::new("python3"));
         terminal.args(["-c", TERMINAL, question, typed]).arg(loci.get_program()).args(arguments);
-        let output = terminal.stdin(Stdio::null()).output().expect("python3 runs");
+        let output = terminal.stdin(Stdio::null()).end_in_time().expect("python3 runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
@@ -247,10 +248,8 @@ impl Agent {
 
     /// Sends raw bytes.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
-        self.stdin
-            .as_mut()
-            .expect("the stream is open")
-            .write_all(bytes)
+        let stdin = self.stdin.as_mut().expect("the stream is open");
+        in_time("the shim to read its input", || stdin.write_all(bytes))
             .expect("the peer reads its input");
     }
 
@@ -272,16 +271,10 @@ impl Agent {
 
     /// The next line, byte for byte.
     pub fn next_line(&mut self) -> String {
+        let stdout = self.stdout.as_mut().expect("the stream is open");
         let mut line = String::new();
-        assert!(
-            self.stdout
-                .as_mut()
-                .expect("the stream is open")
-                .read_line(&mut line)
-                .expect("a line can be read")
-                > 0,
-            "the shim has ended"
-        );
+        let read = in_time("a line of the shim", || stdout.read_line(&mut line));
+        assert!(read.expect("a line can be read") > 0, "the shim has ended");
         line
     }
 
@@ -331,7 +324,8 @@ impl Agent {
         let mut line = String::new();
         let answer: Value = loop {
             line.clear();
-            if self.stdout.as_mut()?.read_line(&mut line).ok()? == 0 {
+            let stdout = self.stdout.as_mut()?;
+            if in_time("a line of the shim", || stdout.read_line(&mut line)).ok()? == 0 {
                 return None;
             }
             let message: Value = serde_json::from_str(&line).ok()?;
@@ -399,7 +393,7 @@ impl Agent {
 
     /// Waits for the shim to exit; returns its exit code.
     pub fn wait_for_exit(&mut self) -> Option<i32> {
-        self.child.wait().expect("the process ends").code()
+        self.child.end_in_time().expect("the process ends").code()
     }
 }
 
@@ -408,7 +402,7 @@ impl Drop for Agent {
         drop(self.stdin.take());
         // The shim exits at the end of its input; a failed test may have left it in any state.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.end_in_time();
     }
 }
 

@@ -1,6 +1,7 @@
 //! A raw HTTP client: sends exactly the bytes that a test gives it, because the bad requests are what no library sends. Not here: any test.
 
 use crate::home::TestHome;
+use crate::in_time::{InTime, in_time};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -182,7 +183,8 @@ impl Serving {
         let mut output = BufReader::new(child.stdout.take().expect("the output is piped"));
         let mut screen = String::new();
         while !screen.ends_with("\n}\n") {
-            let read = output.read_line(&mut screen).expect("the screen is UTF-8");
+            let read = in_time("the screen", || output.read_line(&mut screen));
+            let read = read.expect("the screen is UTF-8");
             assert_ne!(read, 0, "it ended: {screen}");
         }
         let port = screen.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
@@ -200,7 +202,7 @@ impl Serving {
     pub fn end(mut self, signal: nix::sys::signal::Signal) -> Option<i32> {
         let pid = nix::unistd::Pid::from_raw(self.child.id().cast_signed());
         nix::sys::signal::kill(pid, signal).expect("the signal is sent");
-        self.child.wait().expect("the process ends").code()
+        self.child.end_in_time().expect("the process ends").code()
     }
 }
 
@@ -208,7 +210,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.end_in_time();
     }
 }
 

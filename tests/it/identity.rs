@@ -1,6 +1,7 @@
 //! Which project a folder is: the matrix of layouts with real git, and folders that were renamed, moved or copied.
 
 use crate::home::{Agent, TestHome, contents};
+use crate::in_time::InTime;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +22,7 @@ impl Tree<'_> {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path(""))
             .env("GIT_CONFIG_NOSYSTEM", "1");
-        let output = command.current_dir(self.root.join(folder)).args(arguments).output();
+        let output = command.current_dir(self.root.join(folder)).args(arguments).end_in_time();
         let output = output.expect("the program runs");
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
     }
@@ -308,8 +309,8 @@ const MATRIX: &[Row] = &[
 
 #[test]
 fn each_layout_leads_to_its_project() {
-    if Command::new("git").arg("--version").output().is_err() {
-        crate::skipped::skip("git is not installed; no layout was compared");
+    if Command::new("git").arg("--version").end_in_time().is_err() {
+        loci_testkit::skipped::skip("git is not installed; no layout was compared");
         return;
     }
     let home = TestHome::without_model();
@@ -329,7 +330,7 @@ fn each_layout_leads_to_its_project() {
 fn loci_in(home: &TestHome, folder: &str, arguments: &[&str]) -> Output {
     let mut command = home.command("loci");
     command.current_dir(home.path(folder)).args(arguments).stdin(Stdio::null());
-    command.output().expect("loci runs")
+    command.end_in_time().expect("loci runs")
 }
 
 fn printed(output: &Output) -> String {
@@ -429,7 +430,7 @@ fn a_repository_that_is_mounted_at_another_path_is_the_same_project() {
     let mut probe = Command::new("unshare");
     probe.args(["--map-root-user", "--mount", "--", "true"]).stderr(Stdio::null());
     if !probe.status().is_ok_and(|status| status.success()) {
-        crate::skipped::skip("this user may have no namespaces: nothing was mounted");
+        loci_testkit::skipped::skip("this user may have no namespaces: nothing was mounted");
         return;
     }
     let mut agent = Agent::bare(&mut container);

@@ -1,6 +1,7 @@
 //! `loci import --from`, dumps and Markdown files through the real binaries.
 
 use crate::home::TestHome;
+use crate::in_time::{InTime, in_time};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ fn own_files_are_trusted_and_others_are_seen_in_their_project_until_confirmed() 
         .command("loci")
         .args(["import", "--from", "claude-md", "--mine", "--dry-run", "--json"])
         .env("CLAUDE_CODE_SESSION_ID", "s1")
-        .output()
+        .end_in_time()
         .expect("loci runs");
     let preview: Value = serde_json::from_slice(&in_session.stdout).expect("valid JSON");
     assert_eq!(preview["yours"], 0, "an agent cannot say so: {preview}");
@@ -128,8 +129,8 @@ fn memories_of_claude_code_go_to_their_projects_and_what_was_erased_stays_away()
     assert_eq!(reply["preview"]["by_project"][0]["project"]["name"], "kiln");
     let mut command = home.command("loci");
     command.current_dir(&project).args(["list", "--json"]);
-    let list: Value =
-        serde_json::from_slice(&command.output().expect("loci runs").stdout).expect("valid JSON");
+    let list: Value = serde_json::from_slice(&command.end_in_time().expect("loci runs").stdout)
+        .expect("valid JSON");
     assert_eq!(list["total"], 7, "{list}");
     let id = memory(&home, "bench supply")["id"].as_str().expect("it has an id").to_owned();
     done(&home, &["forget", &id, "--hard", "--yes", "--group", "kiln"]);
@@ -294,10 +295,11 @@ fn a_reader_of_foreign_memories_ends_with_the_program_that_started_it() {
     let mut shell = shell.stdout(Stdio::piped()).spawn().expect("the shell starts");
     let mut output = shell.stdout.take().expect("a pipe");
     let mut first = [0];
-    output.read_exact(&mut first).expect("it writes, and waits for the pipe to be read");
+    in_time("the first byte", || output.read_exact(&mut first))
+        .expect("it writes, and waits for the pipe to be read");
     shell.kill().expect("the shell is ended");
-    shell.wait().expect("the shell has ended");
+    shell.end_in_time().expect("the shell has ended");
     let mut rest = Vec::new();
-    output.read_to_end(&mut rest).expect("the pipe is closed");
+    in_time("the end of the pipe", || output.read_to_end(&mut rest)).expect("the pipe is closed");
     assert!(rest.len() < 1 << 20 && !rest.ends_with(b"\n"), "it wrote {} bytes", rest.len());
 }

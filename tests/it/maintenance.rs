@@ -2,6 +2,7 @@
 //! untrusted clock.
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::{InTime, in_time};
 use crate::wire::{Daemon, signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -149,17 +150,15 @@ fn a_run_continues_after_a_kill() {
         .spawn()
         .expect("the command starts");
     let mut first = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.as_mut().expect("the stream is open")),
-        &mut first,
-    )
-    .expect("a line can be read");
+    let mut stdout = std::io::BufReader::new(child.stdout.as_mut().expect("the stream is open"));
+    in_time("a line of the command", || std::io::BufRead::read_line(&mut stdout, &mut first))
+        .expect("a line can be read");
     let pid = home.status()["pid"].as_u64().expect("a JSON number");
     std::process::Command::new("kill")
         .args(["-9", &pid.to_string()])
         .status()
         .expect("the command runs");
-    child.wait().expect("the process ends");
+    child.end_in_time().expect("the process ends");
     let rest = answer(&home, &["compact", "--yes", "--json"])["done"].clone();
     let done = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(

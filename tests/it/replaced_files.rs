@@ -416,7 +416,7 @@ fn a_bind_mounted_database_has_one_daemon() {
     let mut probe = home.command_at("unshare".as_ref());
     probe.args(["--map-root-user", "--mount", "--", "true"]);
     if !probe.status().is_ok_and(|status| status.success()) {
-        crate::skipped::skip("this user may have no namespaces: nothing was mounted");
+        loci_testkit::skipped::skip("this user may have no namespaces: nothing was mounted");
         return;
     }
     assert_second_daemon_is_refused(&home, &unshare, |other_name| {

@@ -93,7 +93,7 @@ fn a_working_shim_takes_less_than_three_mebibytes() {
 
 /// Records that the descriptors were not counted. Returns true, to be used in an assertion.
 fn record_uncounted_descriptors() -> bool {
-    crate::skipped::skip("not root: the daemon's descriptors could not be counted");
+    loci_testkit::skipped::skip("not root: the daemon's descriptors could not be counted");
     true
 }
 

@@ -2,6 +2,7 @@
 //! `locid` with 78 and by `loci` with 1; none is ignored silently.
 
 use crate::home::TestHome;
+use crate::in_time::InTime;
 use std::ffi::OsString;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::ffi::OsStringExt;
@@ -14,7 +15,7 @@ fn stderr_of(output: &Output) -> String {
 
 /// Asserts that `locid` and `loci` refuse this home with these exit codes and texts.
 fn assert_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
-    let daemon = home.command("locid").output().expect("the command runs");
+    let daemon = home.command("locid").end_in_time().expect("the command runs");
     let person = home.loci(&["list"]);
     for (output, exit) in [(&daemon, exits.0), (&person, exits.1)] {
         let stderr = stderr_of(output);
@@ -199,7 +200,7 @@ fn is_root() -> bool {
 #[test]
 fn files_of_another_user_are_refused() {
     if !is_root() {
-        crate::skipped::skip("not root: no file could be given to another user");
+        loci_testkit::skipped::skip("not root: no file could be given to another user");
         return;
     }
     let home = TestHome::without_model();
@@ -259,7 +260,7 @@ fn invalid_variables_are_refused() {
     for (name, value, exits, expected) in cases {
         let mut home = TestHome::without_model();
         let refused = |home: &TestHome| {
-            [home.command("locid").output().expect("the command runs"), home.loci(&["list"])]
+            [home.command("locid").end_in_time().expect("the command runs"), home.loci(&["list"])]
         };
         home = home.with(name, value);
         for (output, exit) in refused(&home).iter().zip([exits.0, exits.1]) {
@@ -284,7 +285,7 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
             .command("loci")
             .arg("list")
             .env("LOCI_GROUP", group)
-            .output()
+            .end_in_time()
             .expect("the command runs");
         assert!(
             listed.status.success() && stderr_of(&listed).contains("LOCI_GROUP is ignored"),
@@ -296,7 +297,7 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
         home.command("loci")
             .arg("list")
             .env("LOCI_GROUP", unusual)
-            .output()
+            .end_in_time()
             .expect("the command runs")
             .status
             .success()
@@ -318,7 +319,7 @@ fn unusual_paths_work() {
     let home = TestHome::without_model();
     let mut without = home.command("loci");
     without.env_remove("XDG_RUNTIME_DIR").args(["add", "Kept", "--type", "semantic"]);
-    assert!(without.output().expect("the command runs").status.success());
+    assert!(without.end_in_time().expect("the command runs").status.success());
     assert!(home.path(".loci/run/locid.sock").exists());
     let mut stop = home.command("loci");
     assert!(
@@ -335,7 +336,7 @@ fn without_home_loci_home_is_required_and_sufficient() {
     let home = TestHome::without_model();
     let mut command = home.command("loci");
     command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
-    let listed = command.output().expect("the command runs");
+    let listed = command.end_in_time().expect("the command runs");
     assert!(listed.status.success(), "{}", stderr_of(&listed));
     let mut stop = home.command("loci");
     assert!(
@@ -401,7 +402,7 @@ fn an_open_umask_makes_no_file_public() {
         .env("HOME", home.path(""))
         .env("XDG_RUNTIME_DIR", home.path("run"))
         .env("LOCI_MODELS", home.path("models"));
-    let stored = command.current_dir(home.path("project")).output().expect("the command runs");
+    let stored = command.current_dir(home.path("project")).end_in_time().expect("the command runs");
     assert!(stored.status.success(), "{}", stderr_of(&stored));
     let mut unchecked = vec![home.path(".loci"), home.path("run/loci")];
     let mut checked = 0;

@@ -1,6 +1,7 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::InTime;
 use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
@@ -50,7 +51,7 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
             }
             .expect("the file is created");
             let before = fs::symlink_metadata(&path).expect("the file exists").file_type();
-            let run = home.command("locid").output().expect("the command runs");
+            let run = home.command("locid").end_in_time().expect("the command runs");
             let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
             assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {stderr}");
             assert!(
@@ -78,7 +79,7 @@ fn a_socket_in_use_is_not_replaced() {
     let home = home();
     let path = home.path("run/loci/locid.sock");
     let other = UnixListener::bind(&path).expect("the socket binds");
-    let run = home.command("locid").output().expect("the command runs");
+    let run = home.command("locid").end_in_time().expect("the command runs");
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(70), "{stderr}");
     assert!(stderr.contains("another process listens"), "{stderr}");
@@ -129,7 +130,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     let deep = home.path(&"x".repeat(120));
     fs::create_dir(&deep).expect("the folder is created");
     let home = home.with("XDG_RUNTIME_DIR", deep);
-    let run = home.command("locid").output().expect("the command runs");
+    let run = home.command("locid").end_in_time().expect("the command runs");
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{stderr}");
     assert!(
@@ -176,7 +177,9 @@ fn without_home_the_data_folder_must_be_set() {
         .env_clear();
     match run_as_root(unknown.current_dir("/")) {
         None => {
-            crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried");
+            loci_testkit::skipped::skip(
+                "not root, or no setpriv: a missing home folder was not tried",
+            );
         }
         Some((code, output)) => {
             assert_eq!(code, Some(78), "{output}");
@@ -188,11 +191,11 @@ fn without_home_the_data_folder_must_be_set() {
 /// Runs a command that only root may run; returns its exit code and output, or `None` if this user
 /// is not root or the command cannot be started.
 fn run_as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
-    let id = Command::new("id").arg("-u").output().expect("the command runs");
+    let id = Command::new("id").arg("-u").end_in_time().expect("the command runs");
     if id.stdout != b"0\n" {
         return None;
     }
-    let output = command.output().ok()?;
+    let output = command.end_in_time().ok()?;
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Some((output.status.code(), text.concat()))
@@ -226,7 +229,7 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
         run_as_root(probe.current_dir("/"))
     };
     let Some((_, output)) = connect_as("--reuid=65534") else {
-        crate::skipped::skip("not root, or no setpriv: another user was not tried");
+        loci_testkit::skipped::skip("not root, or no setpriv: another user was not tried");
         set_mode(&home.path("run/loci"), 0o700);
         return;
     };
@@ -264,7 +267,7 @@ fn a_socket_of_another_user_gets_no_byte() {
     listener.args(["--reuid=65534", "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", LISTEN]);
     listener.arg(home.path("run/loci/locid.sock")).current_dir("/").stdout(Stdio::piped());
     if !nix::unistd::geteuid().is_root() {
-        crate::skipped::skip("not root: nobody else could listen");
+        loci_testkit::skipped::skip("not root: nobody else could listen");
         return;
     }
     let mut listener = listener.spawn().expect("setpriv runs");
@@ -277,6 +280,6 @@ fn a_socket_of_another_user_gets_no_byte() {
     for _ in 0..2 {
         assert_eq!(next(), "0", "the shim closed the connection without a byte");
     }
-    listener.kill().and_then(|()| listener.wait()).expect("the process ends");
+    listener.kill().and_then(|()| listener.end_in_time()).expect("the process ends");
     fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
 }

@@ -2,7 +2,7 @@
 //! surface marks what it shows, and repetition is no evidence.
 
 use crate::home::{Agent, TestHome};
-use crate::red_team_texts::{harmless, poisoned};
+use loci_testkit::red_team_texts::{harmless, poisoned};
 use serde_json::{Value, json};
 
 fn brief(agent: &mut Agent) -> String {

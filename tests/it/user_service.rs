@@ -2,6 +2,7 @@
 //! (`ctl_install`).
 
 use crate::home::{TestHome, binaries};
+use crate::in_time::InTime;
 use std::process::{Command, Output, Stdio};
 
 /// Starts a user manager of systemd and waits until it answers, then runs a script. The first line of its output says that it answered.
@@ -35,7 +36,7 @@ fn in_systemd(home: &TestHome, script: &str) -> Option<String> {
         "--mount-proc",
     ]);
     command.args(["bash", "-c", IN_SYSTEMD, "bash"]).arg(binaries()).arg(script);
-    let Ok(Output { stdout, stderr, .. }) = command.stdin(Stdio::null()).output() else {
+    let Ok(Output { stdout, stderr, .. }) = command.stdin(Stdio::null()).end_in_time() else {
         return None;
     };
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
@@ -64,11 +65,11 @@ const SCRIPT: &str = r#"
 fn systemd_runs_the_daemon_and_an_uninstallation_takes_it_back() {
     let home = TestHome::without_model();
     if Command::new("unshare").arg("--version").stdout(Stdio::null()).status().is_err() {
-        crate::skipped::skip("unshare is not installed: no service was installed");
+        loci_testkit::skipped::skip("unshare is not installed: no service was installed");
         return;
     }
     let Some(text) = in_systemd(&home, SCRIPT) else {
-        crate::skipped::skip(
+        loci_testkit::skipped::skip(
             "no user manager of systemd could be started: no service was installed",
         );
         return;

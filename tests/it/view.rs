@@ -3,6 +3,7 @@
 
 use crate::home::TestHome;
 use crate::http_client::{Answer, connect, exchange, read_answer};
+use crate::in_time::{InTime, in_time};
 use crate::wire::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -34,7 +35,8 @@ impl Viewing {
         let mut output = BufReader::new(child.stdout.take().expect("the output is piped"));
         let mut screen = String::new();
         while !screen.contains("/open/") || !screen.ends_with('\n') {
-            let read = output.read_line(&mut screen).expect("the screen is UTF-8");
+            let read = in_time("the screen", || output.read_line(&mut screen));
+            let read = read.expect("the screen is UTF-8");
             assert_ne!(read, 0, "it ended: {screen}");
         }
         let link = screen.split("http://127.0.0.1:").nth(1).expect("the screen has the link");
@@ -95,7 +97,7 @@ impl Viewing {
 impl Drop for Viewing {
     fn drop(&mut self) {
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.end_in_time();
     }
 }
 
@@ -289,7 +291,7 @@ fn it_closes_with_its_command_and_keeps_the_daemon_until_then() {
             format!("GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{signed}\r\n\r\n");
         (&stream).write_all(request.as_bytes()).expect("the request is sent");
         kill(Pid::from_raw(viewing.child.id().cast_signed()), signal).expect("the signal is sent");
-        let code = viewing.child.wait().expect("the command ends").code();
+        let code = viewing.child.end_in_time().expect("the command ends").code();
         assert_eq!(code, (signal != Signal::SIGKILL).then_some(0), "{signal}");
         wait_until("the viewer is closed", || home.status().get("viewers").is_none());
         wait_until("the port is closed", || TcpStream::connect(("127.0.0.1", port)).is_err());

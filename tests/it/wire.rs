@@ -3,6 +3,7 @@
 //! Not here: any test; sessions as agents have them (`home`).
 
 use crate::home::TestHome;
+use crate::in_time::InTime;
 use loci_proto::hello;
 use loci_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ impl Daemon {
 
     /// Waits for its exit.
     pub fn wait_for_exit(&mut self) -> ExitStatus {
-        self.child.wait().expect("the process ends")
+        self.child.end_in_time().expect("the process ends")
     }
 }
 
@@ -82,7 +83,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // A failed test may have left it running.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.end_in_time();
     }
 }
 

@@ -26,15 +26,15 @@ const UNSAFE: [(&str, &str); 13] = [
         "a SQLite extension is registered through a pointer to a C function",
     ),
     (
-        "engine/src/index/huge_pages.rs",
+        "crates/search/src/index/huge_pages.rs",
         "`madvise` takes the address of the memory that should use huge pages",
     ),
     (
-        "engine/src/kernels/mod.rs",
+        "crates/base/src/kernels/mod.rs",
         "calls functions that are compiled for instructions this processor has",
     ),
-    ("engine/src/kernels/avx2.rs", "AVX2 instructions read and write 32 bytes at once"),
-    ("engine/src/kernels/avx512.rs", "AVX-512 instructions read and write 64 bytes at once"),
+    ("crates/base/src/kernels/avx2.rs", "AVX2 instructions read and write 32 bytes at once"),
+    ("crates/base/src/kernels/avx512.rs", "AVX-512 instructions read and write 64 bytes at once"),
     ("shim/src/relay/file_pages.rs", "`madvise` takes the address of the pages to release"),
     ("shim/src/spawn/mod.rs", "`setsid` runs between fork and exec"),
     ("tests/it/call_filter.rs", "a system call filter is installed between fork and exec"),
@@ -171,6 +171,25 @@ fn no_test_sleeps() {
     assert_rule(rule, &violations_in(&sources(), sleeping_tests));
 }
 
+/// Waits that end only when something else does.
+const UNBOUNDED: [&str; 4] = [".output()", ".wait()", ".wait_with_output()", ".recv()"];
+
+fn unbounded_waits(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("tests/it/") || source.path == "tests/it/in_time.rs" {
+        return Vec::new();
+    }
+    at(source, source.lines_with(&UNBOUNDED), "wait without a bound")
+}
+
+#[test]
+fn no_test_of_the_programs_waits_without_a_bound() {
+    let wait = "let output = command.output();\nchild.wait();\n";
+    assert_eq!(unbounded_waits(&Source::new("tests/it/a.rs", wait)).len(), 2);
+    assert!(unbounded_waits(&Source::new("daemon/src/a.rs", wait)).is_empty());
+    let rule = "A test of the programs waits with `end_in_time`, `in_time` or `recv_timeout`: after 120 s it fails and says what it waited for.";
+    assert_rule(rule, &violations_in(&sources(), unbounded_waits));
+}
+
 fn unexpected_unsafe(source: &Source) -> Vec<String> {
     let allowed = UNSAFE.iter().any(|(path, _)| *path == source.path);
     if allowed { Vec::new() } else { at(source, source.lines_with(&["unsafe"]), "unsafe code") }
@@ -256,7 +275,7 @@ fn sql_is_confined_to_the_database_module() {
 }
 
 fn clock_or_environment(source: &Source) -> Vec<String> {
-    if !source.path.starts_with("engine/src/") {
+    if !source.path.starts_with("engine/src/") && !source.path.starts_with("crates/") {
         return Vec::new();
     }
     at(

@@ -1,0 +1,101 @@
+//! Waits with a bound: a wait of two minutes ends, and the test fails with what it waited for.
+//!
+//! When the time is over, the processes that the waiting thread started are killed, which ends a wait for their end and a read of their
+//! output. If that does not help, the whole run is ended. Not here: waits for a state that a test asks for again and again; they have
+//! deadlines of their own.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long a test waits for one thing.
+pub const LIMIT: Duration = Duration::from_secs(120);
+/// How long the wait may go on when the processes have been killed.
+const AFTERWARDS: Duration = Duration::from_secs(10);
+
+/// Runs a wait; `what` is said if it takes longer than [`LIMIT`].
+pub fn in_time<T>(what: &str, wait: impl FnOnce() -> T) -> T {
+    within(LIMIT, what, wait)
+}
+
+fn within<T>(limit: Duration, what: &str, wait: impl FnOnce() -> T) -> T {
+    let thread = nix::unistd::gettid();
+    let (ended, end) = channel::<()>();
+    let is_late = |limit| end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+    let (value, was_late) = std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let was_late = is_late(limit);
+            if was_late {
+                eprintln!("waited {limit:?} for {what}");
+                kill_children(thread);
+                if is_late(AFTERWARDS) {
+                    eprintln!("still waiting for {what}: the run ends");
+                    std::process::abort();
+                }
+            }
+            was_late
+        });
+        let value = wait();
+        drop(ended);
+        (value, watch.join().expect("the watch ends"))
+    });
+    assert!(!was_late, "waited {limit:?} for {what}");
+    value
+}
+
+/// Kills the processes that a thread of this program started.
+fn kill_children(thread: nix::unistd::Pid) {
+    let file = format!("/proc/self/task/{thread}/children");
+    for child in std::fs::read_to_string(file).unwrap_or_default().split_whitespace() {
+        let child = nix::unistd::Pid::from_raw(child.parse().expect("a pid is a number"));
+        // One that has ended needs no signal.
+        let _ = nix::sys::signal::kill(child, nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
+/// What a test waits for of a program.
+pub trait InTime {
+    /// What the wait returns.
+    type End;
+    /// Waits for the end, at most [`LIMIT`].
+    fn end_in_time(self) -> io::Result<Self::End>;
+}
+
+impl InTime for &mut Command {
+    type End = Output;
+
+    fn end_in_time(self) -> io::Result<Output> {
+        let what = format!("the end of {self:?}");
+        in_time(&what, || self.output())
+    }
+}
+
+impl InTime for &mut Child {
+    type End = ExitStatus;
+
+    fn end_in_time(self) -> io::Result<ExitStatus> {
+        in_time(&format!("the end of process {}", self.id()), || self.wait())
+    }
+}
+
+impl InTime for Child {
+    type End = Output;
+
+    fn end_in_time(self) -> io::Result<Output> {
+        in_time(&format!("the output of process {}", self.id()), || self.wait_with_output())
+    }
+}
+
+#[test]
+fn a_wait_without_end_fails_and_says_what_it_waited_for() {
+    let wait = || {
+        let mut sleeper = Command::new("sleep");
+        sleeper.arg("1000").stdout(Stdio::null());
+        within(Duration::from_millis(100), "a sleeper", || sleeper.status())
+    };
+    let message = std::thread::spawn(wait).join().expect_err("the wait fails");
+    let message = message.downcast::<String>().expect("the message is a text");
+    assert_eq!(*message, "waited 100ms for a sleeper");
+    assert_eq!(within(Duration::from_secs(10), "nothing", || 7), 7);
+}

@@ -10,6 +10,7 @@ dates before the texts, without dates, and in shuffled order. Not here: the rows
 """
 
 import argparse
+import functools
 import json
 import re
 import shutil
@@ -50,15 +51,16 @@ def change_constants(copy):
     """Makes the copy read its constants at run time."""
     indices = {name: index for index, name in enumerate(names())}
 
-    def read(name, default):
-        return f"crate::study::{'count' if name in COUNTS else 'value'}({indices[name]}, {default})"
+    def read(name, default, krate="loci_base"):
+        return f"{krate}::study::{'count' if name in COUNTS else 'value'}({indices[name]}, {default})"
 
     for file, constants in READERS.items():
         path = copy / file
-        path.write_text(replace_reads(path, constants.split(), read))
+        krate = "crate" if file.startswith("crates/base/") else "loci_base"
+        path.write_text(replace_reads(path, constants.split(), functools.partial(read, krate=krate)))
     context = copy / "crates/search/src/ranking/late_interaction/context.rs"
     replace_once(context, "self.window.fill(&self.raised);",
-         f"let means = crate::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")
+         f"let means = loci_base::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")
     replace_once(context, "self.window.mean(&self.raised, at)", "means[at]")
     words = copy / "crates/search/src/ranking/late_interaction/word_match.rs"
     replace_once(words, "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()", f"/ (doc_freq + 0.5)).ln().max(0.0).powf({read('IDF_EXPONENT', '0.5')})")
@@ -66,9 +68,10 @@ def change_constants(copy):
     k1, b = (f"if self.idf == IdfForm::Fts5 {{ {read(name, field)} }} else {{ {field} }}" for name, field in (("BM25_K1", "self.k1"), ("BM25_B", "self.b")))
     replace_once(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
     replace_once(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")
-    shutil.copy(HERE / "study.rs", copy / "engine/src/study.rs")
+    shutil.copy(HERE / "study.rs", copy / "crates/base/src/study.rs")
     shutil.copy(HERE / "ablation.rs", copy / "daemon/examples/ablation.rs")
-    replace_once(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
+    replace_once(copy / "crates/base/src/lib.rs", "\npub mod privacy;", "\npub mod privacy;\npub mod study;")
+    replace_once(copy / "engine/src/lib.rs", "pub use loci_base::{", "pub use loci_base::{study, ")
 
 
 def replace_reads(path, constants, read):
@@ -100,7 +103,7 @@ def replace_once(path, old, new):
 
 def make_copy(copy):
     """Copies the workspace and changes the copy."""
-    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "proto", "engine", "daemon", "shim", "tests"):
+    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "proto", "client", "crates", "engine", "daemon", "shim", "packaging", "tests"):
         source = REPOSITORY / name
         if source.is_dir():
             shutil.copytree(source, copy / name, dirs_exist_ok=True)

@@ -5,8 +5,9 @@
 //! in `transaction::change`, which commits it together with its journal entry and then updates the
 //! index. A recall goes through `search` (candidates from [`index`]), [`ranking`] (scores) and back
 //! to `operations::recall` (rows, token budget). [`maintain`] turns episodes into summaries and
-//! facts, and cleans up; [`transfer`] exports and imports. [`ranking`], [`text`], [`duplicate`] and
-//! [`model`] are pure: values in, values out.
+//! facts, and cleans up; [`transfer`] exports and imports. [`text`], [`duplicate`], [`flags`],
+//! [`privacy`] and [`model`] are those of `loci-base`; [`index`], [`ranking`], `search` and
+//! `clustering` those of `loci-search`.
 //!
 //! `db` contains all SQL; the database is the source of truth. [`index`] is its copy in memory,
 //! updated after each commit: it may lag behind the database for a moment and is never ahead of it.

@@ -2,7 +2,7 @@
 //! launchd would run.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::{Daemon, Peer, signal, wait_until};
 use serde_json::json;
 use std::fs;
@@ -75,7 +75,7 @@ fn systemd_starts_the_daemon_at_the_first_connection() {
     if Command::new("systemd-socket-activate")
         .arg("--version")
         .stdout(Stdio::null())
-        .status()
+        .exit_in_time()
         .is_err()
     {
         loci_testkit::skipped::skip("no systemd-socket-activate: a shell took its place");
@@ -87,7 +87,7 @@ fn systemd_starts_the_daemon_at_the_first_connection() {
         Command::new("test")
             .arg("-S")
             .arg(&socket_path)
-            .status()
+            .exit_in_time()
             .expect("the command runs")
             .success()
     });

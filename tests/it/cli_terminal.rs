@@ -1,7 +1,7 @@
 //! `loci` at a terminal (widths, colours, questions) and in a pipe.
 
 use crate::home::TestHome;
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{InTime, in_time, output_in_time};
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -170,7 +170,7 @@ fn a_closed_pipe_ends_every_list_quietly() {
             .spawn()
             .expect("the command starts");
         drop(child.stdout.take());
-        let ended = child.end_in_time().expect("the process ends");
+        let ended = output_in_time(child).expect("the process ends");
         assert!(
             ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
             "{arguments:?}: {ended:?}"
@@ -219,7 +219,7 @@ fn text_comes_from_standard_input_too() {
             .expect("the command starts");
         // A command that refuses early closes its end.
         let _ = child.stdin.take().expect("the stream is open").write_all(input);
-        child.end_in_time().expect("the process ends")
+        output_in_time(child).expect("the process ends")
     };
     let stored = with_input(
         &["add", "-", "--type", "semantic", "--json"],

@@ -2,7 +2,7 @@
 //! loci wrote are removed. Not here: a running systemd (`user_service`).
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -73,7 +73,12 @@ fn the_folder_of_units_follows_xdg_config_home() {
 
 #[test]
 fn systemd_finds_no_fault_in_the_printed_units() {
-    if Command::new("systemd-analyze").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if Command::new("systemd-analyze")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .exit_in_time()
+        .is_err()
+    {
         loci_testkit::skipped::skip(
             "systemd-analyze is not installed: the units were not verified",
         );

@@ -1,7 +1,7 @@
 //! A disk that fails a sync: nothing more is acknowledged by that daemon, and nothing is lost.
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::wait_until;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn compile(home: &TestHome) -> PathBuf {
     fs::write(&source, FAILING_SYNC).expect("the source is written");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl");
-    assert!(compiler.status().expect("the C compiler runs").success());
+    assert!(compiler.exit_in_time().expect("the C compiler runs").success());
     library
 }
 

@@ -6,7 +6,7 @@
 //! real is in `full_disk`; the shutdown after a failed sync in `disk_faults`.
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::preload;
 use crate::proof::session::{Answer, MixedSession, check_all};
 use crate::proof::stored::Stored;
@@ -201,7 +201,7 @@ fn a_backup_that_cannot_be_written_deletes_nothing() {
             assert!(home.loci(&["reset", "--yes"]).status.success(), "{case:?}");
         }
         let mut stop: Command = home.command("loci");
-        assert!(stop.args(["ctl", "stop"]).status().expect("loci runs").success());
+        assert!(stop.args(["ctl", "stop"]).exit_in_time().expect("loci runs").success());
         assert_eq!(daemon.end_in_time().expect("the daemon ends").code(), Some(0), "{case:?}");
     }
 }

@@ -108,7 +108,8 @@ fn a_hard_forget_during_an_export_says_what_remains_and_finishes_by_itself() {
     let again = forget(&mut agent, &id, true).expect("the call succeeds");
     assert!(again["note"].as_str().is_some_and(|note| note.contains("write-ahead log")), "{again}");
     signal("-CONT", [export.id()]);
-    std::io::copy(&mut output, &mut std::io::sink()).expect("the rest is read");
+    in_time("the rest of the export", || std::io::copy(&mut output, &mut std::io::sink()))
+        .expect("the rest is read");
     assert!(export.end_in_time().expect("the export ends").success());
     wait_until("the text is gone", || files_with(&home, CANARY).is_empty());
     wait_until("nothing is pending", || !warnings(&home).contains("Pending"));

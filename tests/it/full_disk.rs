@@ -6,6 +6,7 @@
 //! engine's own test of a full database remains.
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::ExitInTime;
 use crate::wire::wait_until;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -37,7 +38,7 @@ impl OnDisk {
     fn mounted(home: &TestHome, prepare: &str) -> Option<Self> {
         let mut command = small_disk(home, &format!("{prepare} && exec \"$0\" mcp"));
         command.arg(crate::home::binaries().join("loci"));
-        if !small_disk(home, MOUNT).status().is_ok_and(|status| status.success()) {
+        if !small_disk(home, MOUNT).exit_in_time().is_ok_and(|status| status.success()) {
             loci_testkit::skipped::skip("this user may have no namespaces: no disk was filled");
             return None;
         }

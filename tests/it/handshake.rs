@@ -1,6 +1,7 @@
 //! The handshake: always answered, byte for byte the same by daemon and shim.
 
 use crate::home::{Agent, TestHome, binaries};
+use crate::in_time::ExitInTime;
 use loci_proto::mcp::handshake::{self, Answer, LISTS};
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -91,7 +92,7 @@ fn command_without_locid(home: &TestHome) -> Command {
         let copied = Command::new("cp")
             .arg(binaries().join("loci"))
             .arg(&folder)
-            .status()
+            .exit_in_time()
             .expect("the command runs");
         assert!(copied.success());
     }

@@ -5,7 +5,7 @@
 
 use crate::call_filter::apply_restrictions_of_the_unit;
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::{Daemon, signal, wait_until};
 use loci_proto::requests::Request;
 use serde_json::json;
@@ -160,7 +160,7 @@ fn the_daemon_serves_where_only_its_folders_can_be_written() {
         command.arg(program);
         command
     };
-    if !sandbox(Path::new("true")).status().is_ok_and(|status| status.success()) {
+    if !sandbox(Path::new("true")).exit_in_time().is_ok_and(|status| status.success()) {
         loci_testkit::skipped::skip("this user may have no namespaces: nothing was made read-only");
         return;
     }

@@ -3,7 +3,7 @@
 //!
 //! A [`TestHome`] stops its daemon and removes its folder when it is dropped. Not here: any test.
 
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, InTime, in_time};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -441,7 +441,7 @@ pub fn models() -> PathBuf {
             let fetched = Command::new(binaries().join("locid"))
                 .args(["model", "fetch"])
                 .env("LOCI_MODELS", &models)
-                .status()
+                .exit_in_time()
                 .expect("locid runs");
             assert!(fetched.success(), "the model could not be fetched");
             models

@@ -1,7 +1,7 @@
 //! Which project a folder is: the matrix of layouts with real git, and folders that were renamed, moved or copied.
 
 use crate::home::{Agent, TestHome, contents};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -429,7 +429,7 @@ fn a_repository_that_is_mounted_at_another_path_is_the_same_project() {
     container.arg(home.command("loci").get_program()).current_dir(home.path(""));
     let mut probe = Command::new("unshare");
     probe.args(["--map-root-user", "--mount", "--", "true"]).stderr(Stdio::null());
-    if !probe.status().is_ok_and(|status| status.success()) {
+    if !probe.exit_in_time().is_ok_and(|status| status.success()) {
         loci_testkit::skipped::skip("this user may have no namespaces: nothing was mounted");
         return;
     }

@@ -1,7 +1,7 @@
-//! Waits with a bound: a wait of two minutes ends, and the test fails with what it waited for.
+//! Waits with a bound: after two minutes a wait is given up, and the test fails and says what it waited for.
 //!
-//! When the time is over, the processes that the waiting thread started are killed, which ends a wait for their end and a read of their
-//! output. If that does not help, the whole run is ended. Not here: waits for a state that a test asks for again and again; they have
+//! When the time is up, the processes that the waiting thread started are killed, which ends a wait for their end and a read of their
+//! output. If that does not help, the whole run is aborted. Not here: waits for a state that a test asks for again and again; they have
 //! deadlines of their own.
 
 use std::io;
@@ -14,7 +14,7 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 /// How long the wait may go on when the processes have been killed.
 const AFTERWARDS: Duration = Duration::from_secs(10);
 
-/// Runs a wait; `what` is said if it takes longer than [`LIMIT`].
+/// Runs a wait; if it takes longer than [`LIMIT`], the test fails and names `what`.
 pub fn in_time<T>(what: &str, wait: impl FnOnce() -> T) -> T {
     within(LIMIT, what, wait)
 }
@@ -22,7 +22,7 @@ pub fn in_time<T>(what: &str, wait: impl FnOnce() -> T) -> T {
 fn within<T>(limit: Duration, what: &str, wait: impl FnOnce() -> T) -> T {
     let thread = nix::unistd::gettid();
     let (ended, end) = channel::<()>();
-    let is_late = |limit| end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+    let is_late = move |limit| end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
     let (value, was_late) = std::thread::scope(|scope| {
         let watch = scope.spawn(move || {
             let was_late = is_late(limit);
@@ -71,6 +71,19 @@ impl InTime for &mut Command {
     }
 }
 
+/// Waits for the exit of a command whose output is not read.
+pub trait ExitInTime {
+    /// Runs the command, at most [`LIMIT`].
+    fn exit_in_time(&mut self) -> io::Result<ExitStatus>;
+}
+
+impl ExitInTime for Command {
+    fn exit_in_time(&mut self) -> io::Result<ExitStatus> {
+        let what = format!("the exit of {self:?}");
+        in_time(&what, || self.status())
+    }
+}
+
 impl InTime for &mut Child {
     type End = ExitStatus;
 
@@ -79,12 +92,9 @@ impl InTime for &mut Child {
     }
 }
 
-impl InTime for Child {
-    type End = Output;
-
-    fn end_in_time(self) -> io::Result<Output> {
-        in_time(&format!("the output of process {}", self.id()), || self.wait_with_output())
-    }
+/// Waits for the end of a process and returns what it wrote, at most [`LIMIT`].
+pub fn output_in_time(child: Child) -> io::Result<Output> {
+    in_time(&format!("the output of process {}", child.id()), || child.wait_with_output())
 }
 
 #[test]

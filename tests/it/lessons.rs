@@ -1,7 +1,7 @@
 //! `loci reject`, `loci fix`, `loci how`, and memories whose files have changed.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, output_in_time};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -46,7 +46,7 @@ fn fix_of_output(home: &TestHome, output: &[u8]) -> String {
     let mut child = piped.spawn().expect("loci starts");
     let stdin = child.stdin.take();
     stdin.expect("the stream is open").write_all(output).expect("loci reads");
-    let printed = child.end_in_time().expect("loci ends").stdout;
+    let printed = output_in_time(child).expect("loci ends").stdout;
     String::from_utf8_lossy(&printed).into_owned()
 }
 
@@ -94,7 +94,7 @@ fn an_error_finds_its_fix_from_an_argument_and_from_standard_input() {
 fn a_memory_says_how_many_of_its_files_have_changed() {
     let home = TestHome::without_model();
     let project = home.path("project");
-    let git = Command::new("git").args(["init", "-q"]).current_dir(&project).status();
+    let git = Command::new("git").args(["init", "-q"]).current_dir(&project).exit_in_time();
     assert!(git.is_ok_and(|status| status.success()), "git runs");
     fs::create_dir(project.join("src")).expect("the folder is created");
     for file in ["src/cart.rs", "src/price.rs"] {

@@ -1,7 +1,7 @@
 //! Start and exit of the daemon, and the permissions of its files.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -151,7 +151,7 @@ fn an_auto_started_daemon_exits_when_idle() {
     let status = home
         .command("locid")
         .args(["--auto-started", "--idle-exit", "1"])
-        .status()
+        .exit_in_time()
         .expect("the command runs");
     assert_eq!(status.code(), Some(0));
 }

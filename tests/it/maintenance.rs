@@ -2,7 +2,7 @@
 //! untrusted clock.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, InTime, in_time};
 use crate::wire::{Daemon, signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -156,7 +156,7 @@ fn a_run_continues_after_a_kill() {
     let pid = home.status()["pid"].as_u64().expect("a JSON number");
     std::process::Command::new("kill")
         .args(["-9", &pid.to_string()])
-        .status()
+        .exit_in_time()
         .expect("the command runs");
     child.end_in_time().expect("the process ends");
     let rest = answer(&home, &["compact", "--yes", "--json"])["done"].clone();

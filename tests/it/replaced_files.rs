@@ -3,6 +3,7 @@
 //! of data.
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::ExitInTime;
 use crate::wire::{kill_daemon, wait_until};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -392,7 +393,7 @@ fn assert_second_daemon_is_refused(home: &TestHome, program: &str, prepare: impl
         second.env("LOCI_DB", &other_name);
     }
     second.env("XDG_RUNTIME_DIR", &runtime);
-    assert_eq!(second.status().expect("locid runs").code(), Some(75));
+    assert_eq!(second.exit_in_time().expect("locid runs").code(), Some(75));
     store_notes(&mut agent, "More", 3);
     assert_eq!(memories(home), Some(6));
 }
@@ -415,7 +416,7 @@ fn a_bind_mounted_database_has_one_daemon() {
     );
     let mut probe = home.command_at("unshare".as_ref());
     probe.args(["--map-root-user", "--mount", "--", "true"]);
-    if !probe.status().is_ok_and(|status| status.success()) {
+    if !probe.exit_in_time().is_ok_and(|status| status.success()) {
         loci_testkit::skipped::skip("this user may have no namespaces: nothing was mounted");
         return;
     }

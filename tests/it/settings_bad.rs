@@ -2,7 +2,7 @@
 //! `locid` with 78 and by `loci` with 1; none is ignored silently.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use std::ffi::OsString;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::ffi::OsStringExt;
@@ -325,7 +325,7 @@ fn unusual_paths_work() {
     assert!(
         stop.env_remove("XDG_RUNTIME_DIR")
             .args(["ctl", "stop"])
-            .status()
+            .exit_in_time()
             .expect("the command runs")
             .success()
     );
@@ -343,7 +343,7 @@ fn without_home_loci_home_is_required_and_sufficient() {
         stop.env_remove("HOME")
             .env("LOCI_HOME", home.path(".loci"))
             .args(["ctl", "stop"])
-            .status()
+            .exit_in_time()
             .expect("the command runs")
             .success()
     );

@@ -5,7 +5,7 @@
 
 use crate::call_filter::allow_only_local_sockets;
 use crate::home::{Agent, TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::terminal::Terminal;
 use clap::CommandFactory;
 use loci::cli::Cli;
@@ -176,7 +176,7 @@ fn silent(home: &TestHome, arguments: &[&str], in_namespace: bool) -> Command {
 fn has_namespaces() -> bool {
     let mut probe = Command::new("unshare");
     probe.args(["--map-root-user", "--net", "--", "true"]).stderr(Stdio::null());
-    let allowed = probe.status().is_ok_and(|status| status.success());
+    let allowed = probe.exit_in_time().is_ok_and(|status| status.success());
     if !allowed {
         loci_testkit::skipped::skip(
             "this user may have no namespaces: the network was not taken away",
@@ -270,7 +270,7 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
 fn the_socket_filter_kills_a_process_with_an_internet_socket() {
     let mut probe = Command::new("bash");
     allow_only_local_sockets(probe.args(["-c", "exec 3<>/dev/tcp/127.0.0.1/9"]));
-    assert_eq!(probe.status().expect("the command runs").signal(), Some(libc::SIGSYS));
+    assert_eq!(probe.exit_in_time().expect("the command runs").signal(), Some(libc::SIGSYS));
     // The download is the one part of loci that opens one.
     let home = TestHome::without_model();
     home.configure_whole("[embedding]\nurl = \"http://127.0.0.1:9\"\n");

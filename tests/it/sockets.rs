@@ -1,7 +1,7 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
@@ -166,7 +166,7 @@ fn without_home_the_data_folder_must_be_set() {
         .command("loci")
         .args(["ctl", "stop"])
         .env_remove("HOME")
-        .status()
+        .exit_in_time()
         .expect("the command runs");
     assert!(stopped.success());
     // A user unknown to the system has no home folder.

@@ -4,7 +4,7 @@
 //! Not here: a full or read-only disk (`full_disk`).
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use crate::wire::{Daemon, wait_until};
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -47,7 +47,7 @@ fn failing_checkpoints_are_warned_about_until_one_succeeds() {
     assert!(log.lines().filter(|line| line.contains("WARN")).count() <= 4, "{log}");
     let lifted = Command::new("prlimit")
         .args(["--fsize=unlimited", "--pid", &daemon.pid().to_string()])
-        .status();
+        .exit_in_time();
     assert!(lifted.expect("prlimit runs").success());
     wait_until("a checkpoint succeeds", || !warnings(&home).contains(&"checkpoints_fail".into()));
     assert_eq!(agent.recall("short").first().map(String::as_str), Some("A short entry"));
@@ -84,7 +84,7 @@ fn a_notice_lasts_until_it_is_dismissed() {
         .args(["-c", script])
         .arg(home.path(".loci/memory.db"))
         .arg(notices.to_string())
-        .status();
+        .exit_in_time();
     assert!(added.expect("python3 runs").success());
     // With its checksums, the page would be reported as changed by something else.
     std::fs::remove_file(home.path(".loci/memory.db-sums")).expect("the checksums are removed");

@@ -3,6 +3,7 @@
 
 use crate::embedding_api::EmbeddingApi;
 use crate::home::{Agent, TestHome, models};
+use crate::in_time::ExitInTime;
 use crate::onnx_model::{TinyCrossEncoder, TinyModel};
 use crate::wire::wait_until;
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ fn make_pipe(path: &Path) {
     if path.exists() {
         std::fs::remove_file(path).expect("the file is removed");
     }
-    let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+    let made = Command::new("mkfifo").arg(path).exit_in_time().expect("mkfifo runs");
     assert!(made.success());
 }
 

@@ -5,6 +5,7 @@
 //! at each kill: a run with fewer than one call in flight on average proves nothing, and fails.
 
 use crate::home::TestHome;
+use crate::in_time::ExitInTime;
 use crate::proof::session::{Answer, MixedSession, check_all};
 use crate::proof::setting;
 use crate::proof::stored::Stored;
@@ -124,7 +125,7 @@ fn kill_often(
         }
         at_kills.push(shared.in_flight.load(Ordering::Relaxed));
         // A daemon that is being replaced has no process; the next round finds the new one.
-        let _ = Command::new("kill").arg("-9").args(&pids).stderr(Stdio::null()).status();
+        let _ = Command::new("kill").arg("-9").args(&pids).stderr(Stdio::null()).exit_in_time();
     }
     at_kills
 }

@@ -1,7 +1,7 @@
 //! Export and import through the real binaries: nothing is lost, and invalid files are refused.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime, output_in_time};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -38,7 +38,7 @@ fn import_from_pipe(home: &TestHome, bytes: &[u8]) -> Output {
         .expect("the command starts");
     // A file that is refused early is not read to its end.
     let _ = child.stdin.take().expect("the stream is open").write_all(bytes);
-    child.end_in_time().expect("the process ends")
+    output_in_time(child).expect("the process ends")
 }
 
 /// Returns an export without provenance, which each store sets itself.
@@ -210,7 +210,7 @@ fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     assert!(
         std::process::Command::new("mkfifo")
             .arg(&pipe)
-            .status()
+            .exit_in_time()
             .expect("the command runs")
             .success()
     );

@@ -2,7 +2,7 @@
 //! (`ctl_install`).
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use std::process::{Command, Output, Stdio};
 
 /// Starts a user manager of systemd and waits until it answers, then runs a script. The first line of its output says that it answered.
@@ -64,7 +64,7 @@ const SCRIPT: &str = r#"
 #[test]
 fn systemd_runs_the_daemon_and_an_uninstallation_takes_it_back() {
     let home = TestHome::without_model();
-    if Command::new("unshare").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if Command::new("unshare").arg("--version").stdout(Stdio::null()).exit_in_time().is_err() {
         loci_testkit::skipped::skip("unshare is not installed: no service was installed");
         return;
     }

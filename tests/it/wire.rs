@@ -3,7 +3,7 @@
 //! Not here: any test; sessions as agents have them (`home`).
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, InTime};
 use loci_proto::hello;
 use loci_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -37,7 +37,12 @@ pub fn sessions(home: &TestHome) -> usize {
 pub fn signal(name: &str, pids: impl IntoIterator<Item = u32>) {
     let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
     assert!(
-        Command::new("kill").arg(name).args(pids).status().expect("the command runs").success()
+        Command::new("kill")
+            .arg(name)
+            .args(pids)
+            .exit_in_time()
+            .expect("the command runs")
+            .success()
     );
 }
 

@@ -2,8 +2,7 @@
 //!
 //!     cargo run --release --example distances
 //!
-//! Prints one line for each figure: its name, a tab,
-//! nanoseconds of one comparison. Not here: whether the kernels are right (their tests).
+//! Prints one line for each figure: its name, a tab, nanoseconds of one comparison. Not here: whether the kernels are right (their tests).
 
 use loci_base::kernels::{CoarseQuery, EightCodes, Signs};
 use loci_base::model::sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};

@@ -14,5 +14,5 @@ pub mod model;
 pub mod privacy;
 pub mod text;
 
-/// The result of a check of a request: its value, or the refusal that names the field.
+/// A value, or the refusal of a request.
 pub type Result<T, E = loci_proto::error::Failure> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! What tests of several crates need: a moment, vectors with chosen cosines, encodings, texts of attackers, and
+//! What tests of several crates need: a moment, vectors with chosen cosines, encodings, poisoned texts, and
 //! the record of skipped tests.
 //!
 //! Not here: stores (`tests::fixture` of the engine), programs (`tests/it`).

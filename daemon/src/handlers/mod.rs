@@ -66,7 +66,7 @@ pub fn handle<'a>(
     caller: Caller<'a>,
     request: Request,
 ) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>> {
-    // Every caller would get a copy of all handlers otherwise.
+    // Boxed: otherwise the future of every caller would contain a copy of those of all handlers.
     Box::pin(handle_request(service, caller, request))
 }
 

@@ -7,6 +7,7 @@
 mod checker;
 
 use crate::home::{Agent, TestHome};
+use crate::in_time::ExitInTime;
 use crate::proof::random::Random;
 use crate::proof::setting;
 use checker::{Action, KeyState, Operation, is_linearisable};
@@ -198,7 +199,7 @@ fn kill_at_intervals(home: &TestHome, answered: &Receiver<()>) {
         let lock = std::fs::read_to_string(home.path("run/loci/locid.lock"));
         let pid = lock.expect("the file can be read").trim().to_owned();
         // A daemon that is being replaced has no process.
-        let _ = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).status();
+        let _ = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).exit_in_time();
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Not here: any test.
 
+use crate::in_time::ExitInTime;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +18,7 @@ pub fn compile(folder: &Path, name: &str, text: &str) -> PathBuf {
     std::fs::write(&source, text).expect("the source is written");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-o"]).arg(&library).arg(&source);
-    let status = compiler.args(["-ldl", "-lpthread"]).status().expect("the C compiler runs");
+    let status = compiler.args(["-ldl", "-lpthread"]).exit_in_time().expect("the C compiler runs");
     assert!(status.success(), "{name}.c does not compile");
     library
 }

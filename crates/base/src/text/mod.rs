@@ -1,7 +1,7 @@
 //! Text analysis: tokens, stems, languages, dates, and features of a text. Values in, values out.
 //!
 //! [`features`] splits a text into date, speaker and body and finds its content words; `terms`
-//! returns its terms for the keyword index. This module depends on nothing else in the engine. Not
+//! returns its terms for the keyword index. This module depends on no other module of the crate. Not
 //! here: weights and scores (`ranking`).
 
 pub mod dates;

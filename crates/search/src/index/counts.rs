@@ -124,6 +124,7 @@ fn slots(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
 }
 
 impl Index {
+    #[doc(hidden)]
     /// Spoils a bitmap: tests of the engine check that `doctor` finds it.
     pub fn miscount(&mut self, slot: usize) {
         self.attributes.forgotten.set(slot, true);

@@ -69,21 +69,26 @@ async fn begin_export(admin: &AdminContext, call: VerbCall) -> Result<Body, Fail
     // The readers of a read-only store take no locks: the pools stay until the export ends, and no writer opens meanwhile.
     let pools = service.pools().await.ok().filter(|pools| pools.writer().is_err());
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
-    let runtime = Handle::current();
+    let buffer = Vec::with_capacity(CHUNK_BYTES);
+    let mut chunks = ChunkWriter { sender: Some(sender), runtime: Handle::current(), buffer };
     tokio::task::spawn_blocking(move || {
         let _pools = pools;
-        let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
-        if let Err(error) = reader.export_at(&request, now, &mut chunks) {
-            tracing::warn!(%error, "export failed");
-            chunks.fail(error.into());
+        match reader.export_at(&request, now, &mut chunks) {
+            Ok(()) => chunks.end(),
+            Err(error) => {
+                tracing::warn!(%error, "export failed");
+                chunks.fail(error.into());
+            }
         }
     });
     Ok(Body::new(body))
 }
 
-/// Sends an export to the client in chunks; blocks while the client does not read.
+/// Sends an export to the client in chunks; blocks while the client does not read. If it is dropped before the end,
+/// as by a panic, it aborts the body: an export that was cut off must not look complete.
 struct ChunkWriter {
-    sender: Sender<Bytes, io::Error>,
+    /// None after the end.
+    sender: Option<Sender<Bytes, io::Error>>,
     runtime: Handle,
     buffer: Vec<u8>,
 }
@@ -94,10 +99,15 @@ impl ChunkWriter {
         let line = serde_json::to_vec(&FailedExport { error }).unwrap_or_default();
         self.buffer.push(b'\n');
         self.buffer.extend_from_slice(&line);
-        if self.send().is_err() {
-            // The aborted body tells the client that the export is incomplete.
-            self.sender.abort(io::Error::other("the export failed"));
+        // If not, the dropped writer aborts the body, which tells the client that the export is incomplete.
+        if self.send().is_ok() {
+            self.end();
         }
+    }
+
+    /// Ends an export of which everything was sent.
+    fn end(mut self) {
+        self.sender = None;
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -106,12 +116,21 @@ impl ChunkWriter {
         }
         let chunk =
             Bytes::from(std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)));
-        match self.runtime.block_on(timeout(CHUNK_DEADLINE, self.sender.send_data(chunk))) {
+        let Some(sender) = &mut self.sender else { return Ok(()) };
+        match self.runtime.block_on(timeout(CHUNK_DEADLINE, sender.send_data(chunk))) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => {
                 Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client has disconnected"))
             }
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")),
+        }
+    }
+}
+
+impl Drop for ChunkWriter {
+    fn drop(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            sender.abort(io::Error::other("the export failed"));
         }
     }
 }
@@ -233,4 +252,29 @@ async fn receive(
     }
     drop(sender);
     spooling.await.map_err(|e| Failure::new(Code::Internal, e.to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a line in a blocking thread, as an export does, and ends it or not; returns what the client reads.
+    async fn exported(is_ended: bool) -> Result<Bytes, io::Error> {
+        let (sender, body) = Channel::<Bytes, io::Error>::new(4);
+        let runtime = Handle::current();
+        tokio::task::spawn_blocking(move || {
+            let mut chunks = ChunkWriter { sender: Some(sender), runtime, buffer: Vec::new() };
+            chunks.write_all(b"a line\n").and_then(|()| chunks.flush()).expect("it is sent");
+            if is_ended {
+                chunks.end();
+            }
+        });
+        body.collect().await.map(http_body_util::Collected::to_bytes)
+    }
+
+    #[tokio::test]
+    async fn an_export_that_is_cut_off_does_not_look_complete() {
+        assert_eq!(exported(true).await.expect("the body is whole"), "a line\n");
+        assert!(exported(false).await.is_err(), "the body is aborted");
+    }
 }

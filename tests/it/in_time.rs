@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How long a test waits for one thing.
-pub const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_mins(2);
 /// How long the wait may go on when the processes have been killed.
 const AFTERWARDS: Duration = Duration::from_secs(10);
 

@@ -111,7 +111,7 @@ fn kill_often(
     for round in 0..kills {
         let calls_before_kill = 1 + (round * 7919) % 23;
         (0..calls_before_kill).for_each(|_| {
-            acknowledged.recv_timeout(crate::in_time::LIMIT).expect("the sessions still run")
+            acknowledged.recv_timeout(crate::in_time::LIMIT).expect("the sessions still run");
         });
         let pid = std::fs::read_to_string(home.path("run/loci/locid.lock"))
             .expect("the file can be read")

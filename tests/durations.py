@@ -5,20 +5,25 @@
     tests/durations.py                prints the slowest tests of that file, and the total
 
 Cargo starts each test binary through this script, as its "runner", with RUSTC_BOOTSTRAP=1: libtest of the stable toolchain then accepts
---report-time, which adds the duration to each line. The variable is not set while cargo compiles.
+--report-time, which adds the duration to each line. The variable is not set while cargo compiles. A binary in which no test ends for five
+minutes is killed, and the tests that it was running are named.
 """
 
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "target" / "test-durations.tsv"
 SLOWEST = 15
+SILENCE_S = 300
+"""Time after which a binary that prints nothing is killed."""
 # Set for the runner: the file to which it appends.
 VARIABLE = "TEST_DURATIONS"
+LONG = re.compile(r"test (?P<name>\S+) has been running for over")
 LINE = re.compile(r"test (?P<name>\S+)(?: - .*)? \.\.\. .*<(?P<seconds>[0-9.]+)s>$")
 
 
@@ -41,12 +46,35 @@ def run_binary(record, binary, arguments):
         environment["RUSTC_BOOTSTRAP"] = "1"
     name = re.sub(r"-[0-9a-f]{16}$", "", Path(binary).name)
     with subprocess.Popen([binary, *arguments], env=environment, stdout=subprocess.PIPE) as process, open(record, "a") as file:
+        running = set()
+        timer = watch(process, running)
         for line in process.stdout:
+            timer.cancel()
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
-            if found := LINE.match(line.decode(errors="replace").rstrip()):
+            text = line.decode(errors="replace").rstrip()
+            if found := LONG.match(text):
+                running.add(found["name"])
+            if found := LINE.match(text):
+                running.discard(found["name"])
                 file.write(f"{found['seconds']}\t{name}\t{found['name']}\n")
+            timer = watch(process, running)
+        timer.cancel()
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def watch(process, running):
+    """Starts a timer that kills a process and names its long tests."""
+
+    def give_up():
+        names = ", ".join(sorted(running)) or "a test"
+        print(f"FAILED: nothing was printed for {SILENCE_S} s; still running: {names}", flush=True)
+        process.kill()
+
+    timer = threading.Timer(SILENCE_S, give_up)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def print_summary():

@@ -33,8 +33,8 @@ round() {
 
 threads=$(($(getconf _NPROCESSORS_ONLN) + 2))
 for number in $(seq "$rounds"); do
-    round "all-$number" env "RUST_TEST_THREADS=$threads" cargo test --release --locked --test '*'
+    round "all-$number" tests/durations.py env "RUST_TEST_THREADS=$threads" cargo test --release --locked --test '*'
 done
 for number in $(seq "$repeats"); do
-    round "daemons-$number" env "RUST_TEST_THREADS=$threads" cargo test --release --locked --test it -- lifecycle:: ctl:: doctor:: silence::
+    round "daemons-$number" tests/durations.py env "RUST_TEST_THREADS=$threads" cargo test --release --locked --test it -- lifecycle:: ctl:: doctor:: silence::
 done

@@ -43,7 +43,8 @@ fn offline(home: &TestHome, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     }
     let reply: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    (output.status.code(), reply["findings"].as_array().expect("a JSON array").clone())
+    let findings = reply["findings"].as_array().unwrap_or_else(|| panic!("{output:?}"));
+    (output.status.code(), findings.clone())
 }
 
 /// Returns the findings with a verdict as `part: found`.
@@ -110,8 +111,9 @@ fn a_store_that_was_not_closed_is_read_with_its_log() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store_all("semantic", ["One fact", "Another thing"]);
-    kill_daemon(&home);
+    // A shim would start another daemon.
     agent.close();
+    kill_daemon(&home);
     let (code, findings) = offline(&home, &[]);
     let ok = with_verdict(&findings, "ok");
     assert_eq!(code, Some(0), "{findings:#?}");

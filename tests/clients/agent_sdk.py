@@ -13,12 +13,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/clients.md"
-STORE, RECALL = (f"mcp__loci__{tool}" for tool in claude_code.ALWAYS_LOADED)
+STORE, RECALL = (f"mcp__loci__{tool}" for tool in claude_offline.ALWAYS_LOADED)
 FACT = "The staging database is called heron."
 TIMEOUT_S = 120
 
@@ -51,7 +51,7 @@ def main(loci, language, *arguments):
         calls = [(STORE, {"content": FACT, "type": "semantic"}), (RECALL, {"query": "Which is the staging database?"})]
         with ScriptedModel(calls) as model:
             options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
-            run = subprocess.run(run_it, env=claude_code.environment(home, model), cwd=home.project("agent"), **options)
+            run = subprocess.run(run_it, env=claude_offline.environment(home, model), cwd=home.project("agent"), **options)
         assert run.returncode == 0, f"the example exited with {run.returncode}: {run.stdout}{run.stderr}"
         assert run.stdout.strip() == "done", run.stdout
         assert {STORE, RECALL} <= set(model.offered), f"the model was offered {model.offered}"

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
@@ -32,11 +32,11 @@ def run_script(home, claude, era, project, calls, server=None):
     """
     servers = {"mcpServers": {"loci": server or {"command": str(home.loci), "args": ["mcp"]}}}
     log = home.root / f"claude-{project}.log"
-    loading = claude_code.loading(name for name, _ in calls)
+    loading = claude_offline.loading(name for name, _ in calls)
     flags = ["-p", "use loci", "--strict-mcp-config", "--mcp-config", json.dumps(servers), "--allowedTools", "mcp__loci"]
     flags += ["--debug-file", str(log)]
     with ScriptedModel([*loading, *(later(call, len(loading)) for call in calls)]) as model:
-        env = claude_code.environment(home, model)
+        env = claude_offline.environment(home, model)
         if era == "legacy":
             env["MCP_PROTOCOL_NEGOTIATION"] = "legacy"
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}

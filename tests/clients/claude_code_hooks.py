@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
@@ -40,7 +40,7 @@ class RecordingModel(ScriptedModel):
 def run_session(home, claude, project, prompt, calls=()):
     """Runs one session with the plugin; returns the messages of its first request to the model."""
     with RecordingModel(list(calls)) as model:
-        env = claude_code.environment(home, model) | {"PATH": f"{home.loci.parent}{os.pathsep}{home.env['PATH']}"}
+        env = claude_offline.environment(home, model) | {"PATH": f"{home.loci.parent}{os.pathsep}{home.env['PATH']}"}
         command = [claude, "-p", prompt, "--plugin-dir", str(PLUGIN), "--allowedTools", "mcp__plugin_loci_loci"]
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
         run = subprocess.run(command, env=env, cwd=home.project(project), **options)

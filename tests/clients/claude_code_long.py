@@ -13,11 +13,11 @@ import sys
 import threading
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
-STORE, RECALL = (f"mcp__loci__{tool}" for tool in claude_code.ALWAYS_LOADED)
+STORE, RECALL = (f"mcp__loci__{tool}" for tool in claude_offline.ALWAYS_LOADED)
 OLD, NEW = "The staging database of the shop is db-s1.", "The staging database of the shop is db-s7 since 2026-11-26."
 QUESTION = {"query": "Which is the staging database?"}
 LONG_TURNS, LONG_TEXT = 8, "The minutes of the last meeting say nothing new about the release. " * 300
@@ -59,7 +59,7 @@ class Session:
         self.model = model
         command = [claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen(command, env=claude_code.environment(home, model), cwd=home.project("shop"), **pipes)
+        self.process = subprocess.Popen(command, env=claude_offline.environment(home, model), cwd=home.project("shop"), **pipes)
         self.watch = threading.Timer(WITHIN_S, self.process.kill)
         self.watch.start()
 

@@ -15,7 +15,7 @@ import sys
 import uuid
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
@@ -41,7 +41,7 @@ class Client:
     def prompt(self, text, calls=()):
         """Runs a prompt or a command; returns what is printed, and the number of requests with tools to the model."""
         with CountingModel(list(calls)) as model:
-            env = self.env | claude_code.environment(self.home, model) | {"PATH": self.env["PATH"]}
+            env = self.env | claude_offline.environment(self.home, model) | {"PATH": self.env["PATH"]}
             which = ["--resume", self.session] if self.session else ["--session-id", self.start()]
             plugins = ["--plugin-dir", str(HOOKS), "--plugin-dir", str(self.mod)]
             command = [self.claude, "-p", text, *which, *plugins, "--allowedTools", "mcp__plugin_loci_loci"]

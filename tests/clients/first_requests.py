@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 import codex_api
 import gemini_api
 import messages_api
@@ -91,7 +91,7 @@ def show(name, model, loaded):
     """Prints what a client gave of loci."""
     print(f"{name}: {len(json.dumps(model.first))} characters; of loci:")
     for tool, (description, schema) in loaded.items():
-        shown = {"description": description, "schema": schema} if tool in claude_code.ALWAYS_LOADED else {"description": description}
+        shown = {"description": description, "schema": schema} if tool in claude_offline.ALWAYS_LOADED else {"description": description}
         print(f"  {tool} {json.dumps(shown, ensure_ascii=False)}")
 
 
@@ -99,7 +99,7 @@ def check(name, model, instructions, tools):
     """The two tools are there as the server describes them, and the instructions stand somewhere."""
     loaded = model.tools()
     show(name, model, loaded)
-    for tool in claude_code.ALWAYS_LOADED:
+    for tool in claude_offline.ALWAYS_LOADED:
         assert tool in loaded, f"{name} did not load {tool}: {sorted(loaded)}"
         description, schema = loaded[tool]
         assert tools[tool]["description"] in description, f"{name} gives another description of {tool}: {description}"
@@ -113,9 +113,9 @@ def check(name, model, instructions, tools):
 def check_claude(home, claude, instructions, tools):
     """Claude Code defers all other tools, and names them."""
     with Claude([]) as model:
-        run(home, [claude, "-p", "hello"], claude_code.environment(home, model))
+        run(home, [claude, "-p", "hello"], claude_offline.environment(home, model))
     loaded = check("Claude Code", model, instructions, tools)
-    assert set(loaded) == set(claude_code.ALWAYS_LOADED), f"Claude Code loaded {sorted(loaded)}"
+    assert set(loaded) == set(claude_offline.ALWAYS_LOADED), f"Claude Code loaded {sorted(loaded)}"
     text = json.dumps(model.first)
     for tool in set(tools) - set(loaded):
         assert f"mcp__loci__{tool}" in text, f"the deferred {tool} is not named"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import claude as claude_code
+import claude_offline
 from home import Home
 from messages_api import ScriptedModel
 
@@ -22,7 +22,7 @@ TIMEOUT_S = 60
 
 def claude_run(home, claude, arguments, model=None):
     """Runs Claude Code in a project of the home; fails if it does."""
-    env = claude_code.environment(home, model)
+    env = claude_offline.environment(home, model)
     options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
     run = subprocess.run([claude, *arguments], env=env, cwd=home.project("shop"), **options)
     assert run.returncode == 0, f"claude {arguments} exited with {run.returncode}: {run.stdout}{run.stderr}"

@@ -24,22 +24,9 @@ OFF_TOPIC = "write a haiku about autumn leaves in the rain"
 TIMEOUT_S = 60
 
 
-class RecordingModel(ScriptedModel):
-    """Also keeps the messages of each request that offers tools."""
-
-    def __init__(self, calls):
-        super().__init__(calls)
-        self.requests = []
-
-    def next_block(self, request):
-        if request.get("tools"):
-            self.requests.append(json.dumps(request["messages"], ensure_ascii=False))
-        return super().next_block(request)
-
-
 def run_session(home, claude, project, prompt, calls=()):
     """Runs one session with the plugin; returns the messages of its first request to the model."""
-    with RecordingModel(list(calls)) as model:
+    with ScriptedModel(list(calls)) as model:
         env = claude_offline.environment(home, model) | {"PATH": f"{home.loci.parent}{os.pathsep}{home.env['PATH']}"}
         command = [claude, "-p", prompt, "--plugin-dir", str(PLUGIN), "--allowedTools", "mcp__plugin_loci_loci"]
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT_S}
@@ -49,7 +36,7 @@ def run_session(home, claude, project, prompt, calls=()):
     for result in model.results:
         assert not result["is_error"], result["content"]
     assert model.requests, "the model was not asked"
-    return model.requests[0]
+    return json.dumps(model.requests[0]["messages"], ensure_ascii=False)
 
 
 def main(loci, claude):

@@ -30,7 +30,7 @@ class LongModel(ScriptedModel):
 
     def __init__(self):
         super().__init__([])
-        self.requests, self.last_result = [], None
+        self.last_result = None
 
     def next_block(self, request):
         last = request["messages"][-1]["content"]
@@ -39,7 +39,6 @@ class LongModel(ScriptedModel):
             return {"type": "text", "text": SUMMARY}, "end_turn"
         if not request.get("tools"):
             return {"type": "text", "text": "done"}, "end_turn"
-        self.requests.append(request)
         for part in parts:
             if part["type"] == "tool_result":
                 assert not part.get("is_error"), part

@@ -40,7 +40,7 @@ class Client:
 
     def prompt(self, text, calls=()):
         """Runs a prompt or a command; returns what is printed, and the number of requests with tools to the model."""
-        with CountingModel(list(calls)) as model:
+        with ScriptedModel(list(calls)) as model:
             env = self.env | claude_offline.environment(self.home, model) | {"PATH": self.env["PATH"]}
             which = ["--resume", self.session] if self.session else ["--session-id", self.start()]
             plugins = ["--plugin-dir", str(HOOKS), "--plugin-dir", str(self.mod)]
@@ -49,23 +49,11 @@ class Client:
             run = subprocess.run(command, env=env, cwd=self.home.project("shop"), **options)
         assert run.returncode == 0, f"claude exited with {run.returncode}: {run.stdout}{run.stderr}"
         assert not [result for result in model.results if result["is_error"]], model.results
-        return run.stdout, model.requests
+        return run.stdout, len(model.requests)
 
     def start(self):
         self.session = str(uuid.uuid4())
         return self.session
-
-
-class CountingModel(ScriptedModel):
-    """Also counts the requests that offer tools."""
-
-    def __init__(self, calls):
-        super().__init__(calls)
-        self.requests = 0
-
-    def next_block(self, request):
-        self.requests += bool(request.get("tools"))
-        return super().next_block(request)
 
 
 def run_mod(client, *steps, env=None):

@@ -24,15 +24,6 @@ class Model(ScriptedModel):
 
     prefix = "loci-"
 
-    def __init__(self, calls):
-        super().__init__(calls)
-        self.requests = []
-
-    def next_block(self, request):
-        if request.get("tools"):
-            self.requests.append(request)
-        return super().next_block(request)
-
 
 def run_session(home, copilot, calls):
     """Runs one session; returns its model."""

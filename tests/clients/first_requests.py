@@ -24,43 +24,26 @@ GEMINI_SETTINGS = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}\n'
 
 
 class Claude(messages_api.ScriptedModel):
-    """Keeps the first request with tools."""
-
-    first = None
-
-    def next_block(self, request):
-        if request.get("tools") and not self.first:
-            self.first = request
-        return super().next_block(request)
+    """Knows the tools of its first request."""
 
     def tools(self):
-        return {tool["name"].rpartition("__")[2]: (tool["description"], tool["input_schema"]) for tool in self.first["tools"] if "__loci__" in tool["name"]}
+        tools = [tool for tool in self.requests[0]["tools"] if "__loci__" in tool["name"]]
+        return {tool["name"].rpartition("__")[2]: (tool["description"], tool["input_schema"]) for tool in tools}
 
 
 class Codex(codex_api.ScriptedModel):
-    """Keeps the first request."""
-
-    @property
-    def first(self):
-        return self.requests[0]
+    """Knows the tools of its first request."""
 
     def tools(self):
-        [server] = [tool for tool in self.first["tools"] if tool.get("name") == "mcp__loci"]
+        [server] = [tool for tool in self.requests[0]["tools"] if tool.get("name") == "mcp__loci"]
         return {tool["name"]: (tool["description"], tool["parameters"]) for tool in server["tools"]}
 
 
 class Gemini(gemini_api.ScriptedModel):
-    """Keeps the first request with tools."""
-
-    first = None
-
-    def next_part(self, request):
-        if request.get("tools") and not self.first:
-            self.first = request
-        return super().next_part(request)
+    """Knows the tools of its first request."""
 
     def tools(self):
-        declared = [tool for group in self.first["tools"] for tool in group.get("functionDeclarations", [])]
+        declared = [tool for group in self.requests[0]["tools"] for tool in group.get("functionDeclarations", [])]
         schema = "parametersJsonSchema"
         return {tool["name"].removeprefix("mcp_loci_"): (tool["description"], tool.get(schema) or tool.get("parameters")) for tool in declared if "_loci_" in tool["name"]}
 
@@ -89,7 +72,7 @@ def run(home, command, env=None):
 
 def show(name, model, loaded):
     """Prints what a client gave of loci."""
-    print(f"{name}: {len(json.dumps(model.first))} characters; of loci:")
+    print(f"{name}: {len(json.dumps(model.requests[0]))} characters; of loci:")
     for tool, (description, schema) in loaded.items():
         shown = {"description": description, "schema": schema} if tool in claude_offline.ALWAYS_LOADED else {"description": description}
         print(f"  {tool} {json.dumps(shown, ensure_ascii=False)}")
@@ -105,7 +88,7 @@ def check(name, model, instructions, tools):
         assert tools[tool]["description"] in description, f"{name} gives another description of {tool}: {description}"
         missing = set(tools[tool]["inputSchema"]["properties"]) - set(schema["properties"])
         assert not missing, f"{name} leaves out arguments of {tool}: {missing}"
-    text = json.dumps(model.first, ensure_ascii=False)
+    text = json.dumps(model.requests[0], ensure_ascii=False)
     assert json.dumps(instructions, ensure_ascii=False)[1:-1] in text, f"{name} does not give the instructions"
     return loaded
 
@@ -116,7 +99,7 @@ def check_claude(home, claude, instructions, tools):
         run(home, [claude, "-p", "hello"], claude_offline.environment(home, model))
     loaded = check("Claude Code", model, instructions, tools)
     assert set(loaded) == set(claude_offline.ALWAYS_LOADED), f"Claude Code loaded {sorted(loaded)}"
-    text = json.dumps(model.first)
+    text = json.dumps(model.requests[0])
     for tool in set(tools) - set(loaded):
         assert f"mcp__loci__{tool}" in text, f"the deferred {tool} is not named"
         print(f"  {tool}: deferred, named")

@@ -18,7 +18,7 @@ class ScriptedModel(ScriptedServer):
         super().__init__()
         self.calls = list(calls)
         self.requests = []
-        """Contents of the requests that offer tools, oldest first."""
+        """Requests that offer tools, oldest first."""
         self.offered = []
         """Names of the MCP tools in the last request."""
         self.results = []
@@ -36,7 +36,7 @@ class ScriptedModel(ScriptedServer):
         tools = [tool["name"] for group in request.get("tools", []) for tool in group.get("functionDeclarations", [])]
         if tools:
             parts = [part for content in request["contents"] for part in content["parts"]]
-            self.requests.append(request["contents"])
+            self.requests.append(request)
             self.offered = [name for name in tools if name.startswith(PREFIX)]
             self.results = [json.dumps(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
         step = len(self.results)

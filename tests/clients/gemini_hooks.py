@@ -46,7 +46,7 @@ def run_session(home, gemini, project, prompt, calls=()):
 
 def first_request(model):
     """Returns the texts that the first request of a session gave to the model, as one."""
-    return "\n".join(texts_of(model.requests[0]))
+    return "\n".join(texts_of(model.requests[0]["contents"]))
 
 
 def check_delivery(home, gemini):

@@ -24,6 +24,8 @@ class ScriptedModel(ScriptedServer):
         """Names of the MCP tools in the last request."""
         self.results = []
         """Results of the calls so far, `{"content": …, "is_error": …}`, in order."""
+        self.requests = []
+        """Requests that offer any tools, oldest first."""
 
     def answer(self, path, request):
         path = path.partition("?")[0]
@@ -31,6 +33,8 @@ class ScriptedModel(ScriptedServer):
             return json.dumps({"input_tokens": 1}), "application/json"
         if not path.endswith("/messages"):
             return None
+        if request.get("tools"):
+            self.requests.append(request)
         message = _message_of(request, *self.next_block(request))
         is_stream = request.get("stream")
         return (_stream(message), "text/event-stream") if is_stream else (json.dumps(message), "application/json")

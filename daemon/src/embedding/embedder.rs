@@ -123,6 +123,12 @@ impl Embedder {
         }))
     }
 
+    /// Returns whether anybody else has this embedder: a call that waits for it, for example.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Returns what is known of the API; `None` for a model on this machine.
     #[must_use]
     pub fn api(&self) -> Option<&Api> {

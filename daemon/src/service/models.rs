@@ -86,10 +86,11 @@ impl Models {
         Some(embedder)
     }
 
-    /// Unloads the models that no set in use is of.
+    /// Unloads the models that no set in use is of, and nobody waits for.
     pub fn keep_only(&self, sets: &VectorSets) {
         self.others().retain(|other| {
-            let is_used = sets.in_use().any(|set| set.model == other.id);
+            let is_used =
+                other.embedder.is_shared() || sets.in_use().any(|set| set.model == other.id);
             if !is_used {
                 tracing::info!(model = other.id, "the earlier model is unloaded");
                 other.embedder.stop();

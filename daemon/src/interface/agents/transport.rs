@@ -10,8 +10,8 @@ use crate::interface::agents::faults::{self, Fault};
 use crate::interface::agents::line_reader::{LineLimits, LineOutcome, read_line};
 use loci_proto::limits;
 use rmcp::model::{
-    CallToolResult, ClientNotification, ContentBlock, ErrorCode, ErrorData, JsonRpcMessage,
-    RequestId, ServerResult,
+    CallToolResult, ClientNotification, ClientRequest, ContentBlock, ErrorCode, ErrorData,
+    JsonRpcMessage, RequestId, ServerResult,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -79,6 +79,12 @@ impl InFlightRequests {
         Ok(())
     }
 
+    /// Waits until no request is unanswered.
+    async fn all_answered(&self) {
+        let all = u32::try_from(limits::CALLS_IN_FLIGHT).unwrap_or(u32::MAX);
+        drop(self.permits.acquire_many(all).await);
+    }
+
     /// Removes an answered or cancelled request, so that its id may be used again. Returns its permit, which is freed when dropped.
     fn remove(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
         self.permits_by_id().remove(id)
@@ -117,6 +123,13 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineTransport<W> {
     }
 }
 
+/// Returns whether a message begins a session. The shim sends the calls in flight right behind it to a new daemon; rmcp handles requests
+/// at the same time, and a call that came first would not know the name of its client.
+fn is_initialize(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    matches!(message, JsonRpcMessage::Request(request)
+        if matches!(request.request, ClientRequest::InitializeRequest(_)))
+}
+
 /// Reads messages until the end of the stream; answers lines that are not messages.
 async fn read_messages<W: AsyncWrite + Unpin>(
     mut reader: impl AsyncBufRead + Unpin,
@@ -145,7 +158,14 @@ async fn read_messages<W: AsyncWrite + Unpin>(
         };
         let is_open = match message {
             Ok(Some(message)) => match in_flight.admit(&message).await {
-                Ok(()) => parsed.send(message).await.is_ok(),
+                Ok(()) => {
+                    let begins_session = is_initialize(&message);
+                    let is_open = parsed.send(message).await.is_ok();
+                    if is_open && begins_session {
+                        in_flight.all_answered().await;
+                    }
+                    is_open
+                }
                 Err(answer) => writer.write(&answer).await.is_ok(),
             },
             Ok(None) => true,

@@ -125,8 +125,10 @@ fn the_page_shows_the_store_and_a_change_in_it_can_be_undone() {
 
     let found = viewing.verb("recall_memory", &json!({"query": "staging server", "explain": true}));
     assert!(found["results"][0]["why"].is_object(), "{found}");
-    let again = viewing.get("/api/boot");
-    assert_eq!(again.json()["list"], viewing.boot["list"]);
+    let mut again = viewing.get("/api/boot").json();
+    // Accesses are counted a moment after the calls.
+    again["list"]["memories"][0].as_object_mut().expect("a memory").remove("access_count");
+    assert_eq!(again["list"], viewing.boot["list"]);
 }
 
 #[test]

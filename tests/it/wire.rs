@@ -215,5 +215,9 @@ pub fn kill_daemon(home: &TestHome) {
     let pid = home.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.expect("the daemon runs");
     signal("-9", [pid]);
-    wait_until("the daemon ends", || !std::path::Path::new(&format!("/proc/{pid}/exe")).exists());
+    // Its locks are released before it is a zombie, and after its program can no longer be read.
+    wait_until("the daemon ends", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" Z"))
+    });
 }

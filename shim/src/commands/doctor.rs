@@ -24,6 +24,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::process::Command;
 
 /// The next step for a database that is missing or damaged.
@@ -35,6 +36,11 @@ const ENCRYPTED: &[u8] = b"loci enc";
 const WARN_FREE_BYTES: u64 = 512 << 20;
 /// Free bytes below which doctor fails.
 const FAIL_FREE_BYTES: u64 = 32 << 20;
+
+/// How long a daemon that refuses a call may take to end, if it does.
+const LEAVES_WITHIN: Duration = Duration::from_secs(1);
+/// Time between two questions whether it is there.
+const LEAVING_POLL: Duration = Duration::from_millis(50);
 
 /// Runs all checks and prints the findings.
 ///
@@ -150,12 +156,23 @@ async fn check_with_daemon(
             )),
         },
         Err(problem) if problem.exit_code() == Exit::Unreachable => return Err(problem),
+        Err(problem) if is_leaving(&client.paths).await => return Err(problem),
         Err(problem) => {
             let next_step = problem.next_step().unwrap_or("Run loci ctl logs").to_owned();
             findings.push(Finding::fail("database", problem.message(), next_step));
         }
     }
     Ok(())
+}
+
+/// Returns whether the daemon that has just refused a call ends: one whose store cannot be opened says so and goes.
+async fn is_leaving(paths: &Paths) -> bool {
+    let gone = async {
+        while status::fetch(paths).await.is_ok() {
+            tokio::time::sleep(LEAVING_POLL).await;
+        }
+    };
+    tokio::time::timeout(LEAVES_WITHIN, gone).await.is_ok()
 }
 
 /// Has a short-lived `locid` check the files. Meanwhile no daemon is started: calls of agents wait.

@@ -10,7 +10,6 @@ CPU is that of the process from start to end. Store and recall are measured with
 daemon's and the shim's.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -24,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
 import process
-import report
+import two_builds
 from home import Home
 from notes import Notes
 from session import Session
@@ -149,7 +148,9 @@ def _succeed(result):
 
 
 def compare(old, new, turns):
-    """Measures in turns; returns one row for each figure: name, medians of both, their ratio."""
+    """Measures in turns; returns one row for each figure."""
+    for build in (old, new):
+        build.begin()
     figures = {}
     for turn in range(turns):
         for build in (old, new) if turn % 2 == 0 else (new, old):
@@ -159,30 +160,8 @@ def compare(old, new, turns):
                 figures.setdefault((name, "wall"), {old: [], new: []})[build].append(wall)
                 figures.setdefault((name, "CPU"), {old: [], new: []})[build].append(cpu)
         print(f"turn {turn + 1} of {turns}", file=sys.stderr)
-    rows = []
-    for (name, kind), values in figures.items():
-        before, after = statistics.median(values[old]), statistics.median(values[new])
-        rows.append([f"{name}, {kind} ms", f"{before:.2f}", f"{after:.2f}", f"{after / before:.2f}"])
-    return rows
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--old", required=True, metavar="FOLDER", help="binaries to compare with")
-    parser.add_argument("--new", required=True, metavar="FOLDER", help="binaries to measure")
-    parser.add_argument("--turns", type=int, default=TURNS)
-    chosen = parser.parse_args()
-    old, new = Build(chosen.old), Build(chosen.new)
-    try:
-        for build in (old, new):
-            build.begin()
-        rows = compare(old, new, chosen.turns)
-    finally:
-        for build in (old, new):
-            build.end()
-    print(f"Medians of {chosen.turns} turns on {process.machine()}:\n")
-    print(report.table(["", "old", "new", "ratio"], rows))
+    return [two_builds.row(f"{name}, {kind} ms", values[old], values[new], 2) for (name, kind), values in figures.items()]
 
 
 if __name__ == "__main__":
-    main()
+    two_builds.run(__doc__, TURNS, Build, compare)

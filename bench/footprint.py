@@ -9,8 +9,6 @@ idle. Disk is everything below ~/.loci but the logs, with 1,000 memories and a r
 and ends with the first answer to a recall in a store of 1,000 memories. Not here: CPU and time of calls (against.py).
 """
 
-import argparse
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -20,8 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
 import measure
-import process
-import report
+import two_builds
 from home import Home
 from notes import Notes
 from session import Session
@@ -69,13 +66,17 @@ class Build:
         self._stop()
         return wall
 
+    def end(self):
+        """Removes the home."""
+        self.home.__exit__(None)
+
     def sizes(self):
         """MB of the programs."""
         return {name: (self.folder / name).stat().st_size / 1e6 for name in ("locid", "loci")}
 
 
 def compare(old, new, turns):
-    """Measures in turns; returns one row for each figure: name, medians of both, their ratio."""
+    """Measures in turns; returns one row for each figure."""
     figures = {}
 
     def add(name, build, value):
@@ -92,28 +93,8 @@ def compare(old, new, turns):
         add("disk, 1,000 memories, MiB", build, build.disk)
         for name, size in build.sizes().items():
             add(f"{name}, MB", build, size)
-    rows = []
-    for name, values in figures.items():
-        before, after = statistics.median(values[old]), statistics.median(values[new])
-        rows.append([name, f"{before:.1f}", f"{after:.1f}", f"{after / before:.2f}"])
-    return rows
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--old", required=True, metavar="FOLDER", help="binaries to compare with")
-    parser.add_argument("--new", required=True, metavar="FOLDER", help="binaries to measure")
-    parser.add_argument("--turns", type=int, default=TURNS)
-    chosen = parser.parse_args()
-    old, new = Build(chosen.old), Build(chosen.new)
-    try:
-        rows = compare(old, new, chosen.turns)
-    finally:
-        for build in (old, new):
-            build.home.__exit__(None)
-    print(f"Medians of {chosen.turns} turns on {process.machine()}:\n")
-    print(report.table(["", "old", "new", "ratio"], rows))
+    return [two_builds.row(name, values[old], values[new], 1) for name, values in figures.items()]
 
 
 if __name__ == "__main__":
-    main()
+    two_builds.run(__doc__, TURNS, Build, compare)

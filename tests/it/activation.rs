@@ -2,7 +2,7 @@
 //! launchd would run.
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::wire::{Daemon, Peer, signal, wait_until};
 use serde_json::json;
 use std::fs;
@@ -114,7 +114,7 @@ fn a_passed_socket_is_served_and_not_removed() {
     let daemon = Daemon::start(&home, &mut command);
     drop(command);
     drop(Peer::accepted(&home));
-    let second = home.command("locid").end_in_time().expect("the command runs");
+    let second = home.command("locid").output_in_time().expect("the command runs");
     assert_eq!(second.status.code(), Some(75), "the lock is held although the socket was passed");
     check_serving_and_exit(&home, daemon, &notify_socket);
 }
@@ -123,7 +123,7 @@ fn a_passed_socket_is_served_and_not_removed() {
 fn a_socket_at_another_path_is_refused() {
     let (home, notify_socket) = home();
     let run = locid_with_socket(&home, &home.path("run/other.sock"))
-        .end_in_time()
+        .output_in_time()
         .expect("the command runs");
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{text}");
@@ -189,7 +189,7 @@ fn a_launch_agent_with_a_socket_at_another_path_is_refused() {
     let run = home
         .command_at("/bin/sh".as_ref())
         .args(["-c", &format!("umask 077; {}", launch_command())])
-        .end_in_time()
+        .output_in_time()
         .expect("the command runs");
     let text = fs::read_to_string(home.path(".loci/logs/locid.log")).expect("the file can be read");
     assert_eq!(run.status.code(), Some(78), "{text}");

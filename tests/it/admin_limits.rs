@@ -2,7 +2,7 @@
 //! a limit.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::ExitInTime;
 use crate::wire::{Daemon, wait_until};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -37,7 +37,7 @@ fn stalled_imports_do_not_lock_the_command_line_out() {
     assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
     for import in &mut imports {
         let _ = import.kill();
-        let _ = import.end_in_time();
+        let _ = import.exit_in_time();
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::embedding_api::{EmbeddingApi, KEY};
 use crate::home::{Agent, TestHome};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{Daemon, wait_until};
 use serde_json::{Value, json};
 use std::fs;
@@ -198,7 +198,7 @@ fn the_key_comes_from_the_environment_of_locid_but_not_from_that_of_an_agent() {
     home.configure_whole(&api.keys_without_file("openai", "text-embedding-3-small"));
     let mut command = home.command("loci");
     command.args(["ctl", "start"]).env("OPENAI_API_KEY", KEY);
-    assert!(command.end_in_time().expect("loci runs").status.success());
+    assert!(command.output_in_time().expect("loci runs").status.success());
     wait_until("the key is missing", || {
         String::from_utf8_lossy(&home.loci(&["doctor"]).stdout)
             .contains("set embedding.key_file, or OPENAI_API_KEY")

@@ -5,7 +5,7 @@
 
 use crate::embedding_api::{EmbeddingApi, Received};
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{signal, wait_until};
 use serde_json::json;
 use std::process::{Command, Output};
@@ -94,7 +94,7 @@ fn a_daemon_whose_program_was_replaced_still_gets_vectors() {
     copy("loci", "loci");
     copy("locid", "locid");
     let loci = |arguments: &[&str]| {
-        let output = home.command_at(&folder.join("loci")).args(arguments).end_in_time();
+        let output = home.command_at(&folder.join("loci")).args(arguments).output_in_time();
         done(&output.expect("loci runs"))
     };
     loci(&["ctl", "start"]);
@@ -103,7 +103,7 @@ fn a_daemon_whose_program_was_replaced_still_gets_vectors() {
     let pid = home.status()["pid"].to_string();
     copy("locid", "new");
     std::fs::rename(folder.join("new"), folder.join("locid")).expect("the program is replaced");
-    let children = Command::new("pgrep").args(["-P", &pid]).end_in_time().expect("pgrep runs");
+    let children = Command::new("pgrep").args(["-P", &pid]).output_in_time().expect("pgrep runs");
     let children = done(&children);
     signal("-9", children.lines().map(|pid| pid.parse().expect("a number")));
     let mut number = 0;

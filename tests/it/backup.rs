@@ -1,7 +1,7 @@
 //! `loci backup`: backups are verified copies, and restoring one keeps everything else aside.
 
 use crate::home::{Agent, TestHome, binaries, printed};
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, OutputInTime, in_time};
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::{Value, json};
 use std::fs;
@@ -58,7 +58,7 @@ fn warnings(home: &TestHome) -> String {
 
 /// Returns the error of a daemon that refuses to start.
 fn refused_start(home: &TestHome) -> String {
-    let daemon = home.command("locid").stdin(Stdio::null()).end_in_time().expect("locid runs");
+    let daemon = home.command("locid").stdin(Stdio::null()).output_in_time().expect("locid runs");
     assert!(!daemon.status.success(), "the start is refused");
     printed(&daemon)
 }
@@ -257,7 +257,7 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
     let id = made["id"].as_str().expect("an id");
     let pid = home.status()["pid"].as_u64().expect("a pid");
     let refused =
-        home.command("locid").args(["backup", "restore", id]).end_in_time().expect("runs");
+        home.command("locid").args(["backup", "restore", id]).output_in_time().expect("runs");
     assert!(!refused.status.success());
     assert!(printed(&refused).contains(&format!("process {pid}")), "{}", printed(&refused));
     let lock = home.path("run/loci/spawn.restore");
@@ -279,7 +279,7 @@ fn a_second_restore_and_one_beside_a_daemon_name_who_holds_the_store() {
     let said = printed(&second);
     assert!(said.contains("Another restore is running (pid "), "{said}");
     drop(holder.stdin.take());
-    holder.end_in_time().expect("the process ends");
+    holder.exit_in_time().expect("the process ends");
     assert_eq!(restore(&home, id)["memories"], 2);
 }
 
@@ -332,7 +332,7 @@ fn a_daemon_killed_in_a_backup_leaves_no_half_of_one() {
             files().iter().any(|name| name.starts_with(moment)) || files().len() > before
         });
         kill_daemon(&home);
-        making.end_in_time().expect("the command ends");
+        making.exit_in_time().expect("the command ends");
         for backup in list(&home) {
             let id = backup["id"].as_str().expect("an id");
             let verified = home.loci(&["backup", "verify", id]);
@@ -369,7 +369,7 @@ fn a_restore_on_a_full_disk_leaves_the_old_store() {
     let mut command = home.command_at(std::path::Path::new("unshare"));
     command.args(["-rm", "sh", "-c", script]);
     command.arg(binaries().join("loci")).arg(binaries().join("locid"));
-    let output = command.stdin(Stdio::null()).end_in_time().expect("unshare runs");
+    let output = command.stdin(Stdio::null()).output_in_time().expect("unshare runs");
     if output.status.code() == Some(77) || printed(&output).contains("unshare failed") {
         loci_testkit::skipped::skip("this user may have no namespaces: no disk was filled");
         return;
@@ -399,7 +399,7 @@ fn a_changed_store_is_backed_up_and_tested_by_itself() {
         assert!(doctor.contains(expected), "{expected}: {doctor}");
     }
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    daemon.end_in_time().expect("the daemon ends");
+    daemon.exit_in_time().expect("the daemon ends");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Not here: how backups are made and restored (`backup`).
 
 use crate::home::{TestHome, binaries, printed};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{kill_daemon, wait_until};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -153,7 +153,7 @@ fn a_database_with_a_foreign_trigger_is_refused_until_doctor_recovers_its_memori
     .expect("the trigger is created");
     drop(conn);
     let before = fs::read(database(&home)).expect("the database is readable");
-    let daemon = home.command("locid").stdin(Stdio::null()).end_in_time().expect("locid runs");
+    let daemon = home.command("locid").stdin(Stdio::null()).output_in_time().expect("locid runs");
     assert!(!daemon.status.success());
     for command in ["loci backup restore", "loci doctor --recover"] {
         assert!(printed(&daemon).contains(command), "{}", printed(&daemon));
@@ -249,7 +249,7 @@ fn without_space_for_a_backup_none_is_made_and_the_store_goes_on() {
     let mut command = home.command_at(std::path::Path::new("unshare"));
     command.args(["-rm", "sh", "-c", script]);
     command.arg(binaries().join("loci")).arg(binaries().join("locid"));
-    let output = command.stdin(Stdio::null()).end_in_time().expect("unshare runs");
+    let output = command.stdin(Stdio::null()).output_in_time().expect("unshare runs");
     if output.status.code() == Some(77) || printed(&output).contains("unshare failed") {
         loci_testkit::skipped::skip("this user may have no namespaces: no disk was filled");
         return;

@@ -4,7 +4,7 @@
 //! Not here: databases that were replaced or cut (`replaced_files`), signals (`signals`).
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::upgrade::home_with_schema_1;
 use crate::wire::{Daemon, kill_daemon, signal, wait_until};
 use rusqlite::Connection;
@@ -29,7 +29,7 @@ fn a_file_that_is_no_database_is_refused_unchanged() {
     let cases = [("text", text.into_bytes()), ("magic", bad_magic), ("format", future_format)];
     for (name, bytes) in cases {
         fs::write(&database, &bytes).expect("the file is written");
-        let run = home.command("locid").end_in_time().expect("the command runs");
+        let run = home.command("locid").output_in_time().expect("the command runs");
         assert!(matches!(run.status.code(), Some(70 | 78)), "{name}: {run:?}");
         assert!(!run.stderr.is_empty(), "{name}: the reason is printed");
         assert!(fs::read(&database).expect("it is readable") == bytes, "{name}: it was changed");
@@ -138,7 +138,7 @@ fn of_two_daemons_that_migrate_at_once_one_serves_and_the_other_exits() {
     assert_eq!(stats["total_memories"], 6);
     assert!(home.loci(&["ctl", "stop"]).status.success());
     for daemon in &mut daemons {
-        daemon.end_in_time().expect("it ends");
+        daemon.exit_in_time().expect("it ends");
     }
 }
 

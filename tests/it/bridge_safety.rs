@@ -6,7 +6,7 @@
 use crate::bridge::Watched;
 use crate::home::TestHome;
 use crate::hooks::claude;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::wait_until;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -124,7 +124,7 @@ fn a_file_with_a_thousand_reworded_statements_does_not_hold_up_a_store() {
 fn as_agent(watched: &Watched, arguments: &[&str]) -> Output {
     let mut command = watched.home.command("loci");
     command.env("CLAUDE_CODE_SESSION_ID", "a").args(arguments).stdin(Stdio::null());
-    command.end_in_time().expect("loci runs")
+    command.output_in_time().expect("loci runs")
 }
 
 #[test]

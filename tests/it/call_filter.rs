@@ -2,7 +2,7 @@
 //!
 //! Not here: any test.
 
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
@@ -75,7 +75,7 @@ fn install(command: &mut Command, rules: Rules, otherwise: SeccompAction, matche
 /// Returns the numbers of the calls that the lines `SystemCallFilter=` of a unit permit: the sets
 /// without a tilde, less those with one. `None` without systemd or the headers of the kernel.
 fn permitted_calls(unit: &str) -> Option<BTreeSet<i64>> {
-    let listing = Command::new("systemd-analyze").arg("syscall-filter").end_in_time().ok()?;
+    let listing = Command::new("systemd-analyze").arg("syscall-filter").output_in_time().ok()?;
     let sets = String::from_utf8(listing.stdout).ok()?;
     let numbers = call_numbers()?;
     let mut names = BTreeSet::new();

@@ -1,13 +1,17 @@
 //! The effect of each command about memories, checked through its JSON.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 
 /// The reply of a command that succeeds.
 fn done(home: &TestHome, arguments: &[&str]) -> Value {
-    let output =
-        home.command("loci").args(arguments).arg("--json").end_in_time().expect("the command runs");
+    let output = home
+        .command("loci")
+        .args(arguments)
+        .arg("--json")
+        .output_in_time()
+        .expect("the command runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
     assert_eq!(text.lines().count(), 1, "one line: {text}");
@@ -16,8 +20,12 @@ fn done(home: &TestHome, arguments: &[&str]) -> Value {
 
 /// The exit code and the problem of a command that fails.
 fn refused(home: &TestHome, arguments: &[&str]) -> (Option<i32>, Value) {
-    let output =
-        home.command("loci").args(arguments).arg("--json").end_in_time().expect("the command runs");
+    let output = home
+        .command("loci")
+        .args(arguments)
+        .arg("--json")
+        .output_in_time()
+        .expect("the command runs");
     let problem: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
     (output.status.code(), problem["error"].clone())
 }
@@ -274,7 +282,7 @@ fn the_command_line_finds_the_project_as_an_agent_session_does() {
             .command("loci")
             .args(["list", "--json"])
             .env(name, value)
-            .end_in_time()
+            .output_in_time()
             .expect("the command runs");
         serde_json::from_slice::<Value>(&output.stdout).expect("valid JSON")["total"].clone()
     };

@@ -1,7 +1,7 @@
 //! `loci` at a terminal (widths, colours, questions) and in a pipe.
 
 use crate::home::TestHome;
-use crate::in_time::{InTime, in_time, output_in_time};
+use crate::in_time::{ExitInTime, OutputInTime, in_time};
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -25,7 +25,7 @@ fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, Exit
     let _ = in_time("the end of the screen", || master.read_to_end(&mut screen));
     (
         String::from_utf8_lossy(&screen).replace("\r\n", "\n"),
-        child.end_in_time().expect("the process ends"),
+        child.exit_in_time().expect("the process ends"),
     )
 }
 
@@ -170,7 +170,7 @@ fn a_closed_pipe_ends_every_list_quietly() {
             .spawn()
             .expect("the command starts");
         drop(child.stdout.take());
-        let ended = output_in_time(child).expect("the process ends");
+        let ended = child.output_in_time().expect("the process ends");
         assert!(
             ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
             "{arguments:?}: {ended:?}"
@@ -219,7 +219,7 @@ fn text_comes_from_standard_input_too() {
             .expect("the command starts");
         // A command that refuses early closes its end.
         let _ = child.stdin.take().expect("the stream is open").write_all(input);
-        output_in_time(child).expect("the process ends")
+        child.output_in_time().expect("the process ends")
     };
     let stored = with_input(
         &["add", "-", "--type", "semantic", "--json"],
@@ -263,7 +263,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
             .args(before)
             .arg(not_utf8)
             .stdin(Stdio::null())
-            .end_in_time()
+            .output_in_time()
             .expect("the command runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
@@ -278,7 +278,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
         let helped = Command::new(crate::home::binaries().join("loci"))
             .args(arguments)
             .env_clear()
-            .end_in_time()
+            .output_in_time()
             .expect("the command runs");
         assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
     }

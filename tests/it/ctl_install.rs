@@ -2,7 +2,7 @@
 //! loci wrote are removed. Not here: a running systemd (`user_service`).
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -89,7 +89,7 @@ fn systemd_finds_no_fault_in_the_printed_units() {
     let home = home.with("LOCI_HOME", odd);
     let files = write_printed(&home);
     let mut verify = Command::new("systemd-analyze");
-    let output = verify.args(["verify", "--user", "--man=no"]).args(&files).end_in_time();
+    let output = verify.args(["verify", "--user", "--man=no"]).args(&files).output_in_time();
     let output = output.expect("systemd-analyze runs");
     let report = String::from_utf8_lossy(&output.stderr);
     assert!(!report.contains("locid."), "{report}");

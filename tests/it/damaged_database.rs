@@ -4,7 +4,7 @@
 //! Not here: databases that are replaced, cut or missing (`replaced_files`).
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{kill_daemon, wait_until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ fn foreign_objects_in_the_schema_refuse_the_start_by_name() {
         let before = fs::read(&path).expect("the database is readable");
         let mut daemon = home.command_at("timeout".as_ref());
         daemon.arg("20").arg(crate::home::binaries().join("locid"));
-        let output = daemon.end_in_time().expect("the daemon runs");
+        let output = daemon.output_in_time().expect("the daemon runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(78), "{name}: {said}");
         assert!(said.contains(name), "{name}: {said}");

@@ -1,7 +1,7 @@
 //! A disk that fails a sync: nothing more is acknowledged by that daemon, and nothing is lost.
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::ExitInTime;
 use crate::wire::wait_until;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn after_a_failed_sync_the_daemon_acknowledges_nothing() {
     // The disk works again, but what SQLite takes for written may be lost.
     fs::remove_file(&flag).expect("the flag is removed");
     wait_until("the daemon ends", || !home.loci(&["ctl", "status"]).status.success());
-    assert_eq!(daemon.end_in_time().expect("the daemon ends").code(), Some(70));
+    assert_eq!(daemon.exit_in_time().expect("the daemon ends").code(), Some(70));
     agent.store("semantic", "Stored by the next daemon");
     let found = agent.recall("stored");
     assert!(found.contains(&"Stored before the fault".to_owned()), "{found:?}");

@@ -1,7 +1,7 @@
 //! `loci doctor`: a healthy installation, and each fault that it can find.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::Daemon;
 use serde_json::Value;
 use std::net::TcpListener;
@@ -109,7 +109,7 @@ fn doctor_finds_files_that_others_can_read() {
         .envs(shell)
         .env("PATH", path)
         .args(["-c", &script])
-        .end_in_time()
+        .output_in_time()
         .expect("the command runs");
     assert!(done.status.success(), "{done:?}");
     assert_eq!(file.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);

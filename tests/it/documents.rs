@@ -5,7 +5,7 @@
 
 use crate::bridge::claude_memory;
 use crate::home::TestHome;
-use crate::in_time::output_in_time;
+use crate::in_time::OutputInTime;
 use clap::{CommandFactory, Parser};
 use loci::cli::Cli;
 use std::collections::BTreeSet;
@@ -182,7 +182,7 @@ fn failure(home: &TestHome, arguments: &[String]) -> Option<String> {
         .expect("loci starts");
     // A command that does not need its input may end before it is written.
     let _ = child.stdin.take().expect("the stream is open").write_all(b"a question");
-    let output = output_in_time(child).expect("the process ends");
+    let output = child.output_in_time().expect("the process ends");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let line = arguments.join(" ");
     let may_fail = MAY_FAIL

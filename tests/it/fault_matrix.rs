@@ -6,7 +6,7 @@
 //! real is in `full_disk`; the shutdown after a failed sync in `disk_faults`.
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::ExitInTime;
 use crate::preload;
 use crate::proof::session::{Answer, MixedSession, check_all};
 use crate::proof::stored::Stored;
@@ -130,7 +130,7 @@ fn run(case: &Case, library: &Path) -> Outcome {
     }
     let stopped = home.loci(&["ctl", "stop"]);
     assert!(stopped.status.success(), "{case:?}: {stopped:?}");
-    let code = daemon.end_in_time().expect("the daemon ends").code();
+    let code = daemon.exit_in_time().expect("the daemon ends").code();
     assert!(matches!(code, Some(0 | 70)), "{case:?}: {code:?}");
     let stored = Stored::read(&home.path(".loci/memory.db"));
     let stored = stored.unwrap_or_else(|fault| panic!("{case:?}: {fault}"));
@@ -202,7 +202,7 @@ fn a_backup_that_cannot_be_written_deletes_nothing() {
         }
         let mut stop: Command = home.command("loci");
         assert!(stop.args(["ctl", "stop"]).exit_in_time().expect("loci runs").success());
-        assert_eq!(daemon.end_in_time().expect("the daemon ends").code(), Some(0), "{case:?}");
+        assert_eq!(daemon.exit_in_time().expect("the daemon ends").code(), Some(0), "{case:?}");
     }
 }
 
@@ -231,5 +231,5 @@ fn a_daemon_that_cannot_accept_does_not_spin_and_recovers() {
     drop(socket);
     home.session().store("semantic", "Stored afterwards");
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    assert_eq!(daemon.end_in_time().expect("the daemon ends").code(), Some(0));
+    assert_eq!(daemon.exit_in_time().expect("the daemon ends").code(), Some(0));
 }

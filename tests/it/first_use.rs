@@ -1,7 +1,7 @@
 //! The first text that needs the model downloads it, here from a local mirror.
 
 use crate::home::{TestHome, models};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::wait_until;
 use serde_json::json;
 use std::fs::Permissions;
@@ -39,7 +39,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     let output = download
         .args(["model", "download"])
         .env("PATH", &nowhere)
-        .end_in_time()
+        .output_in_time()
         .expect("the command runs");
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -55,7 +55,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
             "-name".as_ref(),
             "model*".as_ref(),
         ])
-        .end_in_time();
+        .output_in_time();
     assert!(partial_files.expect("the command runs").stdout.is_empty());
 }
 

@@ -2,7 +2,7 @@
 //! write-ahead log.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, in_time};
 use crate::wire::{signal, wait_until};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -110,7 +110,7 @@ fn a_hard_forget_during_an_export_says_what_remains_and_finishes_by_itself() {
     signal("-CONT", [export.id()]);
     in_time("the rest of the export", || std::io::copy(&mut output, &mut std::io::sink()))
         .expect("the rest is read");
-    assert!(export.end_in_time().expect("the export ends").success());
+    assert!(export.exit_in_time().expect("the export ends").success());
     wait_until("the text is gone", || files_with(&home, CANARY).is_empty());
     wait_until("nothing is pending", || !warnings(&home).contains("Pending"));
 }

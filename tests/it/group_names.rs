@@ -2,7 +2,7 @@
 //! served if a store already has it.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 use std::process::Output;
 
@@ -21,7 +21,7 @@ const NEXT_STEP: &str = "Choose a name that a file could have";
 fn add(home: &TestHome, group: &str) -> Output {
     let mut add = home.command("loci");
     add.args(["add", "The gate code is 12", "--type", "episodic"]).env("LOCI_GROUP", group);
-    add.end_in_time().expect("the command runs")
+    add.output_in_time().expect("the command runs")
 }
 
 fn error(output: &Output) -> String {
@@ -96,7 +96,7 @@ fn an_invalid_default_group_is_refused_with_its_position() {
     for (name, what) in &refused_names() {
         let home = TestHome::without_model();
         home.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
-        let output = home.command("locid").end_in_time().expect("the command runs");
+        let output = home.command("locid").output_in_time().expect("the command runs");
         let error_text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(78), "{error_text}");
         assert_names(&error_text, "config.toml:2:1: storage.default_group", what);

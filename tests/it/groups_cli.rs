@@ -1,7 +1,7 @@
 //! `loci groups`: renamed and merged projects, and the sessions that continue to work in them.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 
 fn groups(home: &TestHome, arguments: &[&str]) -> Result<Value, String> {
@@ -82,7 +82,7 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     assert_eq!(garden.recall("gate"), ["The gate squeaks"]);
     let in_garden = |arguments: &[&str]| {
         let mut command = home.command("loci");
-        let output = command.current_dir(home.path("garden")).args(arguments).end_in_time();
+        let output = command.current_dir(home.path("garden")).args(arguments).output_in_time();
         String::from_utf8_lossy(&output.expect("loci runs").stdout).into_owned()
     };
     assert!(in_garden(&["doctor"]).contains("the allotment is not isolated"));
@@ -139,7 +139,7 @@ fn a_person_names_a_project_by_its_display_name_unless_two_have_it() {
     let loci_in = |folder: &str, arguments: &[&str]| {
         let folder = home.path(folder);
         std::fs::create_dir_all(&folder).expect("the folder is created");
-        let output = home.command("loci").current_dir(folder).args(arguments).end_in_time();
+        let output = home.command("loci").current_dir(folder).args(arguments).output_in_time();
         let output = output.expect("loci runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr)

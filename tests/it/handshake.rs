@@ -2,6 +2,7 @@
 
 use crate::home::{Agent, TestHome, binaries};
 use crate::in_time::ExitInTime;
+use crate::wire::Peer;
 use loci_proto::mcp::handshake::{self, Answer, LISTS};
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -244,4 +245,28 @@ fn a_failed_start_is_reported_and_the_session_recovers_after_the_fix() {
     home.configure("");
     agent.store("semantic", "Stored after the fix in the same session");
     assert_eq!(agent.recall("after the fix"), ["Stored after the fix in the same session"]);
+}
+
+/// A shim sends the handshake and the calls in flight to a new daemon at once.
+#[test]
+fn a_call_right_behind_the_handshake_has_the_name_of_its_client() {
+    const SESSIONS: usize = 40;
+    let home = TestHome::without_model();
+    assert!(home.loci(&["ctl", "start"]).status.success());
+    for number in 0..SESSIONS {
+        let content = format!("Kiln number {number} burns at {} degrees", 900 + number);
+        let arguments = json!({"content": content, "type": "semantic"});
+        let lines = [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "store_memory", "arguments": arguments}}),
+        ];
+        let mut peer = Peer::accepted(&home);
+        peer.send_bytes(lines.map(|line| format!("{line}\n")).concat().as_bytes());
+        while peer.receive().expect("the daemon answers")["id"] != 2 {}
+    }
+    let listed = home.json(&["list", "--limit", "100", "--json"]);
+    let memories = listed["memories"].as_array().expect("a JSON array");
+    let clients: Vec<_> = memories.iter().map(|memory| &memory["client"]).collect();
+    assert_eq!(clients, vec!["it 1"; SESSIONS]);
 }

@@ -5,7 +5,7 @@
 
 use crate::call_filter::apply_restrictions_of_the_unit;
 use crate::home::{TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::wire::{Daemon, signal, wait_until};
 use loci_proto::requests::Request;
 use serde_json::json;
@@ -49,7 +49,7 @@ fn as_user(command: &Command, user: u32) -> Command {
 fn environment(pid: u32, user: u32) -> Output {
     let mut read = Command::new("cat");
     read.arg(format!("/proc/{pid}/environ"));
-    as_user(&read, user).current_dir("/").end_in_time().expect("the command runs")
+    as_user(&read, user).current_dir("/").output_in_time().expect("the command runs")
 }
 
 /// Starts the daemon as a user without rights, and waits until it listens.
@@ -86,7 +86,7 @@ fn the_daemons_environment_is_unreadable_and_its_crash_dumps_no_core() {
         let read = environment(open.id(), user);
         String::from_utf8_lossy(&read.stdout).contains("canary-4711")
     });
-    open.kill().and_then(|()| open.end_in_time()).expect("it ends");
+    open.kill().and_then(|()| open.exit_in_time()).expect("it ends");
     let limits = fs::read_to_string(format!("/proc/{}/limits", daemon.pid())).expect("it runs");
     let core = limits.lines().find(|line| line.starts_with("Max core file size"));
     let core: Vec<&str> = core.expect("there is a limit").split_whitespace().collect();
@@ -205,7 +205,7 @@ fn the_filter_of_the_unit_denies_executable_memory_and_the_internet() {
         if is_filtered && !apply_restrictions_of_the_unit(&mut python, &unit) {
             return None;
         }
-        let output = python.end_in_time().expect("python3 runs");
+        let output = python.output_in_time().expect("python3 runs");
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let Some(filtered) = attempts(true) else {

@@ -3,7 +3,7 @@
 //!
 //! A [`TestHome`] stops its daemon and removes its folder when it is dropped. Not here: any test.
 
-use crate::in_time::{ExitInTime, InTime, in_time};
+use crate::in_time::{ExitInTime, OutputInTime, in_time};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -123,7 +123,11 @@ impl TestHome {
 
     /// Runs `loci` until it exits.
     pub fn loci(&self, arguments: &[&str]) -> Output {
-        self.command("loci").args(arguments).stdin(Stdio::null()).end_in_time().expect("loci runs")
+        self.command("loci")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output_in_time()
+            .expect("loci runs")
     }
 
     /// Runs `loci`, which must succeed and print JSON; returns that.
@@ -144,7 +148,7 @@ impl TestHome {
         let loci = self.command("loci");
         let mut terminal = self.command_at(Path::new("python3"));
         terminal.args(["-c", TERMINAL, question, typed]).arg(loci.get_program()).args(arguments);
-        let output = terminal.stdin(Stdio::null()).end_in_time().expect("python3 runs");
+        let output = terminal.stdin(Stdio::null()).output_in_time().expect("python3 runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
@@ -393,7 +397,7 @@ impl Agent {
 
     /// Waits for the shim to exit; returns its exit code.
     pub fn wait_for_exit(&mut self) -> Option<i32> {
-        self.child.end_in_time().expect("the process ends").code()
+        self.child.exit_in_time().expect("the process ends").code()
     }
 }
 
@@ -402,7 +406,7 @@ impl Drop for Agent {
         drop(self.stdin.take());
         // The shim exits at the end of its input; a failed test may have left it in any state.
         let _ = self.child.kill();
-        let _ = self.child.end_in_time();
+        let _ = self.child.exit_in_time();
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::home::{TestHome, models};
 use crate::hooks::run_hook;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -123,7 +123,7 @@ fn every_file_that_loci_writes_is_in_the_table_with_its_mode() {
     let home = TestHome::without_model().with("LOCI_MODELS", "");
     home.configure("[privacy]\nsecrets = \"allow\"");
     let fetched =
-        home.command("locid").args(["model", "fetch", "--from"]).arg(models()).end_in_time();
+        home.command("locid").args(["model", "fetch", "--from"]).arg(models()).output_in_time();
     assert!(fetched.as_ref().is_ok_and(|output| output.status.success()), "{fetched:?}");
     table.compare(&home, "after the download");
     let mut agent = home.session();

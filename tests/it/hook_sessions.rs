@@ -2,7 +2,7 @@
 
 use crate::home::{Agent, TestHome};
 use crate::hooks::{HERON, QUESTION, home_with_model, json_of, prompt, run_hook, start};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::{connections, wait_until};
 use loci_testkit::skipped::skip;
 use serde_json::json;
@@ -161,14 +161,14 @@ fn opencode(home: &TestHome, plugin: &str, script: &str) -> Vec<String> {
     write(&home.path("plugin/host.mjs"), script);
     let mut host = home.command_at("node".as_ref());
     host.arg(home.path("plugin/host.mjs")).arg(home.path("project"));
-    let output = host.end_in_time().expect("node runs");
+    let output = host.output_in_time().expect("node runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     serde_json::from_slice(&output.stdout).expect("the host prints JSON")
 }
 
 fn has_node() -> bool {
-    let has = Command::new("node").arg("--version").end_in_time().is_ok();
+    let has = Command::new("node").arg("--version").output_in_time().is_ok();
     if !has {
         skip("node is not installed; no plugin was run");
     }

@@ -3,7 +3,7 @@
 //! Not here: many sessions (`hook_sessions`), the JSON of each client (`shim::commands::hook::output`).
 
 use crate::home::{Agent, TestHome, binaries};
-use crate::in_time::{InTime, output_in_time};
+use crate::in_time::OutputInTime;
 use crate::wire::{Daemon, wait_until};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -19,7 +19,7 @@ pub(crate) fn run_hook(mut command: Command, client: &str, event: &str, input: &
     let mut child = command.stderr(Stdio::piped()).spawn().expect("loci starts");
     // A hook that does not need its input may end before it is written.
     let _ = child.stdin.take().expect("the stream is open").write_all(input);
-    let output = output_in_time(child).expect("the process ends");
+    let output = child.output_in_time().expect("the process ends");
     let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
     assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{client} {event}");
     serde_json::from_slice(stdout).expect("the answer is JSON")
@@ -304,7 +304,8 @@ fn another_project_gets_nothing_of_an_isolated_one() {
     assert!(inside.contains("zeppelin") && !inside.contains("yellow"), "{inside}");
     let mut command = home.command("loci");
     command.env("CLAUDE_CODE_SESSION_ID", "a").args(["injected", "--all"]);
-    let shown = String::from_utf8(command.end_in_time().expect("loci runs").stdout).expect("UTF-8");
+    let shown =
+        String::from_utf8(command.output_in_time().expect("loci runs").stdout).expect("UTF-8");
     assert!(!shown.contains("zeppelin"), "{shown}");
     let of_person = home.loci(&["injected", "--all"]).stdout;
     assert!(String::from_utf8_lossy(&of_person).contains("zeppelin"));

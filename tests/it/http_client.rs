@@ -1,7 +1,7 @@
 //! A raw HTTP client: sends exactly the bytes that a test gives it, because the bad requests are what no library sends. Not here: any test.
 
 use crate::home::TestHome;
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, in_time};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -202,7 +202,7 @@ impl Serving {
     pub fn end(mut self, signal: nix::sys::signal::Signal) -> Option<i32> {
         let pid = nix::unistd::Pid::from_raw(self.child.id().cast_signed());
         nix::sys::signal::kill(pid, signal).expect("the signal is sent");
-        self.child.end_in_time().expect("the process ends").code()
+        self.child.exit_in_time().expect("the process ends").code()
     }
 }
 
@@ -210,7 +210,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
-        let _ = self.child.end_in_time();
+        let _ = self.child.exit_in_time();
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::home::{TestHome, binaries, contents};
 use crate::http_client::{Client, STATELESS, Serving, WITH_HANDSHAKE, exchange, secret};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::wait_until;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -292,7 +292,7 @@ fn addresses_that_other_machines_reach_are_refused_at_start() {
     for address in ["0.0.0.0", "::", "192.168.1.4", "example.com"] {
         let home = TestHome::without_model();
         home.configure(&format!("[server]\ntransport = \"http\"\nhttp_address = \"{address}\"\n"));
-        let daemon = home.command("locid").end_in_time().expect("the command runs");
+        let daemon = home.command("locid").output_in_time().expect("the command runs");
         let stderr = String::from_utf8_lossy(&daemon.stderr).into_owned();
         assert_eq!(daemon.status.code(), Some(78), "{stderr}");
         assert!(stderr.contains("server.http_address must be 127.0.0.1"), "{stderr}");

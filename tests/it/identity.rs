@@ -1,7 +1,7 @@
 //! Which project a folder is: the matrix of layouts with real git, and folders that were renamed, moved or copied.
 
 use crate::home::{Agent, TestHome, contents};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,7 +22,7 @@ impl Tree<'_> {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path(""))
             .env("GIT_CONFIG_NOSYSTEM", "1");
-        let output = command.current_dir(self.root.join(folder)).args(arguments).end_in_time();
+        let output = command.current_dir(self.root.join(folder)).args(arguments).output_in_time();
         let output = output.expect("the program runs");
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
     }
@@ -309,7 +309,7 @@ const MATRIX: &[Row] = &[
 
 #[test]
 fn each_layout_leads_to_its_project() {
-    if Command::new("git").arg("--version").end_in_time().is_err() {
+    if Command::new("git").arg("--version").output_in_time().is_err() {
         loci_testkit::skipped::skip("git is not installed; no layout was compared");
         return;
     }
@@ -330,7 +330,7 @@ fn each_layout_leads_to_its_project() {
 fn loci_in(home: &TestHome, folder: &str, arguments: &[&str]) -> Output {
     let mut command = home.command("loci");
     command.current_dir(home.path(folder)).args(arguments).stdin(Stdio::null());
-    command.end_in_time().expect("loci runs")
+    command.output_in_time().expect("loci runs")
 }
 
 fn printed(output: &Output) -> String {

@@ -1,7 +1,7 @@
 //! `loci import --from`, dumps and Markdown files through the real binaries.
 
 use crate::home::TestHome;
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, OutputInTime, in_time};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ fn own_files_are_trusted_and_others_are_seen_in_their_project_until_confirmed() 
         .command("loci")
         .args(["import", "--from", "claude-md", "--mine", "--dry-run", "--json"])
         .env("CLAUDE_CODE_SESSION_ID", "s1")
-        .end_in_time()
+        .output_in_time()
         .expect("loci runs");
     let preview: Value = serde_json::from_slice(&in_session.stdout).expect("valid JSON");
     assert_eq!(preview["yours"], 0, "an agent cannot say so: {preview}");
@@ -129,7 +129,7 @@ fn memories_of_claude_code_go_to_their_projects_and_what_was_erased_stays_away()
     assert_eq!(reply["preview"]["by_project"][0]["project"]["name"], "kiln");
     let mut command = home.command("loci");
     command.current_dir(&project).args(["list", "--json"]);
-    let list: Value = serde_json::from_slice(&command.end_in_time().expect("loci runs").stdout)
+    let list: Value = serde_json::from_slice(&command.output_in_time().expect("loci runs").stdout)
         .expect("valid JSON");
     assert_eq!(list["total"], 7, "{list}");
     let id = memory(&home, "bench supply")["id"].as_str().expect("it has an id").to_owned();
@@ -298,7 +298,7 @@ fn a_reader_of_foreign_memories_ends_with_the_program_that_started_it() {
     in_time("the first byte", || output.read_exact(&mut first))
         .expect("it writes, and waits for the pipe to be read");
     shell.kill().expect("the shell is ended");
-    shell.end_in_time().expect("the shell has ended");
+    shell.exit_in_time().expect("the shell has ended");
     let mut rest = Vec::new();
     in_time("the end of the pipe", || output.read_to_end(&mut rest)).expect("the pipe is closed");
     assert!(rest.len() < 1 << 20 && !rest.ends_with(b"\n"), "it wrote {} bytes", rest.len());

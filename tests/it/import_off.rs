@@ -1,7 +1,7 @@
 //! What `loci import --from` leaves out, and what it does not: projects in which loci is off, and notes beside the files of an export.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn transcript(folder: &Path) -> String {
 fn import(home: &TestHome, arguments: &[&str]) -> Value {
     let mut command = home.command("loci");
     command.current_dir(home.path("")).args(["import", "--yes", "--json", "--from"]);
-    let output = command.args(arguments).end_in_time().expect("loci runs");
+    let output = command.args(arguments).output_in_time().expect("loci runs");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     serde_json::from_slice(&output.stdout).expect("valid JSON")
@@ -44,7 +44,8 @@ fn nothing_is_imported_into_a_project_in_which_loci_is_off() {
     // The project has to be known to be switched off.
     let in_project = |arguments: &[&str]| {
         let mut command = home.command("loci");
-        let output = command.current_dir(&folder).args(arguments).end_in_time().expect("loci runs");
+        let output =
+            command.current_dir(&folder).args(arguments).output_in_time().expect("loci runs");
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {error}");
     };

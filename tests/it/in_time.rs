@@ -54,47 +54,40 @@ fn kill_children(thread: nix::unistd::Pid) {
     }
 }
 
-/// What a test waits for of a program.
-pub trait InTime {
-    /// What the wait returns.
-    type End;
-    /// Waits for the end, at most [`LIMIT`].
-    fn end_in_time(self) -> io::Result<Self::End>;
-}
-
-impl InTime for &mut Command {
-    type End = Output;
-
-    fn end_in_time(self) -> io::Result<Output> {
-        let what = format!("the end of {self:?}");
-        in_time(&what, || self.output())
-    }
-}
-
-/// Waits for the exit of a command whose output is not read.
+/// Waits for the exit of a program whose output is not read.
 pub trait ExitInTime {
-    /// Runs the command, at most [`LIMIT`].
+    /// Returns how it exited, after at most [`LIMIT`]. A command is started first.
     fn exit_in_time(&mut self) -> io::Result<ExitStatus>;
 }
 
 impl ExitInTime for Command {
     fn exit_in_time(&mut self) -> io::Result<ExitStatus> {
-        let what = format!("the exit of {self:?}");
-        in_time(&what, || self.status())
+        in_time(&format!("the exit of {self:?}"), || self.status())
     }
 }
 
-impl InTime for &mut Child {
-    type End = ExitStatus;
-
-    fn end_in_time(self) -> io::Result<ExitStatus> {
-        in_time(&format!("the end of process {}", self.id()), || self.wait())
+impl ExitInTime for Child {
+    fn exit_in_time(&mut self) -> io::Result<ExitStatus> {
+        in_time(&format!("the exit of process {}", self.id()), || self.wait())
     }
 }
 
-/// Waits for the end of a process and returns what it wrote, at most [`LIMIT`].
-pub fn output_in_time(child: Child) -> io::Result<Output> {
-    in_time(&format!("the output of process {}", child.id()), || child.wait_with_output())
+/// Waits for the exit of a program, and reads its output.
+pub trait OutputInTime {
+    /// Returns how it exited and what it wrote, after at most [`LIMIT`]. A command is started first.
+    fn output_in_time(self) -> io::Result<Output>;
+}
+
+impl OutputInTime for &mut Command {
+    fn output_in_time(self) -> io::Result<Output> {
+        in_time(&format!("the output of {self:?}"), || self.output())
+    }
+}
+
+impl OutputInTime for Child {
+    fn output_in_time(self) -> io::Result<Output> {
+        in_time(&format!("the output of process {}", self.id()), || self.wait_with_output())
+    }
 }
 
 #[test]

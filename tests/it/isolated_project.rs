@@ -2,7 +2,7 @@
 //! shows its memories, and it sees those of no other project.
 
 use crate::home::{Agent, TestHome, contents};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Output;
@@ -26,7 +26,7 @@ fn loci_in(home: &TestHome, project: &str, is_agent: bool, arguments: &[&str]) -
     if is_agent {
         command.env("CLAUDE_CODE_SESSION_ID", "0199c2aa-7c1e-7000-8000-0123456789ab");
     }
-    command.end_in_time().expect("loci runs")
+    command.output_in_time().expect("loci runs")
 }
 
 fn printed(output: &Output) -> String {

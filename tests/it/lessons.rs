@@ -1,7 +1,7 @@
 //! `loci reject`, `loci fix`, `loci how`, and memories whose files have changed.
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, output_in_time};
+use crate::in_time::{ExitInTime, OutputInTime};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -46,7 +46,7 @@ fn fix_of_output(home: &TestHome, output: &[u8]) -> String {
     let mut child = piped.spawn().expect("loci starts");
     let stdin = child.stdin.take();
     stdin.expect("the stream is open").write_all(output).expect("loci reads");
-    let printed = output_in_time(child).expect("loci ends").stdout;
+    let printed = child.output_in_time().expect("loci ends").stdout;
     String::from_utf8_lossy(&printed).into_owned()
 }
 

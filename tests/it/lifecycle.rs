@@ -1,7 +1,7 @@
 //! Start and exit of the daemon, and the permissions of its files.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::wire::{kill_daemon, wait_until};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -88,7 +88,7 @@ fn a_newer_database_is_refused_unchanged_and_the_session_recovers() {
     let db = home.path(".loci/memory.db");
     set_user_version(&db, 99);
     let before = std::fs::read(&db).expect("the file can be read");
-    let run = home.command("locid").end_in_time().expect("the command runs");
+    let run = home.command("locid").output_in_time().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(stderr.contains("newer loci") && stderr.contains("schema 99"), "{stderr}");
@@ -128,7 +128,7 @@ fn a_second_daemon_on_the_same_database_exits_silently() {
     let home = TestHome::without_model();
     // A session alone may end before the daemon that it starts has the lock; then this one would serve.
     home.session().store("semantic", "The first daemon serves");
-    let second = home.command("locid").end_in_time().expect("the command runs");
+    let second = home.command("locid").output_in_time().expect("the command runs");
     assert_eq!(second.status.code(), Some(75));
     assert!(second.stderr.is_empty(), "{}", String::from_utf8_lossy(&second.stderr));
 }

@@ -2,7 +2,7 @@
 //! untrusted clock.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::{ExitInTime, InTime, in_time};
+use crate::in_time::{ExitInTime, in_time};
 use crate::wire::{Daemon, signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -158,7 +158,7 @@ fn a_run_continues_after_a_kill() {
         .args(["-9", &pid.to_string()])
         .exit_in_time()
         .expect("the command runs");
-    child.end_in_time().expect("the process ends");
+    child.exit_in_time().expect("the process ends");
     let rest = answer(&home, &["compact", "--yes", "--json"])["done"].clone();
     let done = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(

@@ -1,7 +1,7 @@
 //! `loci move` through the real binaries.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::Value;
 
 fn done(home: &TestHome, arguments: &[&str]) -> Value {
@@ -46,7 +46,7 @@ fn a_move_into_an_isolated_project_does_not_offer_an_undo() {
     std::fs::write(isolated.join(".loci.toml"), "isolated = true\ngroup = \"pottery\"\n")
         .expect("the file is written");
     let mut add = home.command("loci");
-    let add = add.args(["add", "The kiln is new"]).current_dir(&isolated).end_in_time();
+    let add = add.args(["add", "The kiln is new"]).current_dir(&isolated).output_in_time();
     assert!(add.expect("loci runs").status.success());
     let reply = done(&home, &["add", "The kiln was sold", "--type", "episodic"]);
     let id = reply["id"].as_str().expect("an id");

@@ -1,7 +1,7 @@
 //! `[scope]`: the default scope of each memory type, and the projects that results name.
 
 use crate::home::{TestHome, contents};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 
 #[test]
@@ -40,7 +40,7 @@ fn a_result_of_another_project_names_it_and_an_own_one_does_not() {
     let mut search = home.command("loci");
     let folder = home.path("blog");
     let found =
-        search.current_dir(folder).args(["search", "lamp"]).end_in_time().expect("loci runs");
+        search.current_dir(folder).args(["search", "lamp"]).output_in_time().expect("loci runs");
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     assert!(found.contains("PROJECT") && found.contains("shop"), "{found}");
 }

@@ -1,7 +1,7 @@
 //! Each configuration key has an effect: two runs that differ only in that key.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 
 fn home_with(config: &str) -> TestHome {
@@ -200,7 +200,7 @@ fn log_level_reduces_the_log() {
 #[test]
 fn an_unknown_key_is_refused_with_its_position_and_the_session_survives() {
     let home = home_with("[retrieval]\nrrf_kk = 5\n");
-    let run = home.command("locid").end_in_time().expect("the command runs");
+    let run = home.command("locid").output_in_time().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(stderr.contains("config.toml:2:1") && stderr.contains("rrf_kk"), "{stderr}");

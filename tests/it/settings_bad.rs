@@ -2,7 +2,7 @@
 //! `locid` with 78 and by `loci` with 1; none is ignored silently.
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use std::ffi::OsString;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::ffi::OsStringExt;
@@ -15,7 +15,7 @@ fn stderr_of(output: &Output) -> String {
 
 /// Asserts that `locid` and `loci` refuse this home with these exit codes and texts.
 fn assert_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
-    let daemon = home.command("locid").end_in_time().expect("the command runs");
+    let daemon = home.command("locid").output_in_time().expect("the command runs");
     let person = home.loci(&["list"]);
     for (output, exit) in [(&daemon, exits.0), (&person, exits.1)] {
         let stderr = stderr_of(output);
@@ -260,7 +260,10 @@ fn invalid_variables_are_refused() {
     for (name, value, exits, expected) in cases {
         let mut home = TestHome::without_model();
         let refused = |home: &TestHome| {
-            [home.command("locid").end_in_time().expect("the command runs"), home.loci(&["list"])]
+            [
+                home.command("locid").output_in_time().expect("the command runs"),
+                home.loci(&["list"]),
+            ]
         };
         home = home.with(name, value);
         for (output, exit) in refused(&home).iter().zip([exits.0, exits.1]) {
@@ -285,7 +288,7 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
             .command("loci")
             .arg("list")
             .env("LOCI_GROUP", group)
-            .end_in_time()
+            .output_in_time()
             .expect("the command runs");
         assert!(
             listed.status.success() && stderr_of(&listed).contains("LOCI_GROUP is ignored"),
@@ -297,7 +300,7 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
         home.command("loci")
             .arg("list")
             .env("LOCI_GROUP", unusual)
-            .end_in_time()
+            .output_in_time()
             .expect("the command runs")
             .status
             .success()
@@ -319,7 +322,7 @@ fn unusual_paths_work() {
     let home = TestHome::without_model();
     let mut without = home.command("loci");
     without.env_remove("XDG_RUNTIME_DIR").args(["add", "Kept", "--type", "semantic"]);
-    assert!(without.end_in_time().expect("the command runs").status.success());
+    assert!(without.output_in_time().expect("the command runs").status.success());
     assert!(home.path(".loci/run/locid.sock").exists());
     let mut stop = home.command("loci");
     assert!(
@@ -336,7 +339,7 @@ fn without_home_loci_home_is_required_and_sufficient() {
     let home = TestHome::without_model();
     let mut command = home.command("loci");
     command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
-    let listed = command.end_in_time().expect("the command runs");
+    let listed = command.output_in_time().expect("the command runs");
     assert!(listed.status.success(), "{}", stderr_of(&listed));
     let mut stop = home.command("loci");
     assert!(
@@ -402,7 +405,8 @@ fn an_open_umask_makes_no_file_public() {
         .env("HOME", home.path(""))
         .env("XDG_RUNTIME_DIR", home.path("run"))
         .env("LOCI_MODELS", home.path("models"));
-    let stored = command.current_dir(home.path("project")).end_in_time().expect("the command runs");
+    let stored =
+        command.current_dir(home.path("project")).output_in_time().expect("the command runs");
     assert!(stored.status.success(), "{}", stderr_of(&stored));
     let mut unchecked = vec![home.path(".loci"), home.path("run/loci")];
     let mut checked = 0;

@@ -2,7 +2,7 @@
 //! request.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -162,7 +162,7 @@ fn keys_that_need_a_restart_are_named() {
             "episodic",
             "--json",
         ]);
-        assert!(command.end_in_time().expect("the command runs").status.success());
+        assert!(command.output_in_time().expect("the command runs").status.success());
         let listed: Value =
             serde_json::from_slice(&home.loci(&["list", "--all-groups", "--json"]).stdout)
                 .expect("valid JSON");

@@ -1,7 +1,7 @@
 //! What `loci setup` must not break: hooks and additions of the user, files of others, and a client when another one cannot be written.
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::setup::{Case, case, home_of, put, read, run, stderr, tree, value};
 use serde_json::{Value, json};
 use std::fs::{self, File, Permissions};
@@ -260,7 +260,7 @@ fn a_program_whose_path_is_not_text_is_refused() {
         Command::new("cp").arg(crate::home::binaries().join("loci")).arg(&program).exit_in_time();
     assert!(copied.expect("cp runs").success(), "the program is copied");
     let mut command = home.command_at(&program);
-    let output = command.args(["setup", "zed", "--yes"]).end_in_time().expect("it runs");
+    let output = command.args(["setup", "zed", "--yes"]).output_in_time().expect("it runs");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("is not UTF-8"), "{}", stderr(&output));
     assert_eq!(tree(&home), before);

@@ -5,7 +5,7 @@
 
 use crate::call_filter::allow_only_local_sockets;
 use crate::home::{Agent, TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::terminal::Terminal;
 use clap::CommandFactory;
 use loci::cli::Cli;
@@ -261,7 +261,7 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
             assert!(terminal.end().0.success(), "browse");
             continue;
         }
-        let output = silent(&home, &words, in_namespace).stdin(Stdio::null()).end_in_time();
+        let output = silent(&home, &words, in_namespace).stdin(Stdio::null()).output_in_time();
         assert_success(typed, &output.expect("the command runs"));
     }
 }
@@ -276,7 +276,7 @@ fn the_socket_filter_kills_a_process_with_an_internet_socket() {
     home.configure_whole("[embedding]\nurl = \"http://127.0.0.1:9\"\n");
     let mut fetch = home.command("locid");
     allow_only_local_sockets(fetch.args(["model", "fetch"]));
-    let fetch = fetch.end_in_time().expect("the command runs");
+    let fetch = fetch.output_in_time().expect("the command runs");
     assert_eq!(fetch.status.signal(), Some(libc::SIGSYS), "{fetch:?}");
 }
 
@@ -297,7 +297,7 @@ fn traced(home: &TestHome, command: &[&str]) -> Option<(Output, String)> {
     let trace = home.path("trace");
     let mut strace = home.command_at("strace".as_ref());
     strace.args(["-f", "-qq", "-e", "trace=socket,connect,bind,io_uring_setup", "-o"]).arg(&trace);
-    let output = strace.args(command).stdin(Stdio::null()).end_in_time().ok()?;
+    let output = strace.args(command).stdin(Stdio::null()).output_in_time().ok()?;
     let calls = std::fs::read_to_string(&trace).unwrap_or_default();
     let could_trace = !String::from_utf8_lossy(&output.stderr).contains("PTRACE");
     could_trace.then_some((output, calls))

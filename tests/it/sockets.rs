@@ -1,7 +1,7 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::home::{Agent, TestHome};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
@@ -51,7 +51,7 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
             }
             .expect("the file is created");
             let before = fs::symlink_metadata(&path).expect("the file exists").file_type();
-            let run = home.command("locid").end_in_time().expect("the command runs");
+            let run = home.command("locid").output_in_time().expect("the command runs");
             let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
             assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {stderr}");
             assert!(
@@ -79,7 +79,7 @@ fn a_socket_in_use_is_not_replaced() {
     let home = home();
     let path = home.path("run/loci/locid.sock");
     let other = UnixListener::bind(&path).expect("the socket binds");
-    let run = home.command("locid").end_in_time().expect("the command runs");
+    let run = home.command("locid").output_in_time().expect("the command runs");
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(70), "{stderr}");
     assert!(stderr.contains("another process listens"), "{stderr}");
@@ -130,7 +130,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     let deep = home.path(&"x".repeat(120));
     fs::create_dir(&deep).expect("the folder is created");
     let home = home.with("XDG_RUNTIME_DIR", deep);
-    let run = home.command("locid").end_in_time().expect("the command runs");
+    let run = home.command("locid").output_in_time().expect("the command runs");
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{stderr}");
     assert!(
@@ -191,11 +191,11 @@ fn without_home_the_data_folder_must_be_set() {
 /// Runs a command that only root may run; returns its exit code and output, or `None` if this user
 /// is not root or the command cannot be started.
 fn run_as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
-    let id = Command::new("id").arg("-u").end_in_time().expect("the command runs");
+    let id = Command::new("id").arg("-u").output_in_time().expect("the command runs");
     if id.stdout != b"0\n" {
         return None;
     }
-    let output = command.end_in_time().ok()?;
+    let output = command.output_in_time().ok()?;
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Some((output.status.code(), text.concat()))
@@ -280,6 +280,6 @@ fn a_socket_of_another_user_gets_no_byte() {
     for _ in 0..2 {
         assert_eq!(next(), "0", "the shim closed the connection without a byte");
     }
-    listener.kill().and_then(|()| listener.end_in_time()).expect("the process ends");
+    listener.kill().and_then(|()| listener.exit_in_time()).expect("the process ends");
     fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
 }

@@ -4,7 +4,7 @@
 //! Not here: a full or read-only disk (`full_disk`).
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use crate::wire::{Daemon, wait_until};
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -113,7 +113,7 @@ fn refused_with_a_link_at(home: &TestHome, path: &Path) {
     symlink(&target, path).expect("the link is created");
     let locid = crate::home::binaries().join("locid");
     let mut command = home.command_at("timeout".as_ref());
-    let output = command.arg("10").arg(locid).end_in_time().expect("locid runs");
+    let output = command.arg("10").arg(locid).output_in_time().expect("locid runs");
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(70), "{error}");
     assert!(error.contains("is a symbolic link"), "{error}");

@@ -2,7 +2,7 @@
 
 use crate::home::{Agent, TestHome};
 use crate::hooks::run_hook;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Output, Stdio};
@@ -16,7 +16,7 @@ fn loci_in(home: &TestHome, folder: &str, arguments: &[&str]) -> Output {
     fs::create_dir_all(home.path(folder)).expect("the folder is created");
     let mut command = home.command("loci");
     command.current_dir(home.path(folder)).args(arguments).stdin(Stdio::null());
-    command.end_in_time().expect("loci runs")
+    command.output_in_time().expect("loci runs")
 }
 
 fn printed(output: &Output) -> String {
@@ -133,7 +133,7 @@ fn a_person_switches_a_project_off_and_on() {
     assert!(printed(&merged).contains("Switch it on first"), "{merged:?}");
     let mut by_agent = home.command("loci");
     by_agent.env("CLAUDE_CODE_SESSION_ID", "0199c2aa-7c1e-7000-8000-0123456789ab");
-    let by_agent = by_agent.args(["groups", "on", "shop"]).end_in_time().expect("loci runs");
+    let by_agent = by_agent.args(["groups", "on", "shop"]).output_in_time().expect("loci runs");
     assert!(printed(&by_agent).contains("only a person"), "{by_agent:?}");
     // The switch outlives the daemon and a move of the folder.
     assert!(home.loci(&["ctl", "restart"]).status.success());
@@ -367,7 +367,7 @@ fn incognito_lasts_over_every_clear_and_a_restart_of_the_daemon() {
         // What the agent runs in its shell.
         let mut shell = home.command("loci");
         shell.current_dir(home.path("shop")).env("CLAUDE_CODE_SESSION_ID", &next);
-        let added = shell.args(["add", "--type", "semantic", "A secret"]).end_in_time();
+        let added = shell.args(["add", "--type", "semantic", "A secret"]).output_in_time();
         let added = added.expect("loci runs");
         assert!(printed(&added).contains("incognito"), "{added:?}");
     }

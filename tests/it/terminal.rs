@@ -1,6 +1,6 @@
 //! A program in a pseudo-terminal whose screen a test reads as a person would: the output goes through an emulator.
 
-use crate::in_time::InTime;
+use crate::in_time::ExitInTime;
 use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use std::fs::File;
@@ -134,7 +134,7 @@ impl Terminal {
     /// Waits for the end of the program; returns its status after checking that the terminal is as it was: no alternate screen, a
     /// visible cursor, lines and echo.
     pub fn end(&mut self) -> (ExitStatus, String) {
-        let status = self.child.end_in_time().expect("the program ends");
+        let status = self.child.exit_in_time().expect("the program ends");
         // The reading thread ends with the terminal, which this holds open: what was written has arrived after a while without more.
         while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(300)) {
             self.take(&bytes);
@@ -152,6 +152,6 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let _ = self.child.kill();
-        let _ = self.child.end_in_time();
+        let _ = self.child.exit_in_time();
     }
 }

@@ -1,7 +1,7 @@
 //! Export and import through the real binaries: nothing is lost, and invalid files are refused.
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime, output_in_time};
+use crate::in_time::{ExitInTime, OutputInTime};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -38,7 +38,7 @@ fn import_from_pipe(home: &TestHome, bytes: &[u8]) -> Output {
         .expect("the command starts");
     // A file that is refused early is not read to its end.
     let _ = child.stdin.take().expect("the stream is open").write_all(bytes);
-    output_in_time(child).expect("the process ends")
+    child.output_in_time().expect("the process ends")
 }
 
 /// Returns an export without provenance, which each store sets itself.
@@ -253,7 +253,7 @@ fn an_export_overwrites_no_file_and_follows_no_link() {
         .command("loci")
         .arg("export")
         .stdout(std::fs::File::options().write(true).open("/dev/full").expect("the file opens"))
-        .end_in_time();
+        .output_in_time();
     let full = full.expect("the command runs");
     assert_eq!(full.status.code(), Some(1));
     assert!(text(&full.stderr).contains("No space left"), "{}", text(&full.stderr));
@@ -294,7 +294,7 @@ fn an_export_that_fails_leaves_no_file_and_one_in_an_open_folder_is_private() {
     let script = "trap '' XFSZ; exec prlimit --fsize=10000 \"$0\" export --output \"$1\"";
     let mut limited = home.command_at("sh".as_ref());
     limited.args(["-c", script]).arg(crate::home::binaries().join("loci"));
-    let failed = limited.arg(folder.join("all.jsonl")).end_in_time().expect("the command runs");
+    let failed = limited.arg(folder.join("all.jsonl")).output_in_time().expect("the command runs");
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     assert!(text(&failed.stderr).contains("File too large"), "{}", text(&failed.stderr));
     assert_eq!(std::fs::read_dir(&folder).expect("it can be listed").count(), 0, "no part is left");

@@ -1,7 +1,7 @@
 //! `loci uninstall`: what goes, what stays, and that nothing outside loci's own files is deleted.
 
 use crate::home::TestHome;
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::wait_until;
 use serde_json::{Value, json};
 use std::fs;
@@ -218,7 +218,7 @@ fn an_agent_does_not_delete_the_memories() {
         .command("loci")
         .env("CLAUDE_CODE_SESSION_ID", "of-an-agent")
         .args(["uninstall", "--delete-data", "--yes"])
-        .end_in_time()
+        .output_in_time()
         .expect("loci runs");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && text.contains("agent"), "{text}");

@@ -1,7 +1,7 @@
 //! `loci update`: it says how this loci was installed, and updates nothing itself. Not here: real installers (`tests/packages`).
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use serde_json::Value;
 use std::fs;
 
@@ -28,7 +28,7 @@ fn a_copy_of_unknown_origin_says_so() {
     let home = TestHome::without_model();
     let copy = home.path("loci");
     fs::copy(binaries().join("loci"), &copy).expect("the program is copied");
-    let output = home.command_at(&copy).args(["update", "--check"]).end_in_time();
+    let output = home.command_at(&copy).args(["update", "--check"]).output_in_time();
     let text = String::from_utf8(output.expect("loci runs").stdout).expect("the output is UTF-8");
     assert!(text.contains("Installed by an unknown way"), "{text}");
     assert!(text.contains("Replace loci and locid in"), "{text}");

@@ -2,7 +2,7 @@
 //! lost.
 
 use crate::home::{TestHome, contents};
-use crate::in_time::InTime;
+use crate::in_time::OutputInTime;
 use crate::wire::wait_until;
 use serde_json::json;
 use std::io::Read;
@@ -141,7 +141,7 @@ fn a_damaged_database_of_an_older_schema_is_recovered_and_migrated() {
         let page = usize::try_from(page).expect("it is small") * 4096;
         bytes[page - 4096..page].fill(0x5a);
         std::fs::write(&path, &bytes).expect("the database is damaged");
-        let daemon = home.command("locid").end_in_time().expect("locid runs");
+        let daemon = home.command("locid").output_in_time().expect("locid runs");
         assert!(!daemon.status.success(), "{daemon:?}");
         let said = String::from_utf8_lossy(&daemon.stderr).into_owned();
         assert!(said.contains("loci doctor --recover"), "{said}");
@@ -166,7 +166,7 @@ fn a_newer_database_is_refused_unchanged_and_names_the_backup_to_restore() {
     conn.pragma_update(None, "user_version", 99).expect("the version is set");
     drop(conn);
     let before = std::fs::read(&path).expect("the database is readable");
-    let daemon = home.command("locid").end_in_time().expect("locid runs");
+    let daemon = home.command("locid").output_in_time().expect("locid runs");
     assert_eq!(daemon.status.code(), Some(78), "{daemon:?}");
     let said = String::from_utf8_lossy(&daemon.stderr).into_owned();
     let list = home.loci(&["backup", "list", "--json"]);

@@ -2,7 +2,7 @@
 //! (`ctl_install`).
 
 use crate::home::{TestHome, binaries};
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::{ExitInTime, OutputInTime};
 use std::process::{Command, Output, Stdio};
 
 /// Starts a user manager of systemd and waits until it answers, then runs a script. The first line of its output says that it answered.
@@ -36,7 +36,7 @@ fn in_systemd(home: &TestHome, script: &str) -> Option<String> {
         "--mount-proc",
     ]);
     command.args(["bash", "-c", IN_SYSTEMD, "bash"]).arg(binaries()).arg(script);
-    let Ok(Output { stdout, stderr, .. }) = command.stdin(Stdio::null()).end_in_time() else {
+    let Ok(Output { stdout, stderr, .. }) = command.stdin(Stdio::null()).output_in_time() else {
         return None;
     };
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);

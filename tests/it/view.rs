@@ -3,7 +3,7 @@
 
 use crate::home::TestHome;
 use crate::http_client::{Answer, connect, exchange, read_answer};
-use crate::in_time::{InTime, in_time};
+use crate::in_time::{ExitInTime, in_time};
 use crate::wire::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -97,7 +97,7 @@ impl Viewing {
 impl Drop for Viewing {
     fn drop(&mut self) {
         let _ = self.child.kill();
-        let _ = self.child.end_in_time();
+        let _ = self.child.exit_in_time();
     }
 }
 
@@ -125,8 +125,12 @@ fn the_page_shows_the_store_and_a_change_in_it_can_be_undone() {
 
     let found = viewing.verb("recall_memory", &json!({"query": "staging server", "explain": true}));
     assert!(found["results"][0]["why"].is_object(), "{found}");
-    let mut again = viewing.get("/api/boot").json();
-    // Accesses are counted a moment after the calls.
+    // The two recalls of the agent are counted a moment later.
+    let mut again = json!(null);
+    wait_until("the accesses are counted", || {
+        again = viewing.get("/api/boot").json();
+        again["list"]["memories"][0]["access_count"].as_u64() >= Some(2)
+    });
     again["list"]["memories"][0].as_object_mut().expect("a memory").remove("access_count");
     assert_eq!(again["list"], viewing.boot["list"]);
 }
@@ -293,7 +297,7 @@ fn it_closes_with_its_command_and_keeps_the_daemon_until_then() {
             format!("GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{signed}\r\n\r\n");
         (&stream).write_all(request.as_bytes()).expect("the request is sent");
         kill(Pid::from_raw(viewing.child.id().cast_signed()), signal).expect("the signal is sent");
-        let code = viewing.child.end_in_time().expect("the command ends").code();
+        let code = viewing.child.exit_in_time().expect("the command ends").code();
         assert_eq!(code, (signal != Signal::SIGKILL).then_some(0), "{signal}");
         wait_until("the viewer is closed", || home.status().get("viewers").is_none());
         wait_until("the port is closed", || TcpStream::connect(("127.0.0.1", port)).is_err());

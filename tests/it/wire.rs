@@ -3,7 +3,7 @@
 //! Not here: any test; sessions as agents have them (`home`).
 
 use crate::home::TestHome;
-use crate::in_time::{ExitInTime, InTime};
+use crate::in_time::ExitInTime;
 use loci_proto::hello;
 use loci_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ impl Daemon {
 
     /// Waits for its exit.
     pub fn wait_for_exit(&mut self) -> ExitStatus {
-        self.child.end_in_time().expect("the process ends")
+        self.child.exit_in_time().expect("the process ends")
     }
 }
 
@@ -88,7 +88,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // A failed test may have left it running.
         let _ = self.child.kill();
-        let _ = self.child.end_in_time();
+        let _ = self.child.exit_in_time();
     }
 }
 

@@ -122,3 +122,27 @@ impl Models {
         has_ended(&self.configured) & self.others().iter().all(|other| has_ended(&other.embedder))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::ModelConfig;
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_model_that_somebody_waits_for_is_not_unloaded() {
+        let source = ModelConfig { models: PathBuf::new(), ort_lib: None };
+        let models = Models::with_embedder(Embedder::with_hash_vectors(), source.into());
+        let kept = VectorSet {
+            name: "kept".to_owned(),
+            model: "custom-0".to_owned(),
+            source: "/nowhere".to_owned(),
+        };
+        let waiting = models.of_now(&kept).expect("its place is known");
+        models.keep_only(&VectorSets::default());
+        assert_eq!(models.others().len(), 1);
+        drop(waiting);
+        models.keep_only(&VectorSets::default());
+        assert!(models.others().is_empty());
+    }
+}

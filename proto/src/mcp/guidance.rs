@@ -24,7 +24,7 @@ pub const DO_NOT_STORE: &str = "Not: what a file, code or git says or will say a
 /// What one memory is.
 pub const ONE_STATEMENT: &str = "One statement a call, complete by itself: full names, absolute dates, the reason. Several things are several calls.";
 /// When to recall.
-pub const RECALL: &str = "Recall once, before you act on what no file says: \"as usual\", \"we agreed\", \"I told you\", a person, a place, an error message. \
+pub const RECALL: &str = "Recall once before you act on something that is in no file: \"as usual\", \"we agreed\", \"I told you\", a person, a place, an error message. \
     Recall also before you store a change.";
 /// When not to.
 pub const DO_NOT_RECALL: &str =

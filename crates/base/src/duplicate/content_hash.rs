@@ -8,7 +8,6 @@ use crate::duplicate::normalised;
 pub const HASH_BYTES: usize = 16;
 
 /// Returns the BLAKE3 hash of the normalised text, cut to 128 bits.
-#[must_use]
 pub fn hash(content: &str) -> [u8; HASH_BYTES] {
     let digest = blake3::hash(normalised(content).as_bytes());
     let mut short = [0; HASH_BYTES];

@@ -75,7 +75,6 @@ const RULES: [Rule; 18] = [
 ///
 /// Case and all other punctuation are kept. Most stored texts are normal but for the full stop, so
 /// they are not copied.
-#[must_use]
 pub fn normalised(text: &str) -> Cow<'_, str> {
     if has_single_spaces(text) {
         return Cow::Borrowed(without_full_stop(text));
@@ -115,13 +114,11 @@ fn without_full_stop(text: &str) -> &str {
 ///
 /// Use it only for pairs above the threshold of `operations::store`: below it, loose paraphrases of
 /// different facts may be taken for the same fact.
-#[must_use]
 pub fn same_fact(a: &str, b: &str) -> bool {
     equivalence(a, b).is_some()
 }
 
 /// Returns how closely two texts agree if they state the same fact.
-#[must_use]
 pub fn equivalence(a: &str, b: &str) -> Option<Equivalence> {
     judge(a, b).ok()
 }

@@ -20,7 +20,6 @@ const CHANGE_WORDS: [&str; 4] = ["now", "currently", "anymore", "instead"];
 
 /// Returns whether the texts differ in one short part only, after the same beginning, or one of them
 /// negates the other.
-#[must_use]
 pub fn other_value(one: &str, other: &str) -> bool {
     has_other_part(one, other) || negates(one, other)
 }

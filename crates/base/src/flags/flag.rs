@@ -54,7 +54,6 @@ impl Flag {
     ];
 
     /// Returns the name in replies, exports and the database.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Override => "override",
@@ -91,19 +90,16 @@ impl Flags {
     }
 
     /// Returns true if there is no flag.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Returns true if the set has the flag.
-    #[must_use]
     pub fn contains(self, flag: Flag) -> bool {
         self.0 & (1 << flag as u16) != 0
     }
 
     /// Returns the names of the flags.
-    #[must_use]
     pub fn names(self) -> Vec<String> {
         let set = Flag::ALL.into_iter().filter(|flag| self.contains(*flag));
         set.map(|flag| flag.as_str().to_owned()).collect()

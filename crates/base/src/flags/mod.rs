@@ -19,7 +19,6 @@ pub use flag::{Flag, Flags};
 use serde_json::{Map, Value};
 
 /// Returns the flags of a text and of all texts in its metadata.
-#[must_use]
 pub fn of_memory(content: &str, metadata: &Map<String, Value>) -> Flags {
     let mut flags = of_text(content);
     of_fields(metadata, &mut flags);
@@ -43,7 +42,6 @@ fn of_value(value: &Value, flags: &mut Flags) {
 }
 
 /// Returns the flags of a text.
-#[must_use]
 pub fn of_text(text: &str) -> Flags {
     let mut flags = Flags::default();
     of_words_and_markers(text, &mut flags);

@@ -65,7 +65,6 @@ impl Anchor {
 impl Decay {
     /// Returns the confidence at `now`: `anchor × factor ^ (age / interval × speed)`. A clock set back
     /// counts as age 0.
-    #[must_use]
     pub fn at(&self, now: Timestamp, kind: MemoryType, anchor: Anchor) -> Confidence {
         if anchor.pinned {
             return anchor.confidence;

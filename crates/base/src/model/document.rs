@@ -52,7 +52,6 @@ pub fn questions(metadata: &Map<String, Value>) -> String {
 
 /// Adds the encoding of the questions to that of the text: one more vector, and sign codes while
 /// there is room.
-#[must_use]
 pub fn with_questions(mut text: DocumentEncoding, questions: DocumentEncoding) -> DocumentEncoding {
     // Questions of several chunks are represented by the first.
     text.vectors.extend(questions.vectors.into_iter().next());

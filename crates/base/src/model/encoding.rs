@@ -62,7 +62,6 @@ impl Embedding {
     }
 
     /// Returns the numbers.
-    #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.0
     }
@@ -110,13 +109,11 @@ pub struct TextEncodings(Vec<ModelEncoding>);
 
 impl TextEncodings {
     /// Returns the encoding by a model; `None` if the model did not encode the text.
-    #[must_use]
     pub fn by(&self, model: &str) -> Option<&DocumentEncoding> {
         self.0.iter().find(|encoded| &*encoded.model == model).map(|encoded| &encoded.encoding)
     }
 
     /// Returns true if no model has encoded the text.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -44,7 +44,6 @@ impl Importance {
     }
 
     /// Returns the number, 0.7 to 1.5.
-    #[must_use]
     pub fn get(self) -> f64 {
         f64::from(self.0.get()) / 100.0
     }

@@ -36,7 +36,6 @@ impl SignCode {
     }
 
     /// Returns the stored form.
-    #[must_use]
     pub fn bytes(&self) -> [u8; SIGN_CODE_BYTES] {
         let mut bytes = [0; SIGN_CODE_BYTES];
         for (lane, eight) in self.0.iter().zip(bytes.chunks_exact_mut(8)) {

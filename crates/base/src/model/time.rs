@@ -69,7 +69,6 @@ pub fn days(number: f64) -> i64 {
 impl Timestamp {
     /// Returns the time as ISO 8601 in UTC with milliseconds, for example
     /// `2026-02-10T08:30:00.000Z`.
-    #[must_use]
     pub fn iso(self) -> String {
         DateTime::<Utc>::from_timestamp_millis(self.0)
             .unwrap_or_default()
@@ -83,13 +82,11 @@ impl Timestamp {
     }
 
     /// Returns the date, for example `2026-02-10`.
-    #[must_use]
     pub fn date(self) -> String {
         self.local().format("%Y-%m-%d").to_string()
     }
 
     /// Returns the ISO week, for example `2026-W07`.
-    #[must_use]
     pub fn week(self) -> String {
         let week = self.local().iso_week();
         format!("{:04}-W{:02}", week.year(), week.week())
@@ -121,7 +118,6 @@ impl Timestamp {
 
 /// Returns true for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` accepts
 /// it.
-#[must_use]
 pub fn is_date(text: &str) -> bool {
     date_of(text).is_some() || time_of(text).is_some()
 }

@@ -100,7 +100,6 @@ pub struct RedactedJson {
 impl Policy {
     /// Replaces the secrets in a JSON value, whatever the mode; `None` if there is nothing to
     /// replace.
-    #[must_use]
     pub fn redact_json(&self, mut value: Value) -> Option<RedactedJson> {
         let mut found = Vec::new();
         redact_value(self, "", &mut value, &mut found);

@@ -28,7 +28,6 @@ impl PersonalData {
     pub const ALL: [Self; 5] = [Self::Email, Self::Phone, Self::Card, Self::Iban, Self::Pesel];
 
     /// Returns the name in the configuration, for example `email`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Email => "email",

@@ -101,7 +101,6 @@ impl Policy {
     }
 
     /// Returns what becomes of a text with a secret.
-    #[must_use]
     pub fn mode(&self) -> SecretMode {
         self.secrets
     }
@@ -140,7 +139,6 @@ impl Policy {
 
     /// Returns the secrets of a text, whatever the mode, and the personal data that is replaced:
     /// kind, and range in characters.
-    #[must_use]
     pub fn scan(&self, text: &str) -> Vec<(&'static str, Range<usize>)> {
         let (map, characters) = (SourceMap::unchanged(text), Characters::of(text));
         let cuts = self.cuts(text, &self.scan_secrets(text));
@@ -152,14 +150,12 @@ impl Policy {
     }
 
     /// Replaces the secrets of a text, whatever the mode, and personal data.
-    #[must_use]
     pub fn redact(&self, text: &str) -> String {
         self.redact_value("", text, &mut Vec::new()).unwrap_or_else(|| text.to_owned())
     }
 
     /// Returns a file as a copy of it may be kept: without private parts, and with secrets (unless they are allowed) and personal data
     /// replaced; also how many parts that were.
-    #[must_use]
     pub fn kept_copy(&self, text: &str) -> (String, usize) {
         let (mut map, mut private) = (SourceMap::unchanged(&self.uncovered(text)), 0);
         while let Some(kept) = private_parts::drop_parts(&map.text) {
@@ -179,7 +175,6 @@ impl Policy {
 
     /// Returns a text as it may leave the machine: without private parts, and with secrets, whatever the mode, and personal data
     /// replaced. Empty if the text is too large to be screened.
-    #[must_use]
     pub fn outgoing(&self, text: &str) -> String {
         let sending = Self { secrets: SecretMode::Redact, ..self.clone() };
         sending.screen(text).map(|screened| screened.text).unwrap_or_default()

@@ -92,7 +92,6 @@ pub fn screen(policy: &Policy, request: &mut Request) -> Result<Vec<String>, Fai
 
 /// Returns the query as it may be kept for evaluation; `None` if it holds a secret that would be
 /// refused.
-#[must_use]
 pub fn kept_query(policy: &Policy, query: &str) -> Option<String> {
     let screened = policy.screen(query).ok()?;
     (!screened.text.trim().is_empty()).then_some(screened.text)

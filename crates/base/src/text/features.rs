@@ -46,7 +46,6 @@ pub struct Parts<'a> {
 }
 
 /// Splits a text into `[date] `, `Name: ` and the rest. Each of the first two may be missing.
-#[must_use]
 pub fn parts(text: &str) -> Parts<'_> {
     // Most texts have neither; this test is much cheaper than the pattern.
     let may_match = text.starts_with('[') || text.contains(": ");
@@ -63,7 +62,6 @@ pub fn parts(text: &str) -> Parts<'_> {
 
 /// Returns the part of a text whose words are compared one by one: the whole text with its title,
 /// or the body of a dated line such as `[2023-05-08] Anna: …`, which is a message of a speaker.
-#[must_use]
 pub fn compared_part(text: &str) -> &str {
     let parts = parts(text);
     if parts.day.is_some() { parts.body } else { text }
@@ -84,7 +82,6 @@ pub fn day(date: &str) -> Option<i32> {
 /// Returns the byte ranges of the content words: all words but the stop words of English and of the
 /// text's own language, or all words if every one is a stop word. In scripts without spaces each
 /// pair of adjacent characters is a word.
-#[must_use]
 pub fn content_words(text: &str) -> Vec<Range<usize>> {
     let words = tokenize::words(text, Grams::Pairs);
     let is_stop_word = stop_word_test(text);

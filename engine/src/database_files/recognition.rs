@@ -187,7 +187,7 @@ impl Case<'_> {
             (_, WalFile::Valid(frames)) => self.unknown_log(frames),
             (_, WalFile::Garbage) => self.without_log("is damaged"),
             (Some(known), WalFile::Empty) if known.is_open && known.frames > 0 => {
-                if self.has_later_checkpoint(known) {
+                if self.has_all_alone(known) {
                     // The moved pages have no checksums yet.
                     Ok(Judgement { uses_log: true, ..Judgement::default() })
                 } else {
@@ -272,12 +272,12 @@ impl Case<'_> {
         })
     }
 
-    /// Returns whether the file alone has everything that is known and a later checkpoint: the log
-    /// was emptied by it, and the daemon died before it recorded that.
-    fn has_later_checkpoint(&self, known: &Identity) -> bool {
+    /// Returns whether the file alone has everything that is known: a checkpoint or a start emptied
+    /// the log, and the daemon died before it recorded that.
+    fn has_all_alone(&self, known: &Identity) -> bool {
         probe::without_log(self.path).is_ok_and(|file| {
             file.uuid == known.uuid
-                && file.checkpoints > known.checkpoints
+                && file.checkpoints >= known.checkpoints
                 && file.last_change >= known.last_change
         })
     }

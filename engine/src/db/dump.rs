@@ -1,9 +1,11 @@
 //! Dumps the rows of memories, relations and groups as text, so that tests can compare stores.
 
+use crate::db::connection;
 use crate::error::Result;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Every other table with rows of its own; `meta` counts starts and checkpoints, which differ.
 const RECORDS: [&str; 10] = [
@@ -87,6 +89,12 @@ pub(crate) fn fill_first_schema(conn: &Connection) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Moves the log of a closed database into the file and empties it; nothing is recorded.
+pub(crate) fn empty_log(path: &Path) {
+    let conn = Connection::open(path).expect("the database opens");
+    connection::truncate_log(&conn).expect("the log is emptied");
 }
 
 /// Begins a read transaction, which keeps checkpoints from moving what is committed after it.

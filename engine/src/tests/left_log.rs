@@ -83,3 +83,34 @@ fn a_kill_between_an_emptied_log_and_its_record_is_no_finding() {
     assert_eq!(opened.findings(), Vec::<String>::new());
     assert_eq!(dump::count(&opened.conn, "memories"), 2);
 }
+
+#[test]
+fn a_start_that_dies_after_it_emptied_the_log_is_no_finding() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    let TestStore { folder, writer, reader, .. } = store;
+    drop((reader, writer));
+    let path = folder.path().join("memory.db");
+    // What a start does with a log whose pages have no checksums, before it records anything.
+    dump::empty_log(&path);
+    let opened = open(&path, settings, T0).expect("the store opens");
+    assert_eq!(opened.findings(), Vec::<String>::new());
+    assert_eq!(dump::count(&opened.conn, "memories"), 1);
+}
+
+#[test]
+fn a_log_with_acknowledged_changes_that_is_gone_is_a_finding() {
+    let settings = Settings::for_model("test");
+    let mut store = TestStore::in_folder(folder_in_memory(), settings.clone());
+    let reading = ClockReading { now: T0, is_trusted: true };
+    store.store("a", json!({"content": "Stored before", "type": "semantic"}), None);
+    store.writer.checkpoint(reading).expect("the checkpoint runs");
+    store.store("a", json!({"content": "Stored after", "type": "semantic"}), None);
+    let TestStore { folder, writer, reader, .. } = store;
+    drop((reader, writer));
+    let path = folder.path().join("memory.db");
+    std::fs::remove_file(folder.path().join("memory.db-wal")).expect("the log is removed");
+    let opened = open(&path, settings, T0).expect("the store opens");
+    assert!(opened.findings()[0].contains("is missing"), "{:?}", opened.findings());
+}

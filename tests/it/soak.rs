@@ -94,7 +94,10 @@ fn many_sessions_and_calls_leave_memory_descriptors_and_threads_as_they_were() {
     let connections = each * AT_ONCE * rounds;
     println!("{connections} connections, {} calls: {usages:#?}", connections * calls_each);
     assert_eq!(last.threads, first.threads);
-    assert_eq!(last.descriptors, first.descriptors);
+    // A file that is read at this moment is no leak: it is closed a moment later.
+    wait_until("the descriptors are as after the first round", || {
+        descriptors(&daemon.pid().to_string()) == first.descriptors
+    });
     let growth = last.memory_kib.saturating_sub(first.memory_kib);
     assert!(growth <= MAX_GROWTH_KIB, "{growth} KiB more after the first of {rounds} rounds");
 }

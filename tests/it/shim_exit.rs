@@ -15,6 +15,16 @@ fn session(home: &TestHome) -> Agent {
     agent
 }
 
+/// Returns whether every thread of a process is stopped by a signal.
+fn is_stopped(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs");
+    let state = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("status"));
+    tasks
+        .filter_map(Result::ok)
+        .filter_map(|task| state(task).ok())
+        .all(|text| text.contains("T (stopped)"))
+}
+
 fn assert_gone(home: &TestHome, pid: u32) {
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "no shim is left");
     wait_until("the daemon has no session", || sessions(home) == 0);
@@ -80,6 +90,8 @@ fn a_suspended_daemon_is_reported_within_ten_seconds_and_the_session_recovers() 
         .and_then(|pid| u32::try_from(pid).ok())
         .expect("the status has a pid");
     signal("-STOP", [daemon]);
+    // Its threads stop one after the other.
+    wait_until("the daemon stands still", || is_stopped(daemon));
     let start = Instant::now();
     let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
     assert!(

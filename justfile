@@ -111,6 +111,10 @@ finding *flags:
     cargo build --release --locked
     python3 bench/finding.py {{flags}}
 
+# Whether the right memory comes first and silence is right, for builds given as NAME=LOCI
+judge *builds:
+    python3 bench/judge.py {{builds}}
+
 # Measures how often a recall calls its results weak; `--fit` fits the verdict. The test sets must be in a folder next to the repository.
 silence *flags:
     cargo build --release --locked

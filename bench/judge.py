@@ -13,9 +13,10 @@ xquad             paragraphs in nine languages: asked in the language (de), in E
 turns             the notes among 6,000 turns of chats in the same projects
 
 hit@1, hit@5, MRR, R@10 and nDCG@10 are percentages of the questions with an answer. Silence: the share of the questions without one whose
-fit is below the limit that loses 5 % of those answered among the first five; then the same with the product's own verdict, `weak`. ECE, where
-scores are likelihoods: the mean distance of those of the first five results from how often such results are right, in ten bins. Needs the test sets next to the
-repository. Not here: the stores (judge_sets.py), the formulas (crates/search).
+fit is below the limit that loses 5 % of the questions answered among the first five; then the same by the product's own verdict, `weak`.
+ECE, if scores are likelihoods: how far the scores of the first five results are from the share of right ones, in ten bins. A row of `--rows`
+also has what a fit needs: what is left out as a whole (`fold`) and the evidence. Needs the test sets next to the repository. Not here: the
+stores (judge_sets.py), the formulas (crates/search).
 """
 
 import argparse
@@ -71,7 +72,8 @@ def answers(loci, store):
             ids[note["key"]] = sessions[note["project"]].tool("store_memory", **given)["id"]
             keys[ids[note["key"]]].add(note["key"])
         for q in store.questions:
-            reply = sessions[q["project"]].tool("recall_memory", query=q["text"], dry_run=True, explain=True, max_results=store.results, token_budget=BUDGET)
+            asked = {"query": q["text"], "max_results": store.results, "token_budget": BUDGET, "dry_run": True, "explain": True}
+            reply = sessions[q["project"]].tool("recall_memory", **asked)
             rows.append({"set": store.set, "fold": store.fold, **row(q, reply, keys)})
         for session in sessions.values():
             session.close()
@@ -92,7 +94,6 @@ def row(q, reply, keys):
         "wanted": len(set(q["keys"])),
         "right": right,
         "is_right": [bool(of & set(q["keys"])) for of in got[:5]],
-        "is_old": [bool(of & set(q["old"])) for of in got[:5]],
         "scores": [result["score"] for result in reply["results"][:5]],
         "weak": bool(reply.get("weak")) or not got,
         "fit": explain.get("fit") if got else 0.0,
@@ -169,7 +170,7 @@ def cell(values, digits=1):
 
 
 def print_tables(builds):
-    """The three tables; a column for each build."""
+    """Prints the table of what is found and that of silence; a column for each build."""
     names = list(builds)
     lines = []
     for name in SETS:

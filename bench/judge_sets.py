@@ -32,12 +32,12 @@ class Store:
     def projects(self):
         return sorted({note["project"] for note in self.notes})
 
-    def ask(self, question, kind=None, klass="own", keys=(), old=()):
+    def ask(self, question, kind=None, klass="own", keys=()):
         """Adds a question; a project that the store does not have becomes one of its own."""
         known = self.projects
         project = question.get("project")
         project = project if project in known else known[len(self.questions) % len(known)]
-        row = {"text": question["text"], "project": project, "kind": kind or klass, "class": klass, "keys": list(keys), "old": list(old)}
+        row = {"text": question["text"], "project": project, "kind": kind or klass, "class": klass, "keys": list(keys)}
         self.questions.append(row)
 
 
@@ -81,7 +81,7 @@ class Sets:
         for question in questions:
             klass = SILENT.get(question["kind"], "own")
             if klass != "off_topic" and (klass != "own" or stored & set(question["keys"])):
-                store.ask(question, question["kind"], klass, stored & set(question["keys"]), question.get("old", ()))
+                store.ask(question, question["kind"], klass, stored & set(question["keys"]))
 
     def add_foreign(self, store, others):
         """Asks what belongs to no memory, and what belongs to another store."""

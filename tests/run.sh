@@ -75,7 +75,10 @@ done
 step tests/durations.py cargo test --release --locked "${quick[@]}" --lib
 step cargo test --release --locked --doc
 wait "${background[@]}" || true
-together tests/packages/run.py "tests/clients/run.sh target/tested/loci" "tests/view/run.sh target/tested/loci" tests/clients/conformance.sh
+# Times between frames are those of the page only while nothing else runs.
+frames=(scrolls_smoothly types_smoothly)
+step tests/view/run.sh target/tested/loci "${frames[@]}"
+together tests/packages/run.py "tests/clients/run.sh target/tested/loci" "tests/view/run.sh target/tested/loci ${frames[*]/#/-}" tests/clients/conformance.sh
 
 tests/durations.py
 printf '\nSteps:\n'

@@ -31,15 +31,6 @@ SCROLL = """() => new Promise(resolve => {
 })"""
 
 
-ATTEMPTS = 3
-"""Other processes can delay a frame; a page that is slow itself is slow every time."""
-
-
-def is_smooth_once(measure):
-    """Measures until the 99th percentiles are within the bound, at most [`ATTEMPTS`] times."""
-    return any(max(measure()) <= MAX_P99_MS for _ in range(ATTEMPTS))
-
-
 def take_frames(page, what):
     """Ends the count; prints and returns the 99th percentile."""
     deltas = sorted(page.evaluate("() => { window.countedFrames.isOn = false; return window.countedFrames.deltas.slice(1) }"))
@@ -50,42 +41,30 @@ def take_frames(page, what):
 
 def scrolls_smoothly(viewer):
     """The whole list of 10,000 is scrolled with frames of at most 100 ms"""
-
-    def scrolled():
-        page = viewer.page("#/memories?status=all")
-        settled(page)
-        rows = page.locator(".row").count()
-        assert rows < 60, rows
-        page.evaluate(COUNT_FRAMES)
-        page.evaluate(SCROLL)
-        loading = take_frames(page, "scrolling to the end of the list")
-        settled(page)
-        expect(page.locator(".row[data-id]").first).to_be_visible()
-        page.evaluate(COUNT_FRAMES)
-        page.locator(".vlist").evaluate("list => { list.scrollTop = 0 }")
-        page.evaluate(SCROLL)
-        loaded = take_frames(page, "scrolling through the loaded list")
-        page.close()
-        return loading, loaded
-
-    assert is_smooth_once(scrolled)
+    page = viewer.page("#/memories?status=all")
+    settled(page)
+    rows = page.locator(".row").count()
+    assert rows < 60, rows
+    page.evaluate(COUNT_FRAMES)
+    page.evaluate(SCROLL)
+    assert take_frames(page, "scrolling to the end of the list") <= MAX_P99_MS
+    settled(page)
+    expect(page.locator(".row[data-id]").first).to_be_visible()
+    page.evaluate(COUNT_FRAMES)
+    page.locator(".vlist").evaluate("list => { list.scrollTop = 0 }")
+    page.evaluate(SCROLL)
+    assert take_frames(page, "scrolling through the loaded list") <= MAX_P99_MS
 
 
 def types_smoothly(viewer):
     """A search is typed with frames of at most 100 ms"""
-
-    def typed():
-        page = viewer.page()
-        settled(page)
-        page.evaluate(COUNT_FRAMES)
-        page.locator("#search").press_sequentially("who looks after the search index in Oslo", delay=45)
-        expect(page.locator(".score").first).to_be_visible()
-        settled(page)
-        typing = take_frames(page, "typing a search")
-        page.close()
-        return (typing,)
-
-    assert is_smooth_once(typed)
+    page = viewer.page()
+    settled(page)
+    page.evaluate(COUNT_FRAMES)
+    page.locator("#search").press_sequentially("who looks after the search index in Oslo", delay=45)
+    expect(page.locator(".score").first).to_be_visible()
+    settled(page)
+    assert take_frames(page, "typing a search") <= MAX_P99_MS
 
 
 CASES = [scrolls_smoothly, types_smoothly]

@@ -1,6 +1,6 @@
-"""Runs the cases of the viewer in Chromium: main.py LOCI CHROMIUM PACKAGES [CASE…].
+"""Runs the cases of the viewer in Chromium: main.py LOCI CHROMIUM PACKAGES [CASE… | -CASE…].
 
-LOCI is the binary under test, PACKAGES the folder of the npm packages. Prints a verdict for each case; the exit code is 0 if none failed.
+LOCI is the binary under test, PACKAGES the folder of the npm packages; CASEs are run alone, -CASEs are left out. Prints a verdict for each case; the exit code is 0 if none failed.
 Screenshots are written to target/view-screens.
 """
 
@@ -58,7 +58,8 @@ def run_case(viewer, case):
 def main(loci, chromium, packages, chosen):
     """Runs all cases on one store."""
     failed = []
-    cases = [case for case in CASES if not chosen or case.__name__ in chosen]
+    wanted = {name for name in chosen if not name.startswith("-")}
+    cases = [case for case in CASES if (not wanted or case.__name__ in wanted) and f"-{case.__name__}" not in chosen]
     with Home(loci) as home, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         viewer = Viewer(home, browser)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests the viewer in Chromium: installs what that needs under target/view (once), checks the page's script, then runs each case.
 #
-#   tests/view/run.sh [LOCI [CASE…]]     LOCI: the binary under test, by default target/release/loci; locid must be in its folder
+#   tests/view/run.sh [LOCI [CASE… | -CASE…]]     LOCI: the binary under test, by default target/release/loci; locid must be in its
+#                                                 folder. CASEs are run alone, -CASEs are left out
 #   tests/view/run.sh --prepare [LOCI]   installs everything and encodes the store, and runs no case
 #
 # Needs python3 (3.10 or newer) with pip and venv, and the model (`loci model download`). Installs npm with pip if it is missing, and

@@ -299,15 +299,18 @@ async fn fill_batch(
     let after = *filled_up_to;
     let withheld = service.withheld_from(embedder, pools);
     let next_batch = move |reader: &mut Reader| reader.without_vector_after(after, size, &withheld);
-    let unencoded = pools.readers.run(next_batch).await??;
+    // Cleared before the look: what a call records meanwhile is looked for again.
+    service.set_vectors_missing(false);
+    let unencoded = pools.readers.run(next_batch).await;
+    let unencoded = unencoded.and_then(|found| found.map_err(Failure::from));
+    if after > 0 || !unencoded.as_ref().is_ok_and(Vec::is_empty) {
+        service.set_vectors_missing(true);
+    }
+    let unencoded = unencoded?;
     let Some(last) = unencoded.last().map(|(seq, _)| *seq) else {
         // The pass is complete. Memories that it has already visited may lack vectors again, so one more pass begins at row 0.
         *filled_up_to = 0;
-        if after > 0 {
-            return Ok(true);
-        }
-        service.set_vectors_missing(false);
-        return Ok(false);
+        return Ok(after > 0);
     };
     let tasks = unencoded.into_iter().map(|(seq, document)| {
         let embedder = embedder.clone();
@@ -357,6 +360,21 @@ mod tests {
     use loci_proto::requests::Request;
     use loci_proto::requests::store::StoreReply;
     use serde_json::json;
+
+    #[tokio::test]
+    async fn what_a_call_records_during_the_look_for_missing_vectors_is_kept() {
+        let folder = tempfile::tempdir().expect("a temporary folder is created");
+        let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
+        let service = &fixture.service;
+        let pools = service.pools().await.expect("the store is open");
+        let embedder = Embedder::with_hash_vectors();
+        let mut filled_up_to = 0;
+        let batch = Batch { filled_up_to: &mut filled_up_to, size: 1 };
+        let record = async { service.set_vectors_missing(true) };
+        let (filled, ()) = tokio::join!(fill_batch(service, &pools, &embedder, batch), record);
+        assert!(!filled.expect("the store is read"), "nothing lacks a vector");
+        assert!(service.embedder_to_fill().is_some(), "it is looked for again");
+    }
 
     #[tokio::test]
     async fn stored_answers_are_removed_after_24_hours_and_not_before() {

@@ -115,11 +115,6 @@ finding *flags:
 judge *builds:
     python3 bench/judge.py {{builds}}
 
-# Measures how often a recall calls its results weak; `--fit` fits the verdict. The test sets must be in a folder next to the repository.
-silence *flags:
-    cargo build --release --locked
-    python3 bench/silence.py {{flags}}
-
 # Runs the ablation study on the public test sets; they must be in a folder next to the repository.
 ablation *flags:
     python3 bench/ablation.py {{flags}}

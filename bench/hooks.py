@@ -8,7 +8,7 @@ question whose right memory comes first in `recall_memory`. Each prompt is a pro
 right memory is not in the text. `--latency` fills a store with generated notes and measures the time from the start of the process to its
 end, and the processor time of the daemon for each hook, compared with the same recalls over `loci mcp`.
 
-Needs the test sets next to the repository, like `bench/run.py --quality`. Not here: the verdict itself (`silence.py`).
+Needs the test sets next to the repository, like `bench/run.py --quality`. Not here: the verdict itself (`judge.py`).
 """
 
 import argparse

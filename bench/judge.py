@@ -50,7 +50,7 @@ BUDGET = 1_000_000
 """A token budget that cuts nothing."""
 
 
-def answers(loci, store):
+def answers(loci, store, changed):
     """Fills a home with the memories of a store; returns a row for each of its questions."""
     rows = []
     with mcp.Home(loci) as home:
@@ -74,13 +74,13 @@ def answers(loci, store):
         for q in store.questions:
             asked = {"query": q["text"], "max_results": store.results, "token_budget": BUDGET, "dry_run": True, "explain": True}
             reply = sessions[q["project"]].tool("recall_memory", **asked)
-            rows.append({"set": store.set, "fold": store.fold, **row(q, reply, keys)})
+            rows.append({"set": store.set, "fold": store.fold, **row(q, reply, keys, changed)})
         for session in sessions.values():
             session.close()
     return rows
 
 
-def row(q, reply, keys):
+def row(q, reply, keys, changed):
     """What a reply says of a question, without the texts."""
     got = [keys[result["id"]] for result in reply["results"]]
     seen, right = set(), []
@@ -98,7 +98,13 @@ def row(q, reply, keys):
         "weak": bool(reply.get("weak")) or not got,
         "fit": explain.get("fit") if got else 0.0,
         "evidence": explain.get("evidence", {}),
+        "versions": [versions(keys[result["id"]], keys, result["why"]["newer"], changed) for result in reply["results"][:5] if result.get("why", {}).get("newer")],
     }
+
+
+def versions(older, keys, newer, changed):
+    """Whether a result really is an older version of the one that is taken for its likeliest newer version, and what speaks for that."""
+    return [any((a, b) in changed for a in older for b in keys[newer["id"]]), newer["evidence"]]
 
 
 def asked(loci, names, file):
@@ -107,7 +113,7 @@ def asked(loci, names, file):
     sets = Sets(EVALS)
     stores = [(name, store) for name in SETS if name in names for store in sets.make(name) if name not in rows]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = [(name, pool.submit(answers, loci, store)) for name, store in stores]
+        found = [(name, pool.submit(answers, loci, store, sets.changed)) for name, store in stores]
         for name, future in found:
             rows.setdefault(name, []).extend(future.result())
             print(f"{loci}: {name} {len(rows[name])}", file=sys.stderr)

@@ -55,6 +55,10 @@ class Sets:
                 of_person = [note for note in notes if note["persona"] == person]
                 questions = [q for q in self.rows(name, "questions") if q["persona"] == person]
                 self.persons[person] = (name, of_person, questions)
+        couples = self.rows("parallel", "couples")
+        self.changed = {(couple["a"], couple["b"]) for couple in couples if couple["relation"] == "changed"}
+        """The keys of an older and a newer version of one fact."""
+        self.changed |= {(note["after"], note["key"]) for note in self.rows("notes", "notes") if note["after"]}
         self.off_topic = [q for q in self.rows("notes", "questions") if q["kind"] == "off_topic"]
 
     def rows(self, name, file):

@@ -75,11 +75,11 @@ impl Reader {
             }
             let line = text::line(&memory, result.group.as_deref(), PROMPT_LINE);
             let is_untrusted = memory.provenance.is_gated();
-            let score = result.score.unwrap_or_default();
+            let fit = result.score.unwrap_or_default();
             found.push(Found {
                 seq: *seq,
                 id: result.id,
-                score,
+                fit,
                 is_untrusted,
                 is_in_own_file: own.is_some_and(|own| own.has(&memory.id, &memory.content)),
                 version: hash(&memory.content),
@@ -87,7 +87,7 @@ impl Reader {
                 line,
             });
         }
-        Ok(Matches { is_weak: answer.reply.weak, is_unjudged, found })
+        Ok(Matches { is_unjudged, found })
     }
 
     /// Returns the brief of a project for the beginning of a session: pinned memories, then the newest of each type, the own project

@@ -7,7 +7,9 @@ use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::model::withheld::Withheld;
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{T0, TestStore, axis, between_axes, by_test_model, id};
+use crate::tests::fixture::{
+    T0, TestStore, axis, between_axes, by_test_model, document_encoding, id, query_encoding,
+};
 use crate::transaction::access::{Accesses, Boosting};
 use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
@@ -304,17 +306,25 @@ fn stats_count_active_and_superseded() {
 }
 
 #[test]
-fn a_newer_value_comes_first_except_with_reciprocal_ranks() {
+fn a_newer_value_comes_first_where_results_are_judged() {
     let first = |fusion| {
         let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
-        let fact = |content: &str| json!({"content": content, "type": "semantic"});
-        test_store.store("a", fact("the portal is built with JDK 17"), None);
-        test_store.store("a", fact("the portal is built with JDK 21 and with Gradle"), None);
-        test_store.found("a", json!({"query": "portal JDK"}), None).remove(0)
+        let mut store = |content: &str| {
+            let encoding = document_encoding(content, axis(0));
+            let fact = json!({"content": content, "type": "semantic"});
+            test_store.store_encoded("a", fact, &encoding);
+        };
+        store("the portal is built with JDK 17");
+        store("the portal is built with JDK 21 and with Gradle");
+        let encoding = query_encoding("portal JDK", axis(0));
+        let arguments = json!({"query": "portal JDK"});
+        let reply = test_store.recall_encoded("a", arguments, Some(&encoding)).reply;
+        let is_marked = reply.results[1].older_version_of.as_ref() == Some(&reply.results[0].id);
+        (reply.results[0].content.clone(), is_marked)
     };
-    let newer = "the portal is built with JDK 21 and with Gradle";
-    assert_eq!(first(Fusion::Weighted { vector_weight: 0.5 }), newer);
-    assert_eq!(first(Fusion::Rrf { k: 60.0 }), "the portal is built with JDK 17");
+    let newer = Some("the portal is built with JDK 21 and with Gradle".to_owned());
+    assert_eq!(first(Fusion::Soft), (newer, true));
+    assert!(!first(Fusion::Rrf { k: 60.0 }).1);
 }
 
 #[test]

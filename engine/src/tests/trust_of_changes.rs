@@ -2,7 +2,7 @@
 //! metadata.
 
 use crate::model::encoding::TextEncodings;
-use crate::tests::fixture::{TestStore, parse};
+use crate::tests::fixture::{TestStore, axis, document_encoding, parse, query_encoding};
 use crate::tests::trust::{POISON, confirm, details, store_as};
 use loci_proto::memory::{Origin, Trust};
 use serde_json::json;
@@ -10,14 +10,23 @@ use serde_json::json;
 #[test]
 fn a_less_trusted_or_an_earlier_memory_is_no_newer_version() {
     let mut test_store = TestStore::new();
-    let fact = |text: &str| json!({"content": text, "type": "semantic"});
-    store_as(&mut test_store, Origin::Person, fact("The build server runs on port 8080"));
-    store_as(&mut test_store, Origin::Agent, fact("The build server runs on port 6667 now"));
-    let recalled = test_store.recall("a", json!({"query": "build server port"}), None).reply;
+    let store = |test_store: &mut TestStore, origin: Origin, text: &str| {
+        test_store.origin = origin;
+        let encoding = document_encoding(text, axis(0));
+        test_store.store_encoded("a", json!({"content": text, "type": "semantic"}), &encoding);
+    };
+    let recall = |test_store: &TestStore| {
+        let query = "build server port";
+        let encoding = query_encoding(query, axis(0));
+        test_store.recall_encoded("a", json!({"query": query}), Some(&encoding)).reply
+    };
+    store(&mut test_store, Origin::Person, "The build server runs on port 8080");
+    store(&mut test_store, Origin::Agent, "The build server runs on port 6667 now");
+    let recalled = recall(&test_store);
     assert_eq!(recalled.results.len(), 2);
     assert!(recalled.results.iter().all(|result| result.older_version_of.is_none()));
-    store_as(&mut test_store, Origin::Person, fact("The build server runs on port 9090 now"));
-    let recalled = test_store.recall("a", json!({"query": "build server port"}), None).reply;
+    store(&mut test_store, Origin::Person, "The build server runs on port 9090 now");
+    let recalled = recall(&test_store);
     assert_eq!(
         recalled.results[0].content.as_deref(),
         Some("The build server runs on port 9090 now")

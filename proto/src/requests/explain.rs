@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use crate::memory::MemoryId;
 use serde::{Deserialize, Serialize};
 
-/// How one score was calculated; the sum of `parts` is the score.
+/// How one score was calculated; the sum of `parts` is the score, by which the judge orders. What is shown as the score of a result is
+/// how likely it answers the query.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ScoreBreakdown {
     /// Result of the vector search: cosine and rank. Absent without a vector or a model.
@@ -21,6 +22,9 @@ pub struct ScoreBreakdown {
     /// Which version of a fact it is; absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<VersionOf>,
+    /// The result that most likely states a newer value. Absent if none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<NewerVersion>,
     /// The summand of each ranking step; steps that add nothing are omitted.
     pub parts: Vec<ScorePart>,
     /// What the memory is: `stored`, `summary` of other memories, `promoted` from episodes, or `candidate`.
@@ -35,6 +39,17 @@ pub struct ScoreBreakdown {
     /// How often it was returned in full or stored again.
     #[serde(default)]
     pub access_count: i64,
+}
+
+/// A result that may state a newer value than another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NewerVersion {
+    /// Its id.
+    pub id: MemoryId,
+    /// How likely it states a newer value, 0 to 1; from 0.5 on it comes first.
+    pub likelihood: f64,
+    /// What this likelihood is computed from, by name (docs/retrieval.md).
+    pub evidence: BTreeMap<String, f64>,
 }
 
 /// Which version of a fact a memory is: each was superseded by the next.
@@ -75,7 +90,7 @@ pub struct RecallExplanation {
     /// The kind of the query: `profile`, `aggregation`, `temporal`, `complex` or `simple`; only with `retrieval.query_kinds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_kind: Option<String>,
-    /// How likely the best results answer the query, 0 to 1; below a limit the reply says `weak`. Absent for `weighted`, `rrf` and
+    /// How likely one of the five best results answers the query, 0 to 1; below a limit the reply says `weak`. Absent for `weighted`, `rrf` and
     /// `keywords`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<f64>,

@@ -44,6 +44,13 @@ pub fn languages(word: &str) -> u8 {
     if word.len() > MAX_BYTES { 0 } else { LANGUAGES.get(word).copied().unwrap_or(0) }
 }
 
+/// The stop words of all languages that are none in an English text.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+    let is_stop_word =
+        |word: &&&str| LANGUAGES[**word] & ENGLISH != 0 || !is_ambiguous_with_english(word);
+    LANGUAGES.keys().filter(is_stop_word).copied()
+}
+
 /// Whether a stop word of another language is also a word in English texts.
 pub(crate) fn is_ambiguous_with_english(word: &str) -> bool {
     AMBIGUOUS.binary_search(&word).is_ok()

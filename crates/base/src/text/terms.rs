@@ -8,7 +8,10 @@
 use crate::text::language;
 use crate::text::language::Language;
 use crate::text::stem;
+use crate::text::stop_words;
 use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
+use foldhash::HashSet;
+use std::sync::LazyLock;
 
 /// The index terms of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,6 +64,18 @@ pub fn of_word(word: &str, languages: &[Language]) -> Vec<String> {
     terms.extend(others);
     terms
 }
+
+/// Returns whether an index term stands for a content word: it is no stem of another language than
+/// English, which repeats an English one, no stem of a stop word, and no single sign of a script
+/// without spaces, which its pairs repeat.
+pub fn is_content_stem(term: &str) -> bool {
+    let is_of_pair = term.starts_with(is_unspaced) && is_single(term);
+    Language::of_term(term).is_none() && !is_of_pair && !STEMS_OF_STOP_WORDS.contains(term)
+}
+
+/// The English stems of the stop words of every language.
+static STEMS_OF_STOP_WORDS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stop_words::all().map(|word| stem::stem_plain(unmarked(word))).collect());
 
 fn is_single(word: &str) -> bool {
     words(word, Grams::Singles).len() == 1

@@ -60,6 +60,7 @@ pub(crate) fn contents(index: &Index) -> String {
                 effort: Effort::Approximate,
                 stages: Stages::default(),
                 detail: Detail::Scores,
+                may_replace: &|_, _| true,
             };
             let results = search(index, &mask, &query);
             let ranked: Vec<_> = results

@@ -44,6 +44,8 @@ pub struct Postings {
     numbers: HashMap<Box<str>, u32>,
     /// The posting lists, by term number.
     lists: Vec<List>,
+    /// Whether each term is the English stem of a content word, by term number.
+    is_content: Vec<bool>,
     /// The languages other than English of all texts, including removed ones.
     languages: Vec<Language>,
     /// The terms of each text, by slot.
@@ -103,6 +105,11 @@ impl Postings {
     /// Returns the distinct term numbers of a slot.
     pub(crate) fn term_numbers(&self, slot: usize) -> &[u32] {
         &self.text_terms[self.texts.get(slot).copied().unwrap_or_default().range()]
+    }
+
+    /// Returns the distinct stems of the content words of a slot, by number.
+    pub(crate) fn content_stems(&self, slot: usize) -> impl Iterator<Item = u32> + '_ {
+        self.term_numbers(slot).iter().copied().filter(|term| self.is_content[*term as usize])
     }
 
     /// Returns how many admitted slots contain a term, by its number.
@@ -193,6 +200,7 @@ impl Postings {
         self.languages
             .extend(Language::of_term(term).filter(|language| !self.languages.contains(language)));
         self.lists.push(List::default());
+        self.is_content.push(terms::is_content_stem(term));
         next
     }
 }

@@ -98,7 +98,6 @@ pub fn search(input: LateInteractionInput<'_>) -> Scoring {
         Scoring {
             scored: above_cutoff(scored, matched),
             matched,
-            length_bonus: search.prepared.scorer.length_bonus(),
             breakdown,
             prepared: Some(search.prepared),
         }

@@ -125,7 +125,7 @@ impl<'a> Signals<'a> {
             steps: contributions.into_iter().map(explain::fusion_steps).collect(),
             candidates,
         });
-        Scoring { matched: scored.len(), scored, length_bonus: 0.0, breakdown, prepared: None }
+        Scoring { matched: scored.len(), scored, breakdown, prepared: None }
     }
 
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
@@ -158,7 +158,6 @@ impl<'a> Signals<'a> {
         Scoring {
             scored: above_cutoff(entries.collect(), matched),
             matched,
-            length_bonus: query_scorer.length_bonus(),
             breakdown,
             prepared: Some(prepared),
         }

@@ -10,8 +10,9 @@
 //!    asking project, `branch_preference` lowers those of another branch, `weights` multiplies by importance
 //!    and age if that is configured, `summary_rollup` gives summaries the scores of the memories that they
 //!    replace.
-//! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
-//!    `versions` puts newer values before older ones; `explain` reports how scores came about.
+//! 4. `top_k` and `fusion::best` select; `judge` orders the best and says of each how likely it is
+//!    an answer; `collapse` groups results that state the same fact; `explain` reports how scores
+//!    came about.
 //!
 //! `associations` finds what is linked to the results; it is no part of a search. Not here: rows and
 //! replies (`operations::recall`), formulas (`ranking`).
@@ -21,10 +22,10 @@ pub mod branch_preference;
 pub mod budget;
 pub mod coarse_to_fine;
 pub mod collapse;
-pub mod evidence;
 pub mod exhaustive;
 pub mod explain;
 pub mod graph_boost;
+pub mod judge;
 mod linked_fields;
 pub mod nearest;
 pub mod project_preference;
@@ -36,7 +37,6 @@ pub mod stages;
 pub(crate) mod summary_rollup;
 mod top_k;
 pub mod types;
-pub mod versions;
 pub mod weights;
 
 pub use linked_fields::FieldWeights;
@@ -46,13 +46,13 @@ pub use types::Effort;
 pub use types::{Detail, SearchQuery, SearchResults};
 pub use weights::{RecencyLambda, Weights};
 
-use crate::index::{Index, Mask, QuantizedVector, slot_id};
+use crate::index::{Index, Mask};
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction;
-use evidence::{Evidence, EvidenceInput};
 use graph_boost::QueryEntities;
-use loci_base::model::encoding::QueryEncoding;
+use judge::Judged;
+use query::prepared::PreparedQuery;
 use query::terms::named_entities;
 use score_changes::ScoreChanges;
 use summary_rollup::SummaryTree;
@@ -69,7 +69,7 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
     let encoding = query.encoding.filter(|encoding| can_match_tokens && encoding.has_sign_codes);
     let is_large =
         mask.count() > late_interaction::EXHAUSTIVE_LIMIT && query.effort != Effort::Exhaustive;
-    let Scoring { mut scored, matched, length_bonus, breakdown, prepared } = match encoding {
+    let Scoring { mut scored, matched, breakdown, prepared } = match encoding {
         Some(encoding) => {
             let input = LateInteractionInput { index, mask, query, encoding, named: &named };
             if is_large {
@@ -81,37 +81,40 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let boosts = ScoreChanges::apply(index, mask, query, entities, &mut scored);
+    let terms = prepared.as_ref().map(PreparedQuery::terms);
+    let boosts = ScoreChanges::apply(index, mask, query, entities, terms, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
-    let mut results = roll_up(index, &summaries, scored, query.limit);
+    let limit = query.limit + collapse::SPARE;
+    let mut results = roll_up(index, &summaries, scored, limit.max(judge::CANDIDATES));
     results.matched += matched;
-    let unboosted = results.ranked.first().map(|best| {
-        best.score - boosts.of(best.slot) - for_length(index, encoding, length_bonus, best.slot)
+    results.judgement = encoding.zip(prepared).and_then(|(encoding, prepared)| {
+        judge::judge(&Judged {
+            index,
+            mask,
+            encoding,
+            prepared: &prepared,
+            projects: query.projects,
+            ranked: &results.ranked,
+            boost: &|slot| boosts.of(slot),
+            may_replace: query.may_replace,
+        })
     });
-    let evidence =
-        encoding.zip(prepared).zip(unboosted).and_then(|((encoding, prepared), score)| {
-            Evidence::gather(EvidenceInput {
-                index,
-                ranked: &results.ranked,
-                encoding,
-                prepared: &prepared,
-                score,
-                admitted: mask.count(),
-            })
-        });
+    if let Some(judgement) = &results.judgement {
+        results.ranked.sort_by(|a, b| judgement.fits[&b.slot].total_cmp(&judgement.fits[&a.slot]));
+    }
+    results.ranked.truncate(limit);
     results.is_weak = query.answering.is_empty()
-        && match evidence {
-            Some(evidence) => evidence.is_weak(),
-            None => fusion::weak_below(query.fusion, query.encoding.is_some())
-                .zip(unboosted)
-                .is_some_and(|(weak_below, score)| score < weak_below),
+        && match (&results.judgement, results.ranked.first()) {
+            (Some(judgement), _) => judgement.is_weak(),
+            (None, Some(best)) => fusion::weak_below(query.fusion, query.encoding.is_some())
+                .is_some_and(|weak_below| best.score - boosts.of(best.slot) < weak_below),
+            (None, None) => false,
         };
     results.explanation = breakdown.map(|breakdown| Explanation {
         ranking: match encoding {
             Some(_) => "soft",
             None => explain::plain_ranking_name(query.fusion, query.encoding.is_some()),
         },
-        evidence,
         score_breakdowns: explain::score_breakdowns(
             &breakdown,
             &explain::ScoreStages {
@@ -123,18 +126,6 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
         ),
     });
     results
-}
-
-/// Returns what the length of the query added to the score of a slot.
-fn for_length(
-    index: &Index,
-    encoding: Option<&QueryEncoding>,
-    length_bonus: f64,
-    slot: usize,
-) -> f64 {
-    let Some(encoding) = encoding.filter(|_| length_bonus > 0.0) else { return 0.0 };
-    let vector = QuantizedVector::from(&encoding.vector);
-    length_bonus * f64::from(index.cosines(&vector, &[slot_id(slot)])[0]).max(0.0)
 }
 
 /// Rolls scores up into summaries and selects the best. `matched` of the result counts the
@@ -153,10 +144,11 @@ fn roll_up(
     }
     SearchResults {
         positive: scored.iter().filter(|entry| entry.score > 0.0).count(),
-        ranked: fusion::best(scored, limit + collapse::SPARE),
+        ranked: fusion::best(scored, limit),
         summarised,
         matched,
         is_weak: false,
+        judgement: None,
         explanation: None,
     }
 }

@@ -3,61 +3,30 @@
 //!
 //! Facts, procedures and entities of every project are visible. "How do we deploy?" means the
 //! project in which it is asked, unless it names another. A memory of another project stays first
-//! if it matches clearly better. docs/retrieval.md has the measurement behind each constant. Not
-//! here: which memories are visible (`model::visibility`).
+//! if it matches clearly better. docs/retrieval.md ("The judge") has the measurement of the
+//! constant. Not here: which memories are visible (`model::visibility`).
 
 use crate::index::Index;
-use crate::ranking::fusion;
 use crate::ranking::fusion::ScoredSlot;
 use crate::search::query::parse;
+use crate::search::query::prepared::PreparedTerm;
 use loci_proto::group::Group;
-use loci_proto::memory::MemoryType;
-use regex::Regex;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-/// Boost of a memory of a preferred project, as a share of the best score.
-const PROJECT_BOOST: f64 = 0.3;
-/// Further boost of a procedure of a preferred project if the query asks how something is done.
-const PROCEDURE_BOOST: f64 = 0.6;
-/// Share of the best score below which a memory gets no boost.
-const NO_BOOST_BELOW: f64 = 0.4;
-/// Share of the best score from which a memory gets the whole boost.
-const WHOLE_BOOST_FROM: f64 = 0.6;
-/// Number of best results that show which project a query is about.
-const SHOWING_RESULTS: usize = 8;
-/// Number of these that must belong to one other project for the query to be about that project.
-const MIN_OF_ONE_PROJECT: usize = 6;
-/// Share of the best score from which a memory of the asking project shows that the query is not
-/// about another one.
-const OWN_MATCHES_FROM: f64 = 0.8;
+/// What a memory of a preferred project gains.
+const PREFERRED: f64 = 0.3813;
 /// Words of a project name with fewer characters do not name it alone.
 const MIN_NAME_CHARS: usize = 3;
-
-/// A query that asks how something is done, or tells to do it.
-static ASKS_HOW: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\bhow (?:do|does|to|can|could|should)\b|\bhow (?:is|are)\b.*\b(?:\w+ed|run|built|done|made|put|set|sent|kept|brought|taken|given|written|chosen|begun|got|gotten)\b|\b(?:steps?|checklist|procedure|runbook|guide|instructions)\b|\bwhat (?:must|has to|have to|needs? to|should|do|does)\b.*\b(?:do|done|happen)\b|^(?:please )?(?:deploy|release|run|test|rotate|roll ?back|onboard|set ?up|put|build|install|restore|publish|migrate|start|restart|update)\b",
-    )
-    .expect("the pattern compiles")
-});
-/// A query about the person who asks: what they want holds in every project.
-static ASKS_ABOUT_ME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(?:do|did|should|would|may|must|can|am|have) I\b|\bmy\b|\bI (?:like|want|prefer|use|keep|read|hate)\b|\buser\b",
-    )
-    .expect("the pattern compiles")
-});
 
 /// The projects whose memories a query prefers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectPreference {
-    /// Ids of the groups.
-    preferred: Vec<String>,
+    /// Id of the asking group.
+    asking: Option<String>,
+    /// Ids of the preferred groups, and the words by which the query names each.
+    preferred: Vec<(String, Vec<String>)>,
     /// Whether the query names them.
     is_named: bool,
-    asks_how: bool,
-    asks_about_me: bool,
 }
 
 impl ProjectPreference {
@@ -65,21 +34,16 @@ impl ProjectPreference {
     /// store.
     pub fn new(query: &str, own: &Group, all: &[Group]) -> Self {
         let words: Vec<String> = parse::tokens(query).collect();
-        let mut preferred: Vec<String> = all
+        let mut preferred: Vec<(String, Vec<String>)> = all
             .iter()
             .filter(|group| is_named(&group.name, &words))
-            .map(|group| group.id.clone())
+            .map(|group| (group.id.clone(), parse::tokens(&group.name).collect()))
             .collect();
         let is_named = !preferred.is_empty();
         if !is_named {
-            preferred.push(own.id.clone());
+            preferred.push((own.id.clone(), Vec::new()));
         }
-        Self {
-            preferred,
-            is_named,
-            asks_how: ASKS_HOW.is_match(query),
-            asks_about_me: ASKS_ABOUT_ME.is_match(query),
-        }
+        Self { asking: Some(own.id.clone()), preferred, is_named }
     }
 
     /// Prefers this project, of which everything is that the query names, unless the query names a
@@ -87,70 +51,59 @@ impl ProjectPreference {
     #[must_use]
     pub fn or_project_of(self, named_entities: Option<String>) -> Self {
         match named_entities {
-            Some(project) if !self.is_named && self.preferred != [project.as_str()] => {
-                Self { preferred: vec![project], is_named: true, ..self }
+            Some(project) if !self.is_named => {
+                Self { preferred: vec![(project, Vec::new())], is_named: true, ..self }
             }
             _ => self,
         }
     }
 
-    /// Adds the boost to the scores and returns it by slot. Nothing is added if every scored memory
-    /// belongs to the preferred projects.
-    pub fn apply(&self, index: &Index, scored: &mut [ScoredSlot]) -> HashMap<usize, f64> {
-        let mut groups: Vec<u32> =
-            self.preferred.iter().filter_map(|id| index.group_number(id)).collect();
-        let mut boosts = HashMap::new();
-        if scored.iter().all(|entry| groups.contains(&index.group(entry.slot))) {
-            return boosts;
-        }
-        let top = fusion::top(scored, SHOWING_RESULTS);
-        let best = top.first().map_or(0.0, |entry| entry.score);
-        if !self.is_named
-            && let Some(other) = other_project_of_query(index, scored, &top, &groups)
-        {
-            groups = vec![other];
-        }
-        let may_gain = |entry: &&mut ScoredSlot| {
-            entry.score > NO_BOOST_BELOW * best && groups.contains(&index.group(entry.slot))
+    /// Adds the constant to the scores, and the weights of the terms by which the query names the
+    /// project: a memory need not repeat the name. `terms` are those of a late interaction. Returns what was added by slot; nothing if every
+    /// scored memory belongs to the preferred projects.
+    pub fn apply(
+        &self,
+        index: &Index,
+        terms: Option<&[PreparedTerm]>,
+        scored: &mut [ScoredSlot],
+    ) -> HashMap<usize, f64> {
+        let best = || scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
+        // The scores of a plain fusion have another scale.
+        let preferred = terms.map_or_else(|| PREFERRED * best(), |_| PREFERRED);
+        let terms = terms.unwrap_or_default();
+        let weight = |words: &[String]| -> f64 {
+            terms.iter().filter(|term| words.contains(&term.word)).map(|term| term.weight).sum()
         };
-        for entry in scored.iter_mut().filter(may_gain) {
-            let nearness =
-                (entry.score / best - NO_BOOST_BELOW) / (WHOLE_BOOST_FROM - NO_BOOST_BELOW);
-            let boost = best * nearness.min(1.0) * self.share(index.kind(entry.slot));
-            if boost > 0.0 {
-                boosts.insert(entry.slot, boost);
-                entry.score += boost;
+        let gains: HashMap<u32, f64> = self
+            .preferred(index)
+            .map(|(group, words)| (group, preferred + weight(words)))
+            .collect();
+        let gain = |slot: usize| gains.get(&index.group(slot)).copied();
+        if scored.iter().all(|entry| gain(entry.slot).is_some()) {
+            return HashMap::new();
+        }
+        let mut boosts = HashMap::new();
+        for entry in scored.iter_mut() {
+            if let Some(gain) = gain(entry.slot) {
+                boosts.insert(entry.slot, gain);
+                entry.score += gain;
             }
         }
         boosts
     }
 
-    /// The boost of a memory type, as a share of the best score.
-    fn share(&self, kind: MemoryType) -> f64 {
-        let general = if self.asks_about_me { 0.0 } else { PROJECT_BOOST };
-        let is_procedure = self.asks_how && kind == MemoryType::Procedural;
-        general + if is_procedure { PROCEDURE_BOOST } else { 0.0 }
+    /// Returns the number of the asking project; `None` if there is none.
+    pub(crate) fn asking(&self, index: &Index) -> Option<Option<u32>> {
+        self.asking.as_deref().map(|id| index.group_number(id))
     }
-}
 
-/// Returns the project that a query is about without naming it: the best results are mostly of that
-/// project, and those of the asking project match much less.
-fn other_project_of_query(
-    index: &Index,
-    scored: &[ScoredSlot],
-    top: &[ScoredSlot],
-    own: &[u32],
-) -> Option<u32> {
-    let limit = OWN_MATCHES_FROM * top.first()?.score;
-    let own_matches =
-        scored.iter().any(|entry| entry.score >= limit && own.contains(&index.group(entry.slot)));
-    if own_matches {
-        return None;
+    /// Returns the numbers of the preferred projects, and the words by which the query names each.
+    pub(crate) fn preferred<'a>(
+        &'a self,
+        index: &Index,
+    ) -> impl Iterator<Item = (u32, &'a [String])> {
+        self.preferred.iter().filter_map(|(id, words)| Some((index.group_number(id)?, &**words)))
     }
-    let count = |group: u32| top.iter().filter(|entry| index.group(entry.slot) == group).count();
-    top.iter()
-        .map(|entry| index.group(entry.slot))
-        .find(|group| count(*group) >= MIN_OF_ONE_PROJECT)
 }
 
 /// Returns whether the words of a project's name stand in the query one after the other.
@@ -170,7 +123,8 @@ mod tests {
 
     fn preferred(query: &str) -> Vec<String> {
         let all = [group("g_1", "rig-eol"), group("g_2", "attic"), group("g_3", "a")];
-        ProjectPreference::new(query, &all[1], &all).preferred
+        let preference = ProjectPreference::new(query, &all[1], &all);
+        preference.preferred.into_iter().map(|(id, _)| id).collect()
     }
 
     #[test]
@@ -181,20 +135,5 @@ mod tests {
         assert_eq!(preferred("the eol rig"), ["g_2"]);
         assert_eq!(preferred("does attic use what rig-eol uses"), ["g_1", "g_2"]);
         assert_eq!(preferred("a test"), ["g_2"], "one letter names no project");
-    }
-
-    #[test]
-    fn questions_how_and_questions_about_the_person_are_recognised() {
-        let of = |query: &str| ProjectPreference::new(query, &group("g", "x"), &[]);
-        for query in ["how do we deploy", "release checklist", "how is the API deployed"] {
-            assert!(of(query).asks_how, "{query}");
-        }
-        for query in
-            ["which port does the API use", "why Postgres", "how was the last run", "how is Anna"]
-        {
-            assert!(!of(query).asks_how, "{query}");
-        }
-        assert!(of("which editor do I use").asks_about_me);
-        assert!(!of("which editor does Anna use").asks_about_me);
     }
 }

@@ -6,6 +6,7 @@ use crate::index::{Index, Mask};
 use crate::ranking::fusion::ScoredSlot;
 use crate::search::graph_boost::{self, QueryEntities};
 use crate::search::linked_fields::FieldBoosts;
+use crate::search::query::prepared::PreparedTerm;
 use crate::search::types::SearchQuery;
 use crate::search::weights::WeightChanges;
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ impl ScoreChanges {
         mask: &Mask,
         query: &SearchQuery<'_>,
         entities: QueryEntities<'_>,
+        terms: Option<&[PreparedTerm]>,
         scored: &mut [ScoredSlot],
     ) -> Self {
         let graph = if query.follows_links {
@@ -39,7 +41,7 @@ impl ScoreChanges {
         Self {
             graph,
             fields: fields.unwrap_or_default(),
-            project: query.projects.apply(index, scored),
+            project: query.projects.apply(index, terms, scored),
             branch: query.branch.map(|branch| branch.apply(index, scored)).unwrap_or_default(),
             weights: query.weights.apply(index, scored, query.today),
         }

@@ -1,11 +1,11 @@
 //! Finds the better results that a result may repeat: by vectors and types alone, so that the texts of
 //! unrelated results are never compared.
 //!
-//! Not here: the comparison of the texts (`collapse`, `repeats`, `versions`).
+//! Not here: the comparison of the texts (`collapse`, `repeats`).
 
 use crate::index::{Index, Row, slot_id};
 use crate::ranking::fusion::ScoredSlot;
-use crate::search::{repeats, versions};
+use crate::search::repeats;
 
 /// Cosine from which two texts may state the same fact.
 const SAME_FACT_COSINE: f32 = 0.97;
@@ -14,8 +14,6 @@ const SAME_FACT_COSINE: f32 = 0.97;
 const APPROX_ERROR: f32 = 0.05;
 /// Cosine from which two texts may have one pattern.
 const PATTERN_COSINE: f32 = 0.75;
-/// Cosine from which one text may be another version of the other.
-const VERSION_COSINE: f32 = 0.4;
 
 /// The better results that one result may repeat, by rank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,8 +22,6 @@ pub struct SimilarResults {
     pub same_fact: Vec<usize>,
     /// Those that may have the same pattern.
     pub same_pattern: Vec<usize>,
-    /// Those that may state an older or a newer value of it.
-    pub versions: Vec<usize>,
 }
 
 /// For each result the better results that it may repeat.
@@ -61,12 +57,6 @@ fn similar_to(index: &Index, one: u32, better: &[u32]) -> SimilarResults {
             repeats::may_repeat(kind(one), kind(better[at]))
                 && is_of_one_project(at)
                 && is_near(at, PATTERN_COSINE)
-        }),
-        versions: ranks(&|at| {
-            let (older, newer) = (one.min(better[at]), one.max(better[at]));
-            versions::can_replace(kind(newer), kind(older))
-                && is_of_one_project(at)
-                && is_near(at, VERSION_COSINE)
         }),
     }
 }

@@ -5,7 +5,7 @@
 use crate::index::{Index, Mask};
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
 use crate::search::branch_preference::BranchPreference;
-use crate::search::evidence::Evidence;
+use crate::search::judge::Judgement;
 use crate::search::linked_fields::LinkedFields;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::parse::ParsedQuery;
@@ -47,7 +47,7 @@ pub enum Detail {
 }
 
 /// A query to search for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct SearchQuery<'a> {
     /// The query text.
     pub parsed: &'a ParsedQuery,
@@ -77,6 +77,9 @@ pub struct SearchQuery<'a> {
     pub stages: Stages,
     /// Whether the steps of each score are recorded.
     pub detail: Detail,
+    /// Whether a memory may state a newer value of what another one states, by their sequence
+    /// numbers, the newer one first: the index knows neither their trust nor their status.
+    pub may_replace: &'a dyn Fn(i64, i64) -> bool,
 }
 
 /// The input of a late-interaction search.
@@ -97,7 +100,8 @@ pub struct LateInteractionInput<'a> {
 /// The results of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchResults {
-    /// Best first; a few more than the limit, since some may state the same fact.
+    /// Best first, by the judgement if there is one; a few more than the limit, since some may state
+    /// the same fact.
     pub ranked: Vec<ScoredSlot>,
     /// Number of memories with a positive score.
     pub positive: usize,
@@ -108,6 +112,8 @@ pub struct SearchResults {
     pub matched: usize,
     /// Whether even the best result is unlikely to be an answer.
     pub is_weak: bool,
+    /// How likely the results are answers; `None` without results, and for a plain fusion.
+    pub judgement: Option<Judgement>,
     /// How the scores came about, if that was requested.
     pub explanation: Option<Explanation>,
 }
@@ -117,8 +123,6 @@ pub struct SearchResults {
 pub struct Explanation {
     /// The ranking that was used: "soft", "weighted", "rrf" or "keywords".
     pub ranking: &'static str,
-    /// What speaks for an answer among the results; `None` for a plain fusion.
-    pub evidence: Option<Evidence>,
     /// One for each entry of `ranked`, in the same order.
     pub score_breakdowns: Vec<ScoreBreakdown>,
 }
@@ -129,8 +133,6 @@ pub struct Scoring {
     pub scored: Vec<ScoredSlot>,
     /// Number of memories that match.
     pub matched: usize,
-    /// Amount that a long query adds to the score of a memory with cosine 1.
-    pub length_bonus: f64,
     /// The amount that each step added, if that was requested.
     pub breakdown: Option<Breakdown>,
     /// The query as it was scored; `None` for a plain fusion.

@@ -199,7 +199,7 @@ impl Event<'_> {
             (false, _) => reason.to_owned(),
             (true, Matches { found, .. }) if found.is_empty() => "nothing found".to_owned(),
             (true, Matches { is_unjudged: true, .. }) => "the model is not ready".to_owned(),
-            (true, Matches { is_weak: true, .. }) => "nothing fits".to_owned(),
+            (true, matches) if !matches.any_fits() => "nothing fits".to_owned(),
             (true, _) => "all withheld".to_owned(),
         })
     }

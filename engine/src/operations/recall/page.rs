@@ -2,8 +2,8 @@
 //! say much the same.
 //!
 //! Texts are compared only where vectors and types allow it (`search::similar_results`). Not
-//! here: the comparisons (`search::collapse`, `search::repeats`, `search::versions`), the content of
-//! a result (`hydrate`).
+//! here: the comparisons (`search::collapse`, `search::repeats`), the order of two versions
+//! (`search::judge`), the content of a result (`hydrate`).
 
 use crate::db::memories::MemoryReader;
 use crate::error::Result;
@@ -11,22 +11,26 @@ use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::operations::recall::hydrate::{Hit, sources};
-use crate::ranking::fusion::Fusion;
 use crate::search::collapse;
+use crate::search::judge::Newer;
 use crate::search::repeats;
 use crate::search::repeats::Pattern;
 use crate::search::similar_results::SimilarResults;
-use crate::search::versions;
-use crate::search::versions::{ResultText, VersionOrder};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::explain::{NewerVersion, ScoreBreakdown};
 use rusqlite::Connection;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 /// One memory that the index found.
 pub(crate) struct FoundMemory {
     pub seq: i64,
+    /// How likely it answers the query, 0 to 1; its score in an unjudged search.
     pub score: f64,
+    /// Its score before it was judged.
+    pub relevance: f64,
+    /// The result that most likely states a newer value, with its sequence number.
+    pub newer: Option<(i64, Newer)>,
     /// The better results that resemble it.
     pub similar: SimilarResults,
     /// For a summary, the sequence numbers of the memories whose score it took over, best first.
@@ -49,17 +53,15 @@ pub(crate) struct Page {
 pub(crate) struct PageOrder {
     /// Maximum number of results.
     pub limit: usize,
-    /// The fusion of the scores.
-    pub fusion: Fusion,
-    /// Share of the score of a result from which a newer one of its pattern comes before it.
+    /// Share of the relevance of a result from which a newer one of its pattern comes before it.
     pub min_share_of_newer: f64,
 }
 
 /// A result whose row is read.
 struct Candidate {
     hit: Hit,
-    /// Ranks of the better results that may be other versions of it.
-    versions: Vec<usize>,
+    relevance: f64,
+    newer: Option<(i64, Newer)>,
     /// Ranks of the better results that may have its pattern.
     same_pattern: Vec<usize>,
     /// Its pattern, once it was needed.
@@ -75,22 +77,21 @@ impl Candidate {
 
 impl Page {
     /// Reads the rows of at most `limit` results. A result that states the same fact as a better one
-    /// is listed there and not returned itself, and so are further results of one pattern; a newer
-    /// value comes before an older one.
+    /// is listed there and not returned itself, and so are further results of one pattern.
     pub(crate) fn read(
         conn: &Connection,
         ranked: Vec<FoundMemory>,
         order: PageOrder,
     ) -> Result<Self> {
-        let PageOrder { limit, fusion, min_share_of_newer } = order;
+        let PageOrder { limit, min_share_of_newer } = order;
         let mut memories = MemoryReader::new(conn)?;
         let (mut candidates, mut collapsed, mut repeated_count) = (Vec::<Candidate>::new(), 0, 0);
         let may_have_more = ranked.len() == limit + collapse::SPARE;
         for (rank, found) in ranked.into_iter().enumerate() {
-            let FoundMemory { seq, score, similar, summarised, why } = found;
-            let SimilarResults { same_fact, same_pattern, versions } = similar;
+            let FoundMemory { seq, score, relevance, newer, similar, summarised, why } = found;
+            let SimilarResults { same_fact, same_pattern } = similar;
             let is_on_page = candidates.len() < limit;
-            if !is_on_page && same_fact.is_empty() && versions.is_empty() {
+            if !is_on_page && same_fact.is_empty() {
                 continue;
             }
             let Some(memory) = memories.get(seq)? else { continue };
@@ -113,16 +114,18 @@ impl Page {
             }
             let sources = sources(&mut memories, &summarised)?;
             let hit = Hit { sources, ..new };
-            candidates.push(Candidate { hit, versions, same_pattern, pattern: OnceCell::new() });
+            candidates.push(Candidate {
+                hit,
+                relevance,
+                newer,
+                same_pattern,
+                pattern: OnceCell::new(),
+            });
         }
         let has_room_for_more = may_have_more && repeated_count > 0 && candidates.len() < limit;
         newest_repeat_first(&mut candidates, min_share_of_newer);
-        let mut hits = match fusion {
-            // The scores of reciprocal ranks do not say how well a result matches.
-            Fusion::Rrf { .. } => candidates.into_iter().map(|candidate| candidate.hit).collect(),
-            Fusion::Soft | Fusion::Weighted { .. } => newest_first(candidates),
-        };
-        hits.truncate(limit);
+        candidates.truncate(limit);
+        let hits = with_newer_versions(candidates);
         Ok(Self { hits, collapsed: collapsed + repeated_count, has_room_for_more })
     }
 }
@@ -176,17 +179,16 @@ fn age_key(hit: &Hit) -> (i32, i64) {
     (event_date::day(content, metadata).unwrap_or_else(|| created_at.day()), *seq)
 }
 
-/// Puts the newer of two results of one pattern first if it has this share of the other's score.
+/// Puts the newer of two results of one pattern first if it has this share of the other's relevance.
 fn newest_repeat_first(candidates: &mut [Candidate], min_share: f64) {
     for worse in 1..candidates.len() {
         for better in 0..worse {
             let (old, new) = (&candidates[better], &candidates[worse]);
-            let score = |candidate: &Candidate| candidate.hit.score.unwrap_or_default();
             let is_repeat = || {
                 old.pattern().zip(new.pattern()).is_some_and(|(old, new)| old.is_repeated_by(new))
             };
             if new.same_pattern.contains(&old.hit.rank)
-                && score(new) >= min_share * score(old)
+                && new.relevance >= min_share * old.relevance
                 && age_key(&old.hit) < age_key(&new.hit)
                 && is_repeat()
             {
@@ -197,41 +199,33 @@ fn newest_repeat_first(candidates: &mut [Candidate], min_share: f64) {
     }
 }
 
-/// Puts results that state a newer value before those with the older one, and marks the latter.
-fn newest_first(candidates: Vec<Candidate>) -> Vec<Hit> {
-    let texts: Vec<ResultText<'_>> = candidates.iter().map(text_of).collect();
-    let are_compared = |better: usize, worse: usize| {
-        candidates[worse].versions.contains(&candidates[better].hit.rank)
-            && may_be_versions(&candidates[better].hit.memory, &candidates[worse].hit.memory)
-    };
-    let VersionOrder { order, newer } = versions::newest_first(&texts, are_compared);
-    let id_of_newer = |at: usize| newer[at].map(|newer| candidates[newer].hit.memory.id.clone());
-    let newer_ids: Vec<Option<MemoryId>> = (0..candidates.len()).map(id_of_newer).collect();
-    let mut marked: Vec<Option<Hit>> = candidates
-        .into_iter()
-        .zip(newer_ids)
-        .map(|(candidate, older_version_of)| Some(Hit { older_version_of, ..candidate.hit }))
+/// Marks the results of which another result on the page states a newer value.
+fn with_newer_versions(candidates: Vec<Candidate>) -> Vec<Hit> {
+    let ids: HashMap<i64, MemoryId> = candidates
+        .iter()
+        .map(|candidate| (candidate.hit.memory.seq, candidate.hit.memory.id.clone()))
         .collect();
-    order.into_iter().filter_map(|at| marked[at].take()).collect()
+    let marked = |Candidate { mut hit, newer, .. }: Candidate| {
+        let Some((id, newer)) = newer.and_then(|(seq, newer)| Some((ids.get(&seq)?, newer))) else {
+            return hit;
+        };
+        hit.older_version_of = newer.replaces().then(|| id.clone());
+        if let Some(why) = &mut hit.why {
+            let (id, likelihood) = (id.clone(), newer.likelihood);
+            why.newer = Some(NewerVersion { id, likelihood, evidence: newer.named() });
+        }
+        hit
+    };
+    candidates.into_iter().map(marked).collect()
 }
 
-/// Returns whether the memory stored later may state a newer value than the other one: it is trusted as
-/// much, as for superseding it, and of two days it has the later one.
-fn may_be_versions(one: &Memory, other: &Memory) -> bool {
-    let (older, newer) = if one.seq < other.seq { (one, other) } else { (other, one) };
+/// Returns whether one memory may state a newer value than another: it is trusted as much, as for
+/// superseding it, of two days it has the later one, and both or neither were given up.
+pub(super) fn may_be_newer(newer: &Memory, older: &Memory) -> bool {
     let day = |memory: &Memory| event_date::day(&memory.content, &memory.metadata);
     // The day of storing says nothing about a memory that has a day of its own.
     let is_earlier = day(newer).zip(day(older)).is_some_and(|(newer, older)| newer < older);
-    newer.provenance.may_replace(&older.provenance) && !is_earlier
-}
-
-fn text_of(candidate: &Candidate) -> ResultText<'_> {
-    let Hit { memory, score, .. } = &candidate.hit;
-    ResultText {
-        kind: memory.kind,
-        group: memory.group.as_deref(),
-        seq: memory.seq,
-        score: score.unwrap_or(0.0),
-        content: &memory.content,
-    }
+    newer.provenance.may_replace(&older.provenance)
+        && !is_earlier
+        && is_rejected(newer) == is_rejected(older)
 }

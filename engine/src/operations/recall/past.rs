@@ -175,6 +175,7 @@ impl Reader {
             effort: self.shared.settings().effort,
             stages: self.shared.settings().stages,
             detail: Detail::Scores,
+            may_replace: &|newer, older| self.may_replace(newer, older),
         };
         let results = search(index, &index.mask(&self.filter(scope)), &query);
         let small = found_memories(index, &results, Vec::new());
@@ -218,11 +219,7 @@ fn merge(
             merged.push(FoundMemory { similar: SimilarResults::default(), ..better });
         }
         // Ranks of better results, which have moved.
-        for ranks in [
-            &mut other.similar.same_fact,
-            &mut other.similar.same_pattern,
-            &mut other.similar.versions,
-        ] {
+        for ranks in [&mut other.similar.same_fact, &mut other.similar.same_pattern] {
             for rank in ranks.iter_mut() {
                 *rank = rank_of.get(*rank).copied().unwrap_or(*rank);
             }

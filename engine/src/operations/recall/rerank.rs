@@ -75,8 +75,9 @@ fn order(rerank: Rerank<'_>, query: &str, hits: &mut Vec<Hit>, limit: usize) -> 
 
 /// Gives a result the score of the model; its explanation says by how much that differs.
 fn replace_score(hit: &mut Hit, score: f64) {
-    let before = hit.score.replace(score).unwrap_or_default();
+    hit.score = Some(score);
     if let Some(why) = &mut hit.why {
+        let before: f64 = why.parts.iter().map(|part| part.adds).sum();
         why.parts.push(ScorePart { step: STEP.to_owned(), adds: score - before });
     }
 }

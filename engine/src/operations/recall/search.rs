@@ -21,13 +21,12 @@ use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::fallback;
 use crate::operations::recall::hydrate::ReplyDraft;
-use crate::operations::recall::page::{FoundMemory, Page, PageOrder};
+use crate::operations::recall::page::{FoundMemory, Page, PageOrder, may_be_newer};
 use crate::operations::recall::past_limits::PastLimits;
 use crate::operations::recall::prepare::{SearchText, valid_at};
 use crate::operations::recall::{Answer, RecallContext, rerank};
 use crate::ranking::fusion::Fusion;
 use crate::search::branch_preference::BranchPreference;
-use crate::search::evidence::Evidence;
 use crate::search::project_preference::ProjectPreference;
 use crate::search::query::kind::Kind;
 use crate::search::query::parse::ParsedQuery;
@@ -173,7 +172,6 @@ impl Reader {
     pub(super) fn order(&self, context: RecallContext<'_>, query: &str, limit: usize) -> PageOrder {
         PageOrder {
             limit,
-            fusion: self.fusion(context),
             min_share_of_newer: repeats::min_share_of_newer(query, context.now.day()),
         }
     }
@@ -234,6 +232,7 @@ impl Reader {
             effort: self.shared.settings().effort,
             stages: self.shared.settings().stages,
             detail: if request.explain { Detail::Steps } else { Detail::Scores },
+            may_replace: &|newer, older| self.may_replace(newer, older),
         };
         let mut results = search(index, &mask, &query);
         let (mut breakdowns, mut explained) = (None, None);
@@ -249,8 +248,12 @@ impl Reader {
             explained = Some(RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 query_kind: scope.kind.map(|kind| kind.name().to_owned()),
-                fit: explanation.evidence.map(|evidence| evidence.fit()),
-                evidence: explanation.evidence.map(Evidence::named).unwrap_or_default(),
+                fit: results.judgement.as_ref().map(|judgement| judgement.fit),
+                evidence: results
+                    .judgement
+                    .as_ref()
+                    .map(|of| of.evidence.named())
+                    .unwrap_or_default(),
                 in_store,
                 visible,
                 admitted: mask.count(),
@@ -268,6 +271,13 @@ impl Reader {
             explained,
             limits: PastLimits::default(),
         })
+    }
+
+    /// Returns whether a memory may state a newer value of what another one states; false if a row
+    /// cannot be read.
+    pub(super) fn may_replace(&self, newer: i64, older: i64) -> bool {
+        let read = |seq| memories::by_seq(&self.conn, seq).ok().flatten();
+        read(newer).zip(read(older)).is_some_and(|(newer, older)| may_be_newer(&newer, &older))
     }
 
     /// Returns the memories with the category and the subject of the request; `None` if it names
@@ -450,6 +460,11 @@ pub(super) fn found_memories(
         let slots = results.summarised.get(&slot).into_iter().flatten();
         slots.map(|slot| index.seq(*slot)).collect()
     };
+    let judgement = results.judgement.as_ref();
+    let fit = |slot: usize| judgement.and_then(|of| of.fits.get(&slot)).copied();
+    let newer = |slot: usize| {
+        judgement.and_then(|of| of.newer.get(&slot)).map(|newer| (index.seq(newer.slot), *newer))
+    };
     results
         .ranked
         .iter()
@@ -457,7 +472,9 @@ pub(super) fn found_memories(
         .zip(breakdowns)
         .map(|((entry, similar), why)| FoundMemory {
             seq: index.seq(entry.slot),
-            score: entry.score,
+            score: fit(entry.slot).unwrap_or(entry.score.min(1.0)),
+            relevance: entry.score,
+            newer: newer(entry.slot),
             similar,
             summarised: summarised(entry.slot),
             why,

@@ -268,7 +268,6 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
     });
     let reply: RecallReply = client.call("recall_memory", &request).await?;
     let details = RowDetails::fetch(client, reply.results.iter().map(|result| &result.id)).await?;
-    let top = reply.results.iter().filter_map(|result| result.score).fold(0.0, f64::max);
     let admits = |row: &Row| {
         let memory = &row.memory;
         let of_project = match &filters.project {
@@ -285,10 +284,7 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
     };
     let rows = reply.results.iter().filter_map(|result| {
         let memory = details.get(&result.id)?.clone();
-        Some(Row {
-            memory,
-            share: result.score.map(|score| if top > 0.0 { score / top } else { score }),
-        })
+        Some(Row { memory, share: result.score })
     });
     let weak = reply.weak.then(|| "Nothing fits well; these are the nearest".to_owned());
     let note = weak.or(reply.note).or(reply.degraded.hint);

@@ -81,12 +81,14 @@ fn breakdown_table(results: &[RecalledMemory]) -> String {
         };
         rows.push(row(&format!("+ {step}"), breakdowns.iter().map(addition)));
     }
-    rows.push(row(
-        "= score",
-        results
-            .iter()
-            .map(|result| result.score.map_or("-".to_owned(), |score| format!("{score:.4}"))),
-    ));
+    let score = |breakdown: &&ScoreBreakdown| {
+        format!("{:.4}", breakdown.parts.iter().map(|part| part.adds).sum::<f64>())
+    };
+    rows.push(row("= score", breakdowns.iter().map(score)));
+    let fit = |result: &RecalledMemory| {
+        result.score.map_or("-".to_owned(), |score| format!("{score:.2}"))
+    };
+    rows.push(row("fit", results.iter().map(fit)));
     table_on(Screen::of_stdout(), &rows)
 }
 

@@ -47,12 +47,12 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
     let found = RowDetails::fetch_as_of(client, ids, args.as_of.as_deref()).await?;
     let rows = Rows {
         terms: Terms::of_query(&query),
-        meter: if args.explain { "SCORE" } else { "FIT" },
+        meter: "FIT",
         numbers: args.explain || !Screen::of_stdout().is_terminal,
         extent: if args.full { Extent::Whole } else { Extent::Lines(3) },
         ..Rows::new(Screen::of_stdout())
     };
-    let shown = shown_rows(&rows, &reply.results, &found);
+    let shown = shown_rows(rows.extent, &reply.results, &found);
     let results = rows.text(&shown);
     let breakdown = reply
         .explain
@@ -90,19 +90,15 @@ fn footer(reply: &RecallReply, limit: Option<u8>) -> String {
     }
 }
 
-/// Returns the rows of the results. A bar says how well a result fits compared with the best one; a number is the score itself.
-fn shown_rows(rows: &Rows, results: &[RecalledMemory], found: &RowDetails) -> Vec<MemoryRow> {
-    let scores = results.iter().filter_map(|result| result.score);
-    let best = scores.fold(0.0, f64::max);
+/// Returns the rows of the results. The bar and the number say how likely a result answers.
+fn shown_rows(extent: Extent, results: &[RecalledMemory], found: &RowDetails) -> Vec<MemoryRow> {
     let row = |result: &RecalledMemory| {
         let text = result.preview.as_deref().or(result.content.as_deref()).unwrap_or_default();
         let mut row = found.row(&result.id, text);
-        row.share = result
-            .score
-            .map(|score| if rows.numbers || best <= 0.0 { score } else { score / best });
+        row.share = result.score;
         row.marks.extend(marks(result));
         row.below = lessons(result);
-        if rows.extent == Extent::Whole {
+        if extent == Extent::Whole {
             let relations = result.relations.iter().map(crate::commands::inspect::relation_line);
             row.below.extend(relations.chain(result.also.iter().map(|id| format!("= {id}"))));
         }
@@ -140,7 +136,7 @@ pub(super) async fn whole_results(
         extent: Extent::Whole,
         ..Rows::new(screen)
     };
-    Ok(rows.text(&shown_rows(&rows, results, &found)))
+    Ok(rows.text(&shown_rows(rows.extent, results, &found)))
 }
 
 /// Returns the lines about what was given up, and about files that have changed.

@@ -201,6 +201,13 @@ impl QueryScorer {
         WORD_MATCH_WEIGHT * groups.map(score_eight).sum::<f64>()
     }
 
+    /// The best match of each query term in one memory, -1 to 1, without its neighbours.
+    pub(crate) fn term_matches(&self, codes: &[SignCode]) -> Vec<f64> {
+        let mut matches = vec![0.0; self.term_weights.len()];
+        word_match::best_matches(&self.interleaved_terms, codes, &mut matches);
+        matches
+    }
+
     /// Adds the scores of the query terms to consecutive memories. For each term the best of two
     /// matches counts: that of the memory itself, and that of a direct neighbour times
     /// [`NEIGHBOUR_TERM_FACTOR`] and the coherence. `buffer` is reused from block to block.

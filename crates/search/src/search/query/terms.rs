@@ -18,6 +18,8 @@ pub(crate) struct WeightedWord<'a> {
     pub word: &'a str,
     /// The terms by which it is looked up.
     pub lookup: Vec<String>,
+    /// Number of admitted memories that contain it.
+    pub doc_freq: usize,
     pub term: QueryTerm,
 }
 
@@ -38,12 +40,12 @@ pub(crate) fn weighted_terms<'a>(
         (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
     let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
     let weights = late_interaction::term_weights(&doc_freqs, admitted);
-    let word = |(at, weight): (usize, f64)| {
+    let word = |((at, weight), doc_freq): ((usize, f64), usize)| {
         let (word, code) = &words[at];
         let lookup = std::mem::take(&mut lookup[at]);
-        WeightedWord { word, lookup, term: QueryTerm { code: *code, weight } }
+        WeightedWord { word, lookup, doc_freq, term: QueryTerm { code: *code, weight } }
     };
-    distinct.into_iter().zip(weights).map(word).collect()
+    distinct.into_iter().zip(weights).zip(doc_freqs).map(word).collect()
 }
 
 /// The lookup terms of each keyword; of keywords with the same stem only the first.

@@ -45,8 +45,8 @@ function makeDetail(id, options) {
     isClosed: false,
     focus: () => element.focus(),
     /** Tells why the memory was found. */
-    explain(/** @type {any} */ found, /** @type {number} */ best, /** @type {string[]} */ words) {
-      const next = { found: found?.why ? found : undefined, best, words };
+    explain(/** @type {any} */ found, /** @type {string[]} */ words) {
+      const next = { found: found?.why ? found : undefined, words };
       if (JSON.stringify(next) === JSON.stringify(explained)) return;
       explained = next;
       if (made.reply) draw();
@@ -82,7 +82,7 @@ function makeDetail(id, options) {
   function draw() {
     const { memory, reply } = { memory: made.memory, reply: made.reply };
     const sections = [
-      explained?.found && section("why", "Why it was found", explanationOf(explained.found, explained.best)),
+      explained?.found && section("why", "Why it was found", explanationOf(explained.found)),
       reply.versions && section("versions", `Versions (${reply.versions.chain.length})`, versionsOf(reply)),
       (memory.type === "entity" || reply.relations.length > 0) && section("relations", "Relations", relationsOf(reply, loadRelations)),
       linked("mentions", "Mentions", reply.mentions),

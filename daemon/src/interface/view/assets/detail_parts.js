@@ -1,7 +1,7 @@
 // The sections of a memory: score, versions, relations, metadata, changes, log.
 
 /** Bars for each part of a score. */
-function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
+function explanationOf(/** @type {any} */ found) {
   const { why, score, result } = found;
   const most = Math.max(...why.parts.map((/** @type {any} */ part) => Math.abs(part.adds)), 0.0001);
   const bars = why.parts.map((/** @type {any} */ part) =>
@@ -31,8 +31,7 @@ function explanationOf(/** @type {any} */ found, /** @type {number} */ best) {
     h(
       "p",
       null,
-      h("strong", null, `Score ${score.toFixed(3)}`),
-      best > score ? `, ${percent(score / best)} of the best` : ", the best",
+      h("strong", null, `Likelihood that it answers: ${score.toFixed(2)}`),
       ranked && `: ${ranked}`,
       ".",
     ),

@@ -149,9 +149,6 @@ class Feed {
       token_budget: undefined,
     };
     const projects = this.searched();
-    // The bonus of the asking project differs from project to project: across several it does not rank.
-    const bonus = (/** @type {any} */ result) => result.why?.parts.find((/** @type {any} */ part) => part.step === "project")?.adds ?? 0;
-    const comparable = (/** @type {any} */ result) => result.score - (projects.length > 1 ? bonus(result) : 0);
     const replies = await Promise.all(
       projects.map((group) => call("recall_memory", { ...parameters, group }, { signal: this.aborter.signal })),
     );
@@ -159,13 +156,13 @@ class Feed {
     for (const reply of replies) {
       for (const result of reply.results) {
         const known = found.get(result.id);
-        if (!known || comparable(known) < comparable(result)) found.set(result.id, result);
+        if (!known || known.score < result.score) found.set(result.id, result);
       }
     }
     this.note = replies.find((reply) => reply.hint)?.hint ?? "";
     this.isWeak = replies.every((reply) => reply.weak || reply.results.length === 0);
     const ids = [...found.values()]
-      .sort((a, b) => comparable(b) - comparable(a))
+      .sort((a, b) => b.score - a.score)
       .slice(0, BEST)
       .map((result) => result.id);
     if (ids.length === 0) return [];

@@ -21,7 +21,7 @@ function memoriesView(route) {
     fill: (row, index) => {
       const memory = feed.at(index);
       row.classList.toggle("first-text", feed.best.length > 0 && index === feed.best.length);
-      fillRow(row, memory, { words, best: feed.best[0]?.score ?? 0, isMarked: Boolean(memory) && marked.has(memory.id) });
+      fillRow(row, memory, { words, isMarked: Boolean(memory) && marked.has(memory.id) });
     },
     choose: (index, how) => chosen(index, how),
   });
@@ -287,7 +287,7 @@ function memoriesView(route) {
   /** Tells why the open memory was found; returns its row, or -1. */
   function explainDetail() {
     const at = feed.indexOf(query.get("id") ?? "");
-    detail?.explain(at >= 0 ? feed.at(at) : undefined, feed.best[0]?.score ?? 0, words);
+    detail?.explain(at >= 0 ? feed.at(at) : undefined, words);
     return at;
   }
 

@@ -64,16 +64,15 @@ function stepClass(/** @type {string} */ step) {
 }
 
 /**
- * A score as a bar of its parts, as long as its share of the best score.
- * @param {number} score
+ * How likely a result answers, as a bar of the parts of its score.
+ * @param {number} fit
  * @param {{parts: {step: string, adds: number}[]} | undefined} why
- * @param {number} best
  */
-function scoreBar(score, why, best) {
+function scoreBar(fit, why) {
   const bar = h("span", { class: "score-bar", "aria-hidden": "true" });
   const positive = (why?.parts ?? []).filter((part) => part.adds > 0);
   const sum = positive.reduce((total, part) => total + part.adds, 0) || 1;
-  const length = best > 0 ? Math.max(0, Math.min(1, score / best)) : 0;
+  const length = Math.max(0, Math.min(1, fit));
   for (const part of positive) {
     bar.append(setStyle(h("span", { class: stepClass(part.step) }), "width", `${((part.adds / sum) * length * 100).toFixed(1)}%`));
   }
@@ -109,7 +108,7 @@ function oneLine(/** @type {string} */ text) {
  * Shows a memory in a row; `undefined` shows that it is being loaded.
  * @param {any} row
  * @param {any} memory
- * @param {{words: string[], best: number, isMarked: boolean}} context
+ * @param {{words: string[], isMarked: boolean}} context
  */
 function fillRow(row, memory, context) {
   const { type, text, meta, time, marks, score } = row.parts;
@@ -132,7 +131,7 @@ function fillRow(row, memory, context) {
   time.textContent = shortTime(memory.created_at);
   marks.replaceChildren(...(context.isMarked ? [h("span", { class: "mark chosen" }, "marked")] : []), ...marksOf(memory));
   if (memory.score === undefined) score.textContent = "";
-  else score.replaceChildren(scoreBar(memory.score, memory.why, context.best), h("span", { class: "score" }, memory.score.toFixed(2)));
+  else score.replaceChildren(scoreBar(memory.score, memory.why), h("span", { class: "score" }, memory.score.toFixed(2)));
 }
 
 /** What can be done with several marked memories at once. */

@@ -93,7 +93,7 @@ def models_folder():
 
 
 def _has_exited(pid):
-    """Waits until the process has ended; returns False on a timeout. A zombie counts as ended."""
+    """Waits until the process has ended; returns False on a timeout. A zombie without further threads counts as ended."""
     end = time.monotonic() + EXIT_WITHIN_S
     while _is_running(pid):
         if time.monotonic() > end:
@@ -105,7 +105,10 @@ def _has_exited(pid):
 def _is_running(pid):
     try:
         os.kill(pid, 0)
-        stat = Path(f"/proc/{pid}/stat")
-        return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+        process = Path(f"/proc/{pid}")
+        if not process.exists():
+            return True
+        is_zombie = (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return not is_zombie or len(list((process / "task").iterdir())) > 1
     except (ProcessLookupError, FileNotFoundError):
         return False

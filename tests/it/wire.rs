@@ -215,9 +215,12 @@ pub fn kill_daemon(home: &TestHome) {
     let pid = home.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.expect("the daemon runs");
     signal("-9", [pid]);
-    // Its locks are released before it is a zombie, and after its program can no longer be read.
+    // The first thread can be a zombie while others still hold the files and locks; the last one to go releases them.
     wait_until("the daemon ends", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" Z"))
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+        let is_zombie =
+            stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" Z"));
+        is_zombie && threads <= 1
     });
 }

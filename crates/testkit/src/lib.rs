@@ -6,7 +6,7 @@
 pub mod red_team_texts;
 pub mod skipped;
 
-use loci_base::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode};
+use loci_base::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, QueryWord, SIGN_CODE_BYTES, SignCode};
 use loci_base::model::time::Timestamp;
 
 /// A moment for tests: 2026-02-01T00:00:00Z.
@@ -48,7 +48,11 @@ pub fn query_encoding(text: &str, vector: Embedding) -> QueryEncoding {
         vector,
         words: text
             .split(' ')
-            .map(|word| (word.to_lowercase(), code(&word.to_lowercase())))
+            .map(|word| QueryWord {
+                text: word.to_lowercase(),
+                code: code(&word.to_lowercase()),
+                legibility: 1.0,
+            })
             .collect(),
         has_sign_codes: true,
     }

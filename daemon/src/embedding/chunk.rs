@@ -5,7 +5,7 @@
 
 use crate::embedding::profile::Profile;
 pub use crate::embedding::profile::{CHUNK_TOKENS, OVERLAP, TextKind};
-use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, SignCode};
+use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, QueryWord, SignCode};
 use loci_engine::text::features::{compared_part, content_words};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -51,16 +51,21 @@ impl Windows {
 }
 
 /// A content word and its tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WordSpan {
     /// The word in lower case.
     pub text: String,
     /// The positions of its tokens in the chunk.
     pub tokens: Range<usize>,
+    /// How much of it the model can read, 0 to 1.
+    pub legibility: f32,
 }
 
+/// The token that stands for what the vocabulary does not know.
+const UNKNOWN: &str = "[UNK]";
+
 /// The token ids that the model encodes as one row of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chunk {
     /// Token ids, with `[CLS]` and `[SEP]`.
     pub ids: Vec<u32>,
@@ -81,7 +86,7 @@ pub struct ChunkOutput {
 pub(crate) struct EncodedChunk {
     pub vector: Embedding,
     /// The content words with their token sketches.
-    pub words: Vec<(String, SignCode)>,
+    pub words: Vec<QueryWord>,
 }
 
 impl EncodedChunk {
@@ -91,7 +96,12 @@ impl EncodedChunk {
     /// [`EmbeddingError`] if the vector is not a valid embedding.
     pub fn new(chunk: &Chunk, output: ChunkOutput) -> Result<Self, EmbeddingError> {
         let vector = Embedding::new(output.vector)?;
-        let words = chunk.words.iter().map(|word| word.text.clone()).zip(output.codes).collect();
+        let word = |(span, code): (&WordSpan, SignCode)| QueryWord {
+            text: span.text.clone(),
+            code,
+            legibility: span.legibility,
+        };
+        let words = chunk.words.iter().zip(output.codes).map(word).collect();
         Ok(Self { vector, words })
     }
 }
@@ -153,12 +163,13 @@ impl Chunker {
             }
             _ => vec![Chunk { ids: ids.to_vec(), words: Vec::new() }],
         };
-        let tokens = Tokens { ids, offsets, text_start: prefix.len() };
-        for WordSpan { text, tokens } in word_spans(text, kind, &tokens) {
+        let unknown = self.tokenizer.token_to_id(UNKNOWN);
+        let tokens = Tokens { ids, offsets, text_start: prefix.len(), unknown };
+        for WordSpan { text, tokens, legibility } in word_spans(text, kind, &tokens) {
             let first = windows.position_of_token(tokens.start, chunks.len());
             let chunk = &mut chunks[first.chunk];
             let end = (first.index + tokens.len()).min(chunk.ids.len() - 1);
-            chunk.words.push(WordSpan { text, tokens: first.index..end });
+            chunk.words.push(WordSpan { text, tokens: first.index..end, legibility });
         }
         Ok(chunks)
     }
@@ -171,6 +182,8 @@ struct Tokens<'a> {
     offsets: &'a [(usize, usize)],
     /// Where the text starts, after the prefix.
     text_start: usize,
+    /// The token of what the vocabulary does not know.
+    unknown: Option<u32>,
 }
 
 /// The chunk in which a token is encoded.
@@ -184,7 +197,7 @@ struct TokenPosition {
 
 /// Returns the content words that get a token sketch, with positions in the whole text, where `[CLS]` is token 0.
 fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
-    let Tokens { ids, offsets, text_start } = *tokens;
+    let Tokens { ids, offsets, text_start, unknown } = *tokens;
     let body_start = match kind {
         TextKind::Query => 0,
         TextKind::Document => text.len() - compared_part(text).len(),
@@ -205,10 +218,24 @@ fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
             .last()
             .map_or(next, |last| last + 1);
         if end > next {
-            words.push(WordSpan { text: text[in_text].to_lowercase(), tokens: next..end });
+            let word = &text[in_text];
+            let is_unknown = ids[next..end].iter().any(|id| Some(*id) == unknown);
+            let legibility = if is_unknown { 0.0 } else { legibility(word, end - next) };
+            words.push(WordSpan { text: word.to_lowercase(), tokens: next..end, legibility });
         }
     }
     if kind == TextKind::Document { most_distinctive(words, ids) } else { words }
+}
+
+/// Returns how much of a word the model can read that its vocabulary cuts into so many pieces: nothing of single letters, all of pieces as
+/// long as those of English words.
+fn legibility(word: &str, pieces: usize) -> f32 {
+    if pieces == 1 {
+        return 1.0;
+    }
+    let e: Vec<f32> = std::env::var("LOCI_R").ok().map(|v| v.split(',').map(|x| x.parse().unwrap()).collect()).unwrap_or(vec![1.0, 2.0]);
+    let letters = word.chars().filter(|c| c.is_alphanumeric()).count() as f32 / pieces as f32;
+    ((letters - e[0]) / e[1]).clamp(0.0, 1.0)
 }
 
 /// Keeps at most [`MAX_SIGN_CODES`] words, in text order. First occurrences come before second ones and so on; within equal occurrence

@@ -363,6 +363,6 @@ impl Embedder {
 fn to_encoding(EncodedText { model, chunks, .. }: EncodedText) -> ModelEncoding {
     let (vectors, words): (Vec<_>, Vec<_>) =
         chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
-    let words = Some(words.into_iter().flatten().map(|(_, code)| code).collect());
+    let words = Some(words.into_iter().flatten().map(|word| word.code).collect());
     ModelEncoding { model, encoding: DocumentEncoding { vectors, words } }
 }

@@ -98,7 +98,7 @@ mod tests {
 
         #[test]
         fn a_narrow_state_keeps_the_share_of_differing_signs(seeds in (0..1000_u64, 0..1000_u64)) {
-            let word = WordSpan { text: "word".to_owned(), tokens: 1..3 };
+            let word = WordSpan { text: "word".to_owned(), tokens: 1..3, legibility: 1.0 };
             let chunk = Chunk { ids: vec![0; 3], words: vec![word] };
             let code = |seed, width| sign_codes(&states(width, seed), width, &chunk)[0];
             let signs = |seed| {

@@ -85,7 +85,7 @@ fn token_sketches_equal_the_golden_ones_alone_and_in_a_batch_with_a_longer_text(
         let content_words: Vec<&str> = chunk.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!(
             content_words,
-            words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(),
+            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(),
             "{text}"
         );
         let alone = encode(&mut model, std::slice::from_ref(&chunk)).remove(0);

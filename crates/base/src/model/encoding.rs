@@ -125,6 +125,17 @@ impl FromIterator<ModelEncoding> for TextEncodings {
     }
 }
 
+/// A content word of a query, as the model reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryWord {
+    /// The word in lower case.
+    pub text: String,
+    /// The signs of its token states.
+    pub code: SignCode,
+    /// How much of it the model can read, 0 to 1: 0 for a word that its vocabulary does not know or cuts into letters.
+    pub legibility: f32,
+}
+
 /// The encoding of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryEncoding {
@@ -132,8 +143,8 @@ pub struct QueryEncoding {
     pub model: Arc<str>,
     /// The vector of the whole query.
     pub vector: Embedding,
-    /// Its content words in lower case and in order, each with its sign code.
-    pub words: Vec<(String, SignCode)>,
+    /// Its content words, in order.
+    pub words: Vec<QueryWord>,
     /// False if the model gives no sign codes at all: words are then matched by BM25 alone.
     pub has_sign_codes: bool,
 }

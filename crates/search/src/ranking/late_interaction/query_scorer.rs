@@ -64,8 +64,13 @@ pub(crate) struct WordMatchBlock<'a> {
 /// A query, prepared for scoring.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryScorer {
-    /// Weight of the cosine: [`COSINE_WEIGHT`] times the length factor.
+    /// How much of the query the model can read, 0 to 1.
+    legibility: f64,
+    /// Weight of the cosine: [`COSINE_WEIGHT`] times the length factor and the legibility.
     cosine_weight: f64,
+    /// Weight of BM25: what the model cannot read is left to it.
+    bm25_weight: f64,
+    /// The weight of each term times its legibility.
     term_weights: Vec<f64>,
     /// The codes of the terms in groups of eight, as the kernel reads them.
     interleaved_terms: Vec<EightCodes>,
@@ -86,9 +91,14 @@ impl QueryScorer {
         } else {
             1.0
         };
+        let legible = |term: &QueryTerm| term.weight * term.legibility;
+        let legibility =
+            if terms.is_empty() { 1.0 } else { terms.iter().map(legible).sum::<f64>() };
         Self {
-            cosine_weight: COSINE_WEIGHT * length_factor,
-            term_weights: terms.iter().map(|term| term.weight).collect(),
+            legibility,
+            cosine_weight: COSINE_WEIGHT * length_factor * legibility,
+            bm25_weight: BM25_WEIGHT + WORD_MATCH_WEIGHT * (1.0 - legibility),
+            term_weights: terms.iter().map(legible).collect(),
             interleaved_terms: word_match::interleave(terms),
             dates: DateReferences::parse(text, today),
             today,
@@ -104,7 +114,7 @@ impl QueryScorer {
 
     /// The score of cosine and BM25 together.
     pub(crate) fn signal_score(&self, cosine: f64, lexical: f64) -> f64 {
-        self.cosine_weight * cosine.max(0.0) + BM25_WEIGHT * lexical
+        self.cosine_weight * cosine.max(0.0) + self.bm25_weight * lexical
     }
 
     /// As [`Self::signal_score`], recording both for the memory at position `at`.
@@ -116,20 +126,25 @@ impl QueryScorer {
         recorder: &mut impl ScoreRecorder,
     ) -> f64 {
         recorder.record(at, Step::Cosine, self.cosine_weight * cosine.max(0.0));
-        recorder.record(at, Step::Bm25, BM25_WEIGHT * lexical);
+        recorder.record(at, Step::Bm25, self.bm25_weight * lexical);
         self.signal_score(cosine, lexical)
     }
 
     /// The weights of cosine and BM25 in single precision, for a coarse comparison.
     #[expect(clippy::cast_possible_truncation, reason = "a coarse comparison")]
     pub(crate) fn coarse_weights(&self) -> [f32; 2] {
-        [self.cosine_weight as f32, BM25_WEIGHT as f32]
+        [self.cosine_weight as f32, self.bm25_weight as f32]
     }
 
     /// Amount that a long query adds to the final score of a memory with cosine 1, including the
     /// share from the window; 0 for a short query.
     pub(crate) fn length_bonus(&self) -> f64 {
-        (1.0 + WINDOW_SHARE) * (self.cosine_weight - COSINE_WEIGHT)
+        (1.0 + WINDOW_SHARE) * (self.cosine_weight - COSINE_WEIGHT * self.legibility)
+    }
+
+    /// How much of the query the model can read, 0 to 1.
+    pub(crate) fn legibility(&self) -> f64 {
+        self.legibility
     }
 
     /// Whether the query refers to a time.

@@ -56,6 +56,7 @@ pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 /// twice, because a query may ask for both a time and a place.
 pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
+    + WORD_MATCH_WEIGHT
     + DATE_BOOST
     + SPEAKER_BOOST
     + FIRST_PERSON_BOOST

@@ -19,6 +19,8 @@ pub struct QueryTerm {
     pub code: SignCode,
     /// Share of the whole match, 0 to 1; the weights of all terms add up to 1.
     pub weight: f64,
+    /// How much of it the model can read, 0 to 1.
+    pub legibility: f64,
 }
 
 /// Estimated cosine by Hamming distance.

@@ -81,7 +81,7 @@ impl<'a> Candidates<'a> {
         let group = |slot: &usize| index.group(*slot);
         Self {
             scores: best.iter().zip(&cosines).map(score).collect(),
-            first_cosine: cosines.first().copied().map_or(0.0, f64::from),
+            first_cosine: prepared.scorer.legibility() * cosines.first().copied().map_or(0.0, f64::from),
             // Without a project nothing is foreign.
             is_of_asking: slots
                 .iter()

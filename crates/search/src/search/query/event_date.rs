@@ -7,7 +7,7 @@ use crate::index::{Index, Mask};
 use crate::ranking::late_interaction::{QueryScorer, QueryTerm};
 use crate::search::query::terms::{WeightedWord, weighted_terms};
 use crate::search::types::SearchQuery;
-use loci_base::model::encoding::{QueryEncoding, SignCode};
+use loci_base::model::encoding::{QueryEncoding, QueryWord};
 use loci_base::text::dates::EventReference;
 use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
@@ -27,8 +27,12 @@ pub fn resolve(
     encoding: &QueryEncoding,
 ) -> Option<(EventReference, i32)> {
     let event = EventReference::parse(&query.parsed.text, query.today)?;
-    let words: Vec<(String, SignCode)> =
-        encoding.words.iter().filter(|(word, _)| event.words.contains(word)).cloned().collect();
+    let words: Vec<QueryWord> = encoding
+        .words
+        .iter()
+        .filter(|word| event.words.contains(&word.text))
+        .cloned()
+        .collect();
     let day = event_day(index, mask, &event, &words, query.today)?;
     Some((event, day))
 }
@@ -48,7 +52,7 @@ fn event_day(
     index: &Index,
     mask: &Mask,
     event: &EventReference,
-    words: &[(String, SignCode)],
+    words: &[QueryWord],
     today: i32,
 ) -> Option<i32> {
     let doc_freq =

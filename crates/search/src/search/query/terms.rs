@@ -7,7 +7,7 @@ use crate::ranking::bm25::CorpusStats;
 use crate::ranking::late_interaction;
 use crate::ranking::late_interaction::QueryTerm;
 use crate::search::query::parse::ParsedQuery;
-use loci_base::model::encoding::SignCode;
+use loci_base::model::encoding::QueryWord;
 use loci_base::model::names;
 use loci_proto::limits;
 use std::collections::HashSet;
@@ -29,21 +29,22 @@ pub(crate) struct WeightedWord<'a> {
 /// `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
 pub(crate) fn weighted_terms<'a>(
     index: &Index,
-    words: &'a [(String, SignCode)],
+    words: &'a [QueryWord],
     admitted: usize,
     mut doc_freq: impl FnMut(&[String]) -> usize,
 ) -> Vec<WeightedWord<'a>> {
     let mut lookup: Vec<Vec<String>> =
-        words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
+        words.iter().map(|word| index.words().terms_of(&word.text)).collect();
     let is_first = |at: &usize| !lookup[..*at].iter().any(|earlier| earlier[0] == lookup[*at][0]);
     let distinct: Vec<usize> =
         (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
     let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
     let weights = late_interaction::term_weights(&doc_freqs, admitted);
     let word = |((at, weight), doc_freq): ((usize, f64), usize)| {
-        let (word, code) = &words[at];
+        let QueryWord { text, code, legibility } = &words[at];
         let lookup = std::mem::take(&mut lookup[at]);
-        WeightedWord { word, lookup, doc_freq, term: QueryTerm { code: *code, weight } }
+        let term = QueryTerm { code: *code, weight, legibility: f64::from(*legibility) };
+        WeightedWord { word: text, lookup, doc_freq, term }
     };
     distinct.into_iter().zip(weights).zip(doc_freqs).map(word).collect()
 }

@@ -6,7 +6,9 @@
 pub mod red_team_texts;
 pub mod skipped;
 
-use loci_base::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, QueryWord, SIGN_CODE_BYTES, SignCode};
+use loci_base::model::encoding::{
+    DIMENSIONS, Embedding, QueryEncoding, QueryWord, SIGN_CODE_BYTES, SignCode,
+};
 use loci_base::model::time::Timestamp;
 
 /// A moment for tests: 2026-02-01T00:00:00Z.

@@ -85,7 +85,7 @@ fn token_sketches_equal_the_golden_ones_alone_and_in_a_batch_with_a_longer_text(
         let content_words: Vec<&str> = chunk.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!(
             content_words,
-            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(),
+            words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(),
             "{text}"
         );
         let alone = encode(&mut model, std::slice::from_ref(&chunk)).remove(0);
@@ -142,6 +142,24 @@ fn date_and_speaker_are_content_words_of_a_query_but_not_of_a_document() {
     };
     assert_eq!(words(TextKind::Document), ["łódź", "café"]);
     assert_eq!(words(TextKind::Query), ["2023", "05", "08", "anna", "kowalska", "łódź", "café"]);
+}
+
+#[test]
+fn a_word_is_legible_as_far_as_the_vocabulary_has_its_pieces() {
+    let model = model();
+    let legible = |word: &str| {
+        let chunk = model.chunker.split(word, TextKind::Query).expect("the text is tokenized");
+        chunk[0].words[0].legibility
+    };
+    for word in ["kettle", "ci", "kubernetes"] {
+        assert!((legible(word) - 1.0).abs() < 1e-6, "{word}");
+    }
+    // Cut into letters, or not known.
+    for word in ["учебник", "المدينة", "大学", "한국", "☃雪"] {
+        assert!(legible(word) < 0.1, "{word} {}", legible(word));
+    }
+    let part = legible("ziyaret");
+    assert!(0.3 < part && part < 0.9, "{part}");
 }
 
 #[test]
@@ -290,7 +308,7 @@ async fn the_embedder_loads_a_model_that_is_installed_later() {
     embedder.reload_if_due().await;
     let encoding = embedder.query("cats".to_owned()).await.expect("the query waits for the load");
     assert!((encoding.vector.cosine(&encoding.vector) - 1.0).abs() < 1e-5);
-    assert_eq!(encoding.words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["cats"]);
+    assert_eq!(encoding.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["cats"]);
     assert_eq!(embedder.state().as_str(), "ready");
 
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);

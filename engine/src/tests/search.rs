@@ -5,7 +5,7 @@
 
 use crate::index::OrderKey;
 use crate::model::encoding::{
-    DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
+    DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, QueryWord, SIGN_CODE_BYTES, SignCode,
 };
 use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
@@ -101,6 +101,20 @@ fn scores_without_recency(
     scores
 }
 
+fn encoding_of(question: &ReferenceQuery) -> QueryEncoding {
+    let word = |(text, hex): &(String, String)| QueryWord {
+        text: text.clone(),
+        code: from_hex(hex),
+        legibility: 1.0,
+    };
+    QueryEncoding {
+        model: "test".into(),
+        vector: padded(&question.vector),
+        words: question.words.iter().map(word).collect(),
+        has_sign_codes: true,
+    }
+}
+
 #[test]
 fn every_score_equals_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
@@ -119,18 +133,7 @@ fn every_score_equals_that_of_the_reference() {
         let coherence = store.writer.shared.index().coherence(order, (0..case.slots.len()).rev());
         assert!((coherence - case.coherence).abs() < 1e-5, "{coherence}, not {}", case.coherence);
         for question in &case.questions {
-            let words =
-                question.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
-            let found = scores_without_recency(
-                &store,
-                &question.text,
-                &QueryEncoding {
-                    model: "test".into(),
-                    vector: padded(&question.vector),
-                    words,
-                    has_sign_codes: true,
-                },
-            );
+            let found = scores_without_recency(&store, &question.text, &encoding_of(question));
             let mut expected: Vec<(&str, f64)> = case
                 .slots
                 .iter()

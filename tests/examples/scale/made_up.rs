@@ -9,7 +9,7 @@
     reason = "numbers that are made up to be small"
 )]
 
-use loci_engine::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, SignCode};
+use loci_engine::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, QueryWord, SignCode};
 
 pub const MODEL: &str = "made-up";
 
@@ -170,7 +170,8 @@ impl Notes {
         let noise = direction(seed);
         let vector = mix(&[(1.0, note.vector.as_slice()), (0.6, &noise)]);
         let coded = own.iter().filter_map(|word| {
-            Some(((*word).to_owned(), code(word.strip_prefix('w')?.parse().ok()?, &mut random)))
+            let code = code(word.strip_prefix('w')?.parse().ok()?, &mut random);
+            Some(QueryWord { text: (*word).to_owned(), code, legibility: 1.0 })
         });
         let coded = coded.collect();
         Asking {

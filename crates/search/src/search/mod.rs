@@ -54,7 +54,7 @@ use graph_boost::QueryEntities;
 use judge::Judged;
 use query::prepared::PreparedQuery;
 use query::terms::named_entities;
-use score_changes::ScoreChanges;
+use score_changes::{ScoreChanges, Subject};
 use summary_rollup::SummaryTree;
 use types::{Explanation, LateInteractionInput, Scoring};
 
@@ -81,8 +81,8 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
         None => exhaustive::plain_fusion(index, mask, query, &named),
     };
     let entities = QueryEntities { named: &named, answering: query.answering };
-    let terms = prepared.as_ref().map(PreparedQuery::terms);
-    let boosts = ScoreChanges::apply(index, mask, query, entities, terms, &mut scored);
+    let subject = Subject { entities, terms: prepared.as_ref().map(PreparedQuery::terms) };
+    let boosts = ScoreChanges::apply(index, mask, query, subject, &mut scored);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let limit = query.limit + collapse::SPARE;
     let mut results = roll_up(index, &summaries, scored, limit.max(judge::CANDIDATES));

@@ -59,8 +59,8 @@ impl ProjectPreference {
     }
 
     /// Adds the constant to the scores, and the weights of the terms by which the query names the
-    /// project: a memory need not repeat the name. `terms` are those of a late interaction. Returns what was added by slot; nothing if every
-    /// scored memory belongs to the preferred projects.
+    /// project: a memory need not repeat the name. `terms` are those of a late interaction. Returns
+    /// what was added by slot; nothing if every scored memory belongs to the preferred projects.
     pub fn apply(
         &self,
         index: &Index,
@@ -92,9 +92,10 @@ impl ProjectPreference {
         boosts
     }
 
-    /// Returns the number of the asking project; `None` if there is none.
-    pub(crate) fn asking(&self, index: &Index) -> Option<Option<u32>> {
-        self.asking.as_deref().map(|id| index.group_number(id))
+    /// Returns whether a project, given by its number, is the asking one. Without an asking project
+    /// nothing is foreign.
+    pub(crate) fn is_asking(&self, index: &Index, group: u32) -> bool {
+        self.asking.as_deref().is_none_or(|id| index.group_number(id) == Some(group))
     }
 
     /// Returns the numbers of the preferred projects, and the words by which the query names each.

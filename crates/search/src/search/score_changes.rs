@@ -22,16 +22,24 @@ pub struct ScoreChanges {
     pub weights: WeightChanges,
 }
 
+/// What a query is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    pub entities: QueryEntities<'a>,
+    /// Its words, if they are matched one by one.
+    pub terms: Option<&'a [PreparedTerm]>,
+}
+
 impl ScoreChanges {
     /// Applies all steps.
     pub fn apply(
         index: &Index,
         mask: &Mask,
         query: &SearchQuery<'_>,
-        entities: QueryEntities<'_>,
-        terms: Option<&[PreparedTerm]>,
+        subject: Subject<'_>,
         scored: &mut [ScoredSlot],
     ) -> Self {
+        let Subject { entities, terms } = subject;
         let graph = if query.follows_links {
             graph_boost::apply(index, mask, entities, scored)
         } else {

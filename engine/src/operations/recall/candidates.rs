@@ -38,7 +38,7 @@ impl Reader {
         if of_candidates.is_weak && !hits.is_empty() {
             return Ok(());
         }
-        let order = self.order(scope.context, &text.query.text, room);
+        let order = Self::order(scope.context, &text.query.text, room);
         let page = Page::read(&self.conn, of_candidates.ranked, order)?;
         found.matched += of_candidates.matched;
         if hits.is_empty() {

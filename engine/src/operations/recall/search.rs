@@ -118,7 +118,7 @@ impl Reader {
         // One read transaction for all rows, so that the file is locked once and not for each row.
         let read_transaction = connection::begin_read(&self.conn)?;
         let query = text.query.text.as_str();
-        let order = self.order(context, query, depth);
+        let order = Self::order(context, query, depth);
         let mut page = Page::read(&self.conn, std::mem::take(&mut found.ranked), order)?;
         if page.has_room_for_more {
             found = self.find_at_time(scope, text, depth.max(repeats::DEPTH))?;
@@ -169,7 +169,7 @@ impl Reader {
     }
 
     /// Returns how a page of `limit` results is ordered.
-    pub(super) fn order(&self, context: RecallContext<'_>, query: &str, limit: usize) -> PageOrder {
+    pub(super) fn order(context: RecallContext<'_>, query: &str, limit: usize) -> PageOrder {
         PageOrder {
             limit,
             min_share_of_newer: repeats::min_share_of_newer(query, context.now.day()),
@@ -210,8 +210,7 @@ impl Reader {
         let past = self.past.as_ref().filter(|_| !by_fallback);
         let mask = mask(index, &filter, text, past, scope);
         let named = named_entities(index, &mask, &text.query);
-        let projects = self.projects(context)?;
-        let projects = ProjectPreference::new(&text.query.text, group, &projects)
+        let projects = ProjectPreference::new(&text.query.text, group, &self.projects(context)?)
             .or_project_of(project_of_entities(index, &mask, &named));
         let answering = self.entities_with_relation(index, &mask, &text.query, &named)?;
         let fields = self.linked_fields(&text.query)?;
@@ -244,16 +243,13 @@ impl Reader {
                 true => memories::count(&self.conn)?,
                 false => index.size().memories,
             };
+            let judgement = results.judgement.as_ref();
             breakdowns = Some(explanation.score_breakdowns);
             explained = Some(RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 query_kind: scope.kind.map(|kind| kind.name().to_owned()),
-                fit: results.judgement.as_ref().map(|judgement| judgement.fit),
-                evidence: results
-                    .judgement
-                    .as_ref()
-                    .map(|of| of.evidence.named())
-                    .unwrap_or_default(),
+                fit: judgement.map(|of| of.fit),
+                evidence: judgement.map(|of| of.evidence.named()).unwrap_or_default(),
                 in_store,
                 visible,
                 admitted: mask.count(),

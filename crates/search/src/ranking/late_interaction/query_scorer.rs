@@ -216,7 +216,8 @@ impl QueryScorer {
         WORD_MATCH_WEIGHT * groups.map(score_eight).sum::<f64>()
     }
 
-    /// The best match of each query term in one memory, -1 to 1, without its neighbours.
+    /// The best match of each query term in one memory, -1 to 1, without its neighbours, whether
+    /// the model can read the term or not.
     pub(crate) fn term_matches(&self, codes: &[SignCode]) -> Vec<f64> {
         let mut matches = vec![0.0; self.term_weights.len()];
         word_match::best_matches(&self.interleaved_terms, codes, &mut matches);
@@ -323,7 +324,11 @@ mod tests {
         let sum: f64 = weights.iter().sum();
         let terms: Vec<QueryTerm> = weights
             .iter()
-            .map(|weight| QueryTerm { code: SignCode::of(&[1.0; 384]), weight: weight / sum })
+            .map(|weight| QueryTerm {
+                code: SignCode::of(&[1.0; 384]),
+                weight: weight / sum,
+                legibility: 1.0,
+            })
             .collect();
         QueryScorer::new("", &terms, 0).signal_score(1.0, 0.0)
     }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn term(code: SignCode, weight: f64) -> QueryTerm {
-        QueryTerm { code, weight }
+        QueryTerm { code, weight, legibility: 1.0 }
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct Candidates<'a> {
     pub slots: Vec<usize>,
     /// The scores without boosts and without what the length of the query added.
     pub scores: Vec<f64>,
-    /// Cosine of the first result and the query.
+    /// Cosine of the first result and the query, times how much of the query the model can read.
     pub first_cosine: f64,
     pub is_of_asking: Vec<bool>,
     pub is_preferred: Vec<bool>,
@@ -77,17 +77,16 @@ impl<'a> Candidates<'a> {
         let score = |(entry, cosine): (&ScoredSlot, &f32)| {
             entry.score - boost(entry.slot) - for_length(cosine)
         };
-        let asking = projects.asking(index);
-        let group = |slot: &usize| index.group(*slot);
+        let is_of_asking = |slot: &usize| projects.is_asking(index, index.group(*slot));
         Self {
             scores: best.iter().zip(&cosines).map(score).collect(),
-            first_cosine: prepared.scorer.legibility() * cosines.first().copied().map_or(0.0, f64::from),
-            // Without a project nothing is foreign.
-            is_of_asking: slots
+            first_cosine: prepared.scorer.legibility()
+                * cosines.first().copied().map_or(0.0, f64::from),
+            is_of_asking: slots.iter().map(is_of_asking).collect(),
+            is_preferred: slots
                 .iter()
-                .map(|slot| asking.is_none_or(|asking| asking == Some(group(slot))))
+                .map(|slot| preferred.contains_key(&index.group(*slot)))
                 .collect(),
-            is_preferred: slots.iter().map(|slot| preferred.contains_key(&group(slot))).collect(),
             has: slots.iter().map(has).collect(),
             admitted: mask.count(),
             index,

@@ -27,12 +27,8 @@ pub fn resolve(
     encoding: &QueryEncoding,
 ) -> Option<(EventReference, i32)> {
     let event = EventReference::parse(&query.parsed.text, query.today)?;
-    let words: Vec<QueryWord> = encoding
-        .words
-        .iter()
-        .filter(|word| event.words.contains(&word.text))
-        .cloned()
-        .collect();
+    let words: Vec<QueryWord> =
+        encoding.words.iter().filter(|word| event.words.contains(&word.text)).cloned().collect();
     let day = event_day(index, mask, &event, &words, query.today)?;
     Some((event, day))
 }

@@ -2,7 +2,7 @@
 //! model in 8-bit blocks against the golden vectors.
 
 use crate::embedding::blocks::{BLOCKS_NAME, BLOCKS_SHA256};
-use crate::embedding::chunk::{Chunk, ChunkOutput, OVERLAP, TextKind};
+use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, OVERLAP, TextKind};
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::EncoderSource;
 use crate::embedding::fast_model::FastConfig;
@@ -10,7 +10,7 @@ use crate::embedding::model_files::{Condition, LoadError, path_of, sha256_of};
 use crate::embedding::named_models::Named;
 use crate::embedding::onnx_model::{ROWS, TinyModel, unigram_tokenizer};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
-use crate::embedding::profile::PROFILE_FILE;
+use crate::embedding::profile::{PROFILE_FILE, Profile};
 use crate::embedding::test_encoder::{config, linked_folder};
 use loci_engine::model::encoding::{DIMENSIONS, Embedding, SignCode};
 use serde::Deserialize;
@@ -32,6 +32,24 @@ fn custom(folder: &Path, named: Option<Named>) -> CustomConfig {
 
 fn bert_tokenizer() -> Vec<u8> {
     fs::read(path_of(&config().models, &TOKENIZER)).expect("the tokenizer exists")
+}
+
+#[test]
+fn a_word_is_legible_as_far_as_the_vocabulary_has_its_pieces() {
+    let chunker = Chunker::from_json(&bert_tokenizer(), &Profile::default()).expect("a tokenizer");
+    let legible = |word: &str| {
+        let chunk = chunker.split(word, TextKind::Query).expect("the text is tokenized");
+        chunk[0].words[0].legibility
+    };
+    for word in ["kettle", "ci", "database"] {
+        assert!((legible(word) - 1.0).abs() < 1e-6, "{word}");
+    }
+    // Cut into letters, or not known.
+    for word in ["учебник", "المدينة", "大学", "한국", "☃雪"] {
+        assert!(legible(word) < 0.1, "{word} {}", legible(word));
+    }
+    let part = legible("ziyaret");
+    assert!(0.3 < part && part < 0.9, "{part}");
 }
 
 /// What the reference does after pooling.

@@ -145,24 +145,6 @@ fn date_and_speaker_are_content_words_of_a_query_but_not_of_a_document() {
 }
 
 #[test]
-fn a_word_is_legible_as_far_as_the_vocabulary_has_its_pieces() {
-    let model = model();
-    let legible = |word: &str| {
-        let chunk = model.chunker.split(word, TextKind::Query).expect("the text is tokenized");
-        chunk[0].words[0].legibility
-    };
-    for word in ["kettle", "ci", "kubernetes"] {
-        assert!((legible(word) - 1.0).abs() < 1e-6, "{word}");
-    }
-    // Cut into letters, or not known.
-    for word in ["учебник", "المدينة", "大学", "한국", "☃雪"] {
-        assert!(legible(word) < 0.1, "{word} {}", legible(word));
-    }
-    let part = legible("ziyaret");
-    assert!(0.3 < part && part < 0.9, "{part}");
-}
-
-#[test]
 fn fifty_texts_have_the_golden_tokens_and_vectors() {
     let mut model = model();
     let golden = golden();

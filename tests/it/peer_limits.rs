@@ -30,10 +30,11 @@ fn a_peer_that_reads_nothing_is_dropped_without_affecting_others() {
     let text = |n: usize| format!("{n} {}", "long ".repeat(6000));
     let ids: Vec<String> = (0..8).map(|n| agent.store("semantic", &text(n))).collect();
     let mut greedy = Peer::accepted(&home);
+    // Before it can be dropped.
+    assert_eq!(sessions(&home), 2);
     for id in 0..16 {
         greedy.call(id, "recall_memory", &json!({"ids": ids, "token_budget": 1_000_000}));
     }
-    assert_eq!(sessions(&home), 2);
     let mut slowest = Duration::ZERO;
     wait_until("the greedy peer is gone", || {
         let start = Instant::now();

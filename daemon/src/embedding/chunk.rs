@@ -233,9 +233,9 @@ fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
 }
 
 /// Returns how much of a word the model can read that its vocabulary cuts into so many pieces: nothing of single letters, all of pieces as
-/// long as those of English words.
+/// long as those of English words, and all of a number.
 fn legibility(word: &str, pieces: usize) -> f32 {
-    if pieces == 1 {
+    if pieces == 1 || !word.contains(char::is_alphabetic) {
         return 1.0;
     }
     let letters = word.chars().filter(|c| c.is_alphanumeric()).count() as f32;

@@ -41,7 +41,7 @@ fn a_word_is_legible_as_far_as_the_vocabulary_has_its_pieces() {
         let chunk = chunker.split(word, TextKind::Query).expect("the text is tokenized");
         chunk[0].words[0].legibility
     };
-    for word in ["kettle", "ci", "database"] {
+    for word in ["kettle", "ci", "database", "2025"] {
         assert!((legible(word) - 1.0).abs() < 1e-6, "{word}");
     }
     // Cut into letters, or not known.

@@ -55,7 +55,9 @@ fn event_day(
         |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = weighted_terms(index, words, mask.count(), doc_freq);
     let candidates = with_any_word(index, mask, &words);
-    let terms: Vec<QueryTerm> = words.iter().map(|of| of.term).collect();
+    // The codes of a name find it again, legible or not.
+    let terms: Vec<QueryTerm> =
+        words.iter().map(|of| QueryTerm { legibility: 1.0, ..of.term }).collect();
     let scorer = QueryScorer::new("", &terms, today);
     let reports = candidates.into_iter().filter_map(|slot| {
         let features = index.text_features(slot);

@@ -63,8 +63,8 @@ pub struct WordSpan {
     pub legibility: f32,
 }
 
-/// Letters of a piece, in the mean of a word, from which the model reads the whole word: of English words that are no single piece, 98 %
-/// have longer ones.
+/// Mean length of the pieces of a word, in letters, from which the model reads the whole word. About 98 % of the words in English questions
+/// reach it.
 const LEGIBLE_PIECE: f32 = 3.0;
 /// The token that stands for what the vocabulary does not know.
 const UNKNOWN: &str = "[UNK]";
@@ -232,8 +232,8 @@ fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
     if kind == TextKind::Document { most_distinctive(words, ids) } else { words }
 }
 
-/// Returns how much of a word the model can read that its vocabulary cuts into so many pieces: nothing of single letters, all of pieces as
-/// long as those of English words, and all of a number.
+/// Returns how much of a word the model can read, 0 to 1, from the number of pieces into which its vocabulary cuts the word. Single letters
+/// say nothing to it. It reads pieces as long as those of English words, and numbers.
 fn legibility(word: &str, pieces: usize) -> f32 {
     if pieces == 1 || !word.contains(char::is_alphabetic) {
         return 1.0;

@@ -9,9 +9,9 @@ pub type TextVersion = [u8; HASH_BYTES];
 /// Why a memory that was found is not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Withheld {
-    /// Even the best result is unlikely to be an answer.
+    /// It is unlikely to be an answer.
     Weak,
-    /// It fits clearly less well than the best.
+    /// Two others are likelier answers.
     LessRelevant,
     /// The session has it already.
     Delivered,

@@ -68,7 +68,7 @@ pub struct QueryScorer {
     legibility: f64,
     /// Weight of the cosine: [`COSINE_WEIGHT`] times the length factor and the legibility.
     cosine_weight: f64,
-    /// Weight of BM25: what the model cannot read is left to it.
+    /// Weight of BM25, which includes that of the words that the model cannot read.
     bm25_weight: f64,
     /// The weight of each term times its legibility.
     term_weights: Vec<f64>,

@@ -52,8 +52,9 @@ pub(crate) const EVENT_TERM_FACTOR: f64 = 0.5;
 /// coarse to fine.
 pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 
-/// Upper bound of a score without word matches and context. The boost for expected content counts
-/// twice, because a query may ask for both a time and a place.
+/// Upper bound of a score without word matches and context. BM25 may have the weight of the word
+/// matches as well; the boost for expected content counts twice, because a query may ask for both a
+/// time and a place.
 pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
     + WORD_MATCH_WEIGHT

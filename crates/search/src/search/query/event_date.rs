@@ -55,7 +55,7 @@ fn event_day(
         |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = weighted_terms(index, words, mask.count(), doc_freq);
     let candidates = with_any_word(index, mask, &words);
-    // The codes of a name find it again, legible or not.
+    // The codes of a name match those of the same name, even if the model cannot read it.
     let terms: Vec<QueryTerm> =
         words.iter().map(|of| QueryTerm { legibility: 1.0, ..of.term }).collect();
     let scorer = QueryScorer::new("", &terms, today);

@@ -28,8 +28,6 @@ const RIVALS: f64 = -1.0279;
 const SHARE: f64 = 0.7021;
 /// Bound of the rivals, on both sides.
 const MAX_RIVALS: f64 = 6.0;
-/// Keeps the order where the rivals are at their bound.
-const TIE: f64 = 1e-6;
 
 /// What the judge says of one search.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,12 +57,8 @@ pub(super) fn judge(input: &Judged<'_>) -> Option<Judgement> {
     let evidence = Evidence::gather(&candidates, index.codes(*first).unwrap_or_default());
     let fit = evidence.fit();
     let order: Vec<f64> = ranked.iter().map(|entry| SCORE * entry.score).collect();
-    let mut fits = shares(&order);
-    for (share, order) in fits.iter_mut().zip(&order) {
-        *share = (*share * fit * (1.0 + TIE * order)).min(1.0);
-    }
-    let mut fits: HashMap<usize, f64> =
-        ranked.iter().zip(fits).map(|(entry, fit)| (entry.slot, fit)).collect();
+    let shares = shares(&order).into_iter().map(|share| share * fit);
+    let mut fits: HashMap<usize, f64> = ranked.iter().map(|entry| entry.slot).zip(shares).collect();
     let newer = versions::newer_versions(&candidates, |newer, older| {
         may_replace(index.seq(newer), index.seq(older))
     });

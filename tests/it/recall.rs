@@ -124,7 +124,7 @@ fn a_weak_result_is_returned_and_marked_weak() {
         .call("recall_memory", json!({"query": "Which programming language do we use?"}))
         .expect("the call succeeds");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
-    // The cosine counts more for a long query; that alone must not make a result an answer. Its words "database" and "system" are stored.
+    // The cosine counts more for a long query; that alone must not make a result likely. In so small a store it is not called weak.
     let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
                 broker and operating system version does the platform group recommend for new services?";
     let poor = agent.call("recall_memory", json!({"query": long})).expect("the call succeeds");

@@ -1,7 +1,7 @@
 //! Calendar dates in a query: "8 May 2023", "2023-05", "in March". Pure.
 //!
 //! Source: DATE and `dates` of the reference. Not here: the year of a date without one
-//! (`references`), times relative to today (`relative`).
+//! (`references`), times relative to today (`relative`), months in other languages (`cldr`).
 
 use crate::text::dates::span::DayRange;
 use chrono::{Datelike, NaiveDate};
@@ -65,6 +65,23 @@ pub(crate) struct CalendarDate {
     day: Option<u32>,
 }
 
+/// A time as a query expresses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    Calendar(CalendarDate),
+    Days(DayRange),
+}
+
+impl Time {
+    /// Its days, if they do not depend on an unnamed year.
+    pub fn fixed_days(self) -> Option<DayRange> {
+        match self {
+            Self::Days(days) => Some(days),
+            Self::Calendar(date) => date.in_year(date.year?),
+        }
+    }
+}
+
 /// Parses the calendar dates of a query and their byte ranges. The query must be in lower case.
 pub fn parse(query: &str) -> Vec<(Range<usize>, CalendarDate)> {
     let after_preposition: Vec<&str> = AFTER_PREPOSITION
@@ -110,6 +127,11 @@ fn byte_range(found: &Captures<'_>) -> Range<usize> {
 }
 
 impl CalendarDate {
+    /// A month, from January 1, or a day of it.
+    pub(super) fn new(year: Option<i32>, month: u32, day: Option<u32>) -> Self {
+        Self { year, month, day }
+    }
+
     /// Returns whether it names a day, and not only a month.
     pub(crate) fn has_day(self) -> bool {
         self.day.is_some()

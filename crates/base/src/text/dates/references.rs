@@ -4,7 +4,8 @@
 //! (`event_reference`), the day of a memory (`index`).
 
 use crate::text::dates::calendar;
-use crate::text::dates::calendar::CalendarDate;
+use crate::text::dates::calendar::{CalendarDate, Time};
+use crate::text::dates::cldr;
 use crate::text::dates::relative;
 use crate::text::dates::span::{DateSpan, DayRange, FILLERS, Relation};
 use chrono::{Datelike, NaiveDate};
@@ -57,23 +58,6 @@ struct RelatedTime {
     relation: Relation,
 }
 
-/// A time as the query expresses it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Time {
-    Calendar(CalendarDate),
-    Days(DayRange),
-}
-
-impl Time {
-    /// Its days, if they do not depend on an unnamed year.
-    fn fixed_days(self) -> Option<DayRange> {
-        match self {
-            Self::Days(days) => Some(days),
-            Self::Calendar(date) => date.in_year(date.year?),
-        }
-    }
-}
-
 /// A time and its byte range in the query.
 struct FoundTime {
     range: Range<usize>,
@@ -89,8 +73,8 @@ impl DateReferences {
         let relative = relative::parse(&query, today)
             .into_iter()
             .map(|(range, days)| (range, Time::Days(days)));
-        let mut found: Vec<FoundTime> = dates
-            .chain(relative)
+        let mut found: Vec<FoundTime> = joined(dates.chain(relative), cldr::parse(&query, today))
+            .into_iter()
             .map(|(range, time)| {
                 let relation = Relation::before_time(&query[..range.start]);
                 FoundTime { range, time: RelatedTime { time, relation } }
@@ -213,6 +197,26 @@ impl DateReferences {
         };
         (days.first <= days.last).then(|| DateSpan::new(days, Relation::At, self.today))
     }
+}
+
+/// The times of English and those of other languages. Of two at one place the English one counts,
+/// unless the other is longer around it: "12. September".
+fn joined(
+    english: impl Iterator<Item = (Range<usize>, Time)>,
+    mut others: Vec<(Range<usize>, Time)>,
+) -> Vec<(Range<usize>, Time)> {
+    let mut english: Vec<_> = english.collect();
+    let overlap = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+    let is_around = |a: &Range<usize>, b: &Range<usize>| {
+        a.start <= b.start && b.end <= a.end && a.len() > b.len()
+    };
+    others.retain(|(other, _)| {
+        let mut same_place = english.iter().filter(|(at, _)| overlap(at, other));
+        same_place.all(|(at, _)| is_around(other, at))
+    });
+    english.retain(|(at, _)| !others.iter().any(|(other, _)| overlap(at, other)));
+    english.append(&mut others);
+    english
 }
 
 /// The reference to one span, if two times are its beginning and its end: "from March until June",
@@ -389,6 +393,31 @@ mod tests {
             ("who came after 2024?", "2025-01-01", "2024-12-31"),
         ] {
             assert_eq!(percent(question, [within, without]), [100, 0], "{question}");
+        }
+    }
+
+    #[test]
+    fn a_time_may_be_in_another_language_and_one_in_english_wins() {
+        for (question, within, without) in [
+            ("Was haben wir letzte Woche beschlossen?", "2026-05-04", "2026-04-20"),
+            ("la réunion du 12 mai 2025", "2025-05-12", "2026-05-12"),
+            ("die Sitzung am 12. September", "2025-09-12", "2025-09-01"),
+            ("我们上个月决定了什么", "2026-04-30", "2026-03-01"),
+            ("what was decided last week", "2026-05-04", "2026-04-20"),
+            ("on 12 September", "2025-09-12", "2025-09-01"),
+        ] {
+            let near = percent(question, [within, without]);
+            assert!(near[0] == 100 && near[1] < 10, "{question}: {near:?}");
+        }
+        let english = |at| (at, Time::Days(DayRange { first: 1, last: 1 }));
+        let other = |at| (at, Time::Days(DayRange { first: 2, last: 2 }));
+        for (at, joined_times) in [
+            (2..4, vec![english(2..4)]),
+            (3..6, vec![english(2..4)]),
+            (2..6, vec![other(2..6)]),
+            (5..6, vec![english(2..4), other(5..6)]),
+        ] {
+            assert_eq!(joined([english(2..4)].into_iter(), vec![other(at)]), joined_times);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! only. Pure.
 //!
 //! docs/retrieval.md compares the date-parsing crates and says why none is used. Not here: calendar
-//! dates (`calendar`).
+//! dates (`calendar`), other languages (`cldr`).
 
 use crate::text::dates::span::DayRange;
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
@@ -114,33 +114,39 @@ fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
     Some(day..=day)
 }
 
-/// Resolves "this week", "next month". Weeks begin on Monday; the current period counts as a whole.
+/// Resolves "this week", "next month".
 fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
-    let periods_back = match &found[1] {
+    let periods_ahead = match &found[1] {
         "this" => 0,
-        "next" => -1,
-        _ => 1,
+        "next" => 1,
+        _ => -1,
     };
+    period(&found[2], periods_ahead, today)
+}
+
+/// The week, weekend, month or year that is so many ahead of the present one. Weeks begin on
+/// Monday; the current period counts as a whole.
+pub(super) fn period(unit: &str, periods_ahead: i32, today: NaiveDate) -> Option<DateRange> {
     let monday = today
         .week(Weekday::Mon)
         .checked_first_day()?
-        .checked_sub_signed(TimeDelta::weeks(periods_back))?;
-    match &found[2] {
+        .checked_add_signed(TimeDelta::weeks(periods_ahead.into()))?;
+    match unit {
         "week" => Some(monday..=monday.checked_add_days(Days::new(6))?),
         "weekend" => {
             let saturday = monday.checked_add_days(Days::new(5))?;
             Some(saturday..=saturday.succ_opt()?)
         }
         "month" => {
-            let first = today.with_day(1)?;
-            let first = if periods_back < 0 {
-                first.checked_add_months(Months::new(1))?
+            let (first, months) = (today.with_day(1)?, periods_ahead.unsigned_abs());
+            let first = if periods_ahead > 0 {
+                first.checked_add_months(Months::new(months))?
             } else {
-                months_before(first, u32::try_from(periods_back).ok()?)?
+                months_before(first, months)?
             };
             Some(first..=first.checked_add_months(Months::new(1))?.pred_opt()?)
         }
-        _ => whole_year(today.year() - i32::try_from(periods_back).ok()?),
+        _ => whole_year(today.year().checked_add(periods_ahead)?),
     }
 }
 

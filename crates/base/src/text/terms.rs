@@ -9,7 +9,7 @@ use crate::text::language;
 use crate::text::language::Language;
 use crate::text::stem;
 use crate::text::stop_words;
-use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
+use crate::text::tokenize::{Grams, identifier_parts, is_unspaced, lower, unmarked, words};
 use foldhash::HashSet;
 use std::sync::LazyLock;
 
@@ -46,8 +46,24 @@ pub fn of_text(text: &str) -> Terms {
         } else {
             unmarked(&lower)
         }));
+        result
+            .terms
+            .extend(identifier_parts(word).map(|part| part_of_identifier(&plain_stem(part))));
     }
     result
+}
+
+/// Prefix of the stems of parts of identifiers.
+const PART: &str = "in:";
+
+/// Returns the index term of a part of an identifier, of which this is the stem: `getUserById` is
+/// found by "user", but is not the word "user".
+pub fn part_of_identifier(stem: &str) -> String {
+    format!("{PART}{stem}")
+}
+
+fn plain_stem(word: &str) -> String {
+    stem::stem_plain(unmarked(&lower(word)))
 }
 
 /// Returns the lookup terms of a query word, for English texts and texts of these languages. The
@@ -66,11 +82,14 @@ pub fn of_word(word: &str, languages: &[Language]) -> Vec<String> {
 }
 
 /// Returns whether an index term stands for a content word: it is no stem of another language than
-/// English, which repeats an English one, no stem of a stop word, and no single sign of a script
-/// without spaces, which its pairs repeat.
+/// English, which repeats an English one, no part of an identifier, no stem of a stop word, and no
+/// single sign of a script without spaces, which its pairs repeat.
 pub fn is_content_stem(term: &str) -> bool {
     let is_of_pair = term.starts_with(is_unspaced) && is_single(term);
-    Language::of_term(term).is_none() && !is_of_pair && !STEMS_OF_STOP_WORDS.contains(term)
+    Language::of_term(term).is_none()
+        && !term.starts_with(PART)
+        && !is_of_pair
+        && !STEMS_OF_STOP_WORDS.contains(term)
 }
 
 /// The English stems of the stop words of every language.
@@ -94,6 +113,14 @@ mod tests {
         );
         assert_eq!((terms.length, terms.terms.len()), (6, 12));
         assert_eq!(of_text("The keys hang in the kitchen").terms.len(), 6);
+    }
+
+    #[test]
+    fn an_identifier_is_indexed_as_a_whole_and_by_its_parts() {
+        let terms = of_text("Call getUserById");
+        assert_eq!(terms.terms, ["call", "getuserbyid", "in:get", "in:user", "in:by", "in:id"]);
+        assert_eq!(terms.length, 2);
+        assert!(is_content_stem("getuserbyid") && !is_content_stem("in:user"));
     }
 
     #[test]

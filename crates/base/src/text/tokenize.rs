@@ -124,6 +124,37 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         && !extends_previous(c)
 }
 
+/// Fewest characters of a part of an identifier.
+const MIN_PART_CHARS: usize = 2;
+
+/// Returns the parts of an identifier, split at inner capitals and between letters and digits, of
+/// at least two characters: `getUserById` has four, `E4017` has one, `kettle` has none.
+pub fn identifier_parts(word: &str) -> impl Iterator<Item = &str> {
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    let mut starts: Vec<usize> = chars
+        .windows(2)
+        .enumerate()
+        .filter(|(at, pair)| is_boundary(pair[0].1, pair[1].1, chars.get(at + 2).map(|c| c.1)))
+        .map(|(_, pair)| pair[1].0)
+        .collect();
+    if !starts.is_empty() {
+        starts.insert(0, 0);
+        starts.push(word.len());
+    }
+    let parts: Vec<&str> = starts.windows(2).map(|ends| &word[ends[0]..ends[1]]).collect();
+    parts.into_iter().filter(|part| part.chars().count() >= MIN_PART_CHARS)
+}
+
+/// Whether a part begins at the second of these characters, of which `next` follows.
+fn is_boundary(before: char, at: char, next: Option<char>) -> bool {
+    let begins_word =
+        at.is_uppercase() && (before.is_lowercase() || next.is_some_and(char::is_lowercase));
+    begins_word && before.is_alphabetic()
+        || before.is_alphanumeric()
+            && at.is_alphanumeric()
+            && before.is_numeric() != at.is_numeric()
+}
+
 /// Returns a word in lower case and normal width, with its diacritics: the input of a stemmer.
 pub fn lower(word: &str) -> String {
     if word.is_ascii() {
@@ -225,7 +256,29 @@ mod tests {
         assert_ne!(folded("ガ"), folded("カ"));
     }
 
+    #[test]
+    fn identifiers_are_split_at_capitals_and_digits() {
+        let parts = |word| identifier_parts(word).collect::<Vec<_>>();
+        assert_eq!(parts("getUserById"), ["get", "User", "By", "Id"]);
+        assert_eq!(parts("HTTPServer2"), ["HTTP", "Server"]);
+        assert_eq!(parts("sha256sum"), ["sha", "256", "sum"]);
+        assert_eq!((parts("E4017"), parts("МойКласс")), (vec!["4017"], vec!["Мой", "Класс"]));
+        for plain in ["kettle", "Kettle", "NASA", "2026", "会議室", "", "A2"] {
+            assert!(parts(plain).is_empty(), "{plain}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_parts_of_an_identifier_are_pieces_of_it_in_order(word in "\\w{0,16}") {
+            let mut rest = word.as_str();
+            for part in identifier_parts(&word) {
+                let at = rest.find(part);
+                prop_assert!(at.is_some(), "{word}");
+                rest = &rest[at.unwrap_or(0) + part.len()..];
+            }
+        }
+
         #[test]
         fn every_word_has_a_letter_or_digit(text in "\\PC{0,60}") {
             for grams in [Grams::Pairs, Grams::Singles, Grams::All] {

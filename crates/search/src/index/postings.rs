@@ -37,6 +37,29 @@ impl TermRange {
 /// % of its entries are unused.
 const MIN_DEAD: usize = 10_000;
 
+/// Fewest characters of a stem that is looked up with one wrong letter.
+const MIN_MISSPELLED_CHARS: usize = 5;
+
+/// Returns whether two words differ by one letter that is wrong, missing or too many, or by two
+/// neighbours that are exchanged.
+fn differ_by_one(a: &str, b: &str) -> bool {
+    if a.len().abs_diff(b.len()) > char::MAX_LEN_UTF8 {
+        return false;
+    }
+    let (mut a, mut b) = (a.chars(), b.chars());
+    while a.clone().next().is_some_and(|first| b.clone().next() == Some(first)) {
+        (a.next(), b.next());
+    }
+    while a.clone().next_back().is_some_and(|last| b.clone().next_back() == Some(last)) {
+        (a.next_back(), b.next_back());
+    }
+    match (a.clone().count(), b.clone().count()) {
+        (0, 1) | (1, 0) | (1, 1) => true,
+        (2, 2) => a.rev().eq(b),
+        _ => false,
+    }
+}
+
 /// The keyword index.
 #[derive(Debug, Default)]
 pub struct Postings {
@@ -149,9 +172,38 @@ impl Postings {
     }
 
     /// Returns the terms by which a word of the query is looked up; the first one identifies the
-    /// word.
+    /// word. A word that no text has is looked up by those that one wrong letter makes of it.
     pub fn terms_of(&self, word: &str) -> Vec<String> {
-        terms::of_word(word, &self.languages)
+        let mut terms = terms::of_word(word, &self.languages);
+        let part = terms::part_of_identifier(&terms[0]);
+        if self.numbers.contains_key(part.as_str()) {
+            terms.push(part);
+        }
+        if !terms.iter().any(|term| self.has(term)) {
+            terms.extend(self.misspelled(&terms[0]));
+        }
+        terms
+    }
+
+    /// Returns whether a text has this term.
+    fn has(&self, term: &str) -> bool {
+        self.numbers.get(term).is_some_and(|number| self.lists[*number as usize].len() > 0)
+    }
+
+    /// Returns the stems of texts that differ from this one by one letter, or by two exchanged
+    /// ones. Short stems, which differ so from many words, and numbers have none.
+    fn misspelled(&self, stem: &str) -> Vec<String> {
+        if stem.chars().count() < MIN_MISSPELLED_CHARS || stem.contains(char::is_numeric) {
+            return Vec::new();
+        }
+        let mut near: Vec<String> = self
+            .numbers
+            .keys()
+            .filter(|term| differ_by_one(stem, term) && self.has(term))
+            .map(|term| term.to_string())
+            .collect();
+        near.sort_unstable();
+        near
     }
 
     /// Returns the slots that contain any of a word's terms, each with the frequency of its most
@@ -299,6 +351,40 @@ mod tests {
         restored.insert_record(0, &terms, original.length(1));
         assert_eq!(restored.terms_of("Schlüsseln"), original.terms_of("Schlüsseln"));
         assert_eq!(restored.list(&restored.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));
+    }
+
+    #[test]
+    fn one_wrong_letter_is_a_wrong_missing_further_or_exchanged_one() {
+        for (a, b) in [
+            ("kubectk", "kubectl"),
+            ("kubecl", "kubectl"),
+            ("kubeectl", "kubectl"),
+            ("kubetcl", "kubectl"),
+            ("łódka", "łodka"),
+        ] {
+            assert!(differ_by_one(a, b) && differ_by_one(b, a), "{a} {b}");
+        }
+        for (a, b) in [
+            ("kubectl", "kubectl"),
+            ("kubet", "kubectl"),
+            ("keubctk", "kubectl"),
+            ("", "ab"),
+            ("", ""),
+        ] {
+            assert!(!differ_by_one(a, b) && !differ_by_one(b, a), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_no_text_has_is_looked_up_with_one_wrong_letter() {
+        let mut postings = Postings::default();
+        postings.put(0, "Run kubectl");
+        assert_eq!(postings.terms_of("kubectk"), ["kubectk", "kubectl"]);
+        assert_eq!(postings.terms_of("ran"), ["ran"], "too short");
+        postings.put(1, "Run kubectk");
+        assert_eq!(postings.terms_of("kubectk"), ["kubectk"]);
+        postings.put(0, "getUserById");
+        assert_eq!(postings.terms_of("users"), ["user", "in:user"]);
     }
 
     proptest! {

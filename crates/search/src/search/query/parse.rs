@@ -29,7 +29,7 @@ impl ParsedQuery {
     pub fn new(query: &str) -> Self {
         let (text, cut) = truncate(query);
         let mut words: Vec<String> = Vec::new();
-        for word in tokens(text) {
+        for word in tokens_and_parts(text) {
             if !words.contains(&word) {
                 words.push(word);
                 if words.len() > limits::QUERY_TERMS * WORDS_PER_KEYWORD {
@@ -58,6 +58,17 @@ impl ParsedQuery {
         let mut words = tokens(&predicate).filter(|word| !is_stop_word(word)).peekable();
         words.peek().is_some() && words.all(|word| keywords.contains(&stem(&word)))
     }
+}
+
+/// Returns the words of a text in lower case, and after each identifier its parts without digits.
+fn tokens_and_parts(text: &str) -> impl Iterator<Item = String> {
+    let words = tokenize::words(text, Grams::Pairs).into_iter().map(|word| &text[word]);
+    let with_parts = words.flat_map(|word| {
+        let parts = tokenize::identifier_parts(word);
+        std::iter::once(word).chain(parts.filter(|part| !part.contains(char::is_numeric)))
+    });
+    let lower = with_parts.map(tokenize::lower);
+    lower.filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
 /// Returns the words of a text in lower case.
@@ -94,6 +105,7 @@ mod tests {
     #[test]
     fn operators_and_punctuation_are_only_separators() {
         assert_eq!(keywords("C++ OR foo-bar user's"), ["c", "foo", "bar", "user"]);
+        assert_eq!(keywords("getUserById E4017"), ["getuserbyid", "get", "user", "id", "e4017"]);
         for query in ["\"", "***", "((( :^", ""] {
             assert!(keywords(query).is_empty(), "{query}");
         }

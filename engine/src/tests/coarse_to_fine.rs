@@ -136,6 +136,7 @@ fn ten_best(
         index,
         &mask,
         &SearchQuery {
+            finds_nearest: false,
             follows_links: true,
             fields: None,
             parsed: &ParsedQuery::new(text),
@@ -322,6 +323,7 @@ fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
         let parsed = ParsedQuery::new(&text);
         let run = |detail| {
             let query = SearchQuery {
+                finds_nearest: false,
                 follows_links: true,
                 fields: None,
                 parsed: &parsed,

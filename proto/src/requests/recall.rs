@@ -92,6 +92,10 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(extend("x-unlisted" = true))]
     pub associations: bool,
+    /// If nothing matches, return the nearest.
+    #[serde(default)]
+    #[schemars(extend("x-unlisted" = true))]
+    pub nearest: bool,
     /// Also say which results are about the same.
     #[serde(default)]
     #[schemars(extend("x-unlisted" = true))]

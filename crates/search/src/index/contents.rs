@@ -46,6 +46,7 @@ pub(crate) fn contents(index: &Index) -> String {
         for encoding in [None, Some(query_encoding("Where is the kettle of Anna", query.clone()))] {
             let parsed = ParsedQuery::new("Where is the kettle of Anna");
             let query = SearchQuery {
+                finds_nearest: false,
                 follows_links: true,
                 fields: None,
                 parsed: &parsed,

@@ -81,12 +81,10 @@ pub(crate) fn contributions(
         .collect()
 }
 
-/// Returns the best `limit` entries, best first, without those that score 0 or less; of equal
-/// scores the later slot comes first.
+/// Returns the best `limit` entries, best first; of equal scores the later slot comes first.
 pub fn best(mut scored: Vec<ScoredSlot>, limit: usize) -> Vec<ScoredSlot> {
     let better =
         |a: &ScoredSlot, b: &ScoredSlot| b.score.total_cmp(&a.score).then(b.slot.cmp(&a.slot));
-    scored.retain(|entry| entry.score > 0.0);
     if scored.len() > limit {
         scored.select_nth_unstable_by(limit, better);
         scored.truncate(limit);

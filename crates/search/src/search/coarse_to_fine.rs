@@ -96,7 +96,7 @@ pub fn search(input: LateInteractionInput<'_>) -> Scoring {
         };
         let matched = scratch.matching_in(mask);
         Scoring {
-            scored: above_cutoff(scored, matched),
+            scored: above_cutoff(scored, matched, query),
             matched,
             breakdown,
             prepared: Some(search.prepared),

@@ -156,7 +156,7 @@ impl<'a> Signals<'a> {
         });
         let matched = is_match.iter().filter(|is_match| **is_match).count();
         Scoring {
-            scored: above_cutoff(entries.collect(), matched),
+            scored: above_cutoff(entries.collect(), matched, query),
             matched,
             breakdown,
             prepared: Some(prepared),

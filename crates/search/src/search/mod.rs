@@ -83,6 +83,8 @@ pub fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> SearchResu
     let entities = QueryEntities { named: &named, answering: query.answering };
     let subject = Subject { entities, terms: prepared.as_ref().map(PreparedQuery::terms) };
     let boosts = ScoreChanges::apply(index, mask, query, subject, &mut scored);
+    let is_nearest = matched == 0 && query.finds_nearest;
+    scored.retain(|entry| is_nearest || entry.score > 0.0);
     let scores_before = if breakdown.is_some() { scored.clone() } else { Vec::new() };
     let limit = query.limit + collapse::SPARE;
     let mut results = roll_up(index, &summaries, scored, limit.max(judge::CANDIDATES));

@@ -69,6 +69,8 @@ pub struct SearchQuery<'a> {
     pub today: i32,
     /// Number of results wanted.
     pub limit: usize,
+    /// Whether the nearest are returned if nothing matches.
+    pub finds_nearest: bool,
     /// Whether links to entities raise a memory.
     pub follows_links: bool,
     /// How much of a large store is scored in full.
@@ -164,11 +166,18 @@ pub(crate) struct MatchedSlot {
     pub matches: bool,
 }
 
-/// Drops memories that match only through their neighbours and score too little; all of them if
-/// nothing matches.
-pub(crate) fn above_cutoff(mut scored: Vec<MatchedSlot>, matched: usize) -> Vec<ScoredSlot> {
+/// Drops memories that match only through their neighbours and score too little. If nothing
+/// matches, all are kept for a query that finds the nearest, and none for others.
+pub(crate) fn above_cutoff(
+    mut scored: Vec<MatchedSlot>,
+    matched: usize,
+    query: &SearchQuery<'_>,
+) -> Vec<ScoredSlot> {
     let matching = scored.iter().filter(|entry| entry.matches);
     let best = matching.map(|entry| entry.score).fold(0.0, f64::max);
-    scored.retain(|entry| matched > 0 && (entry.matches || entry.score >= NEIGHBOUR_CUTOFF * best));
+    scored.retain(|entry| match matched {
+        0 => query.finds_nearest,
+        _ => entry.matches || entry.score >= NEIGHBOUR_CUTOFF * best,
+    });
     scored.into_iter().map(|MatchedSlot { slot, score, .. }| ScoredSlot { slot, score }).collect()
 }

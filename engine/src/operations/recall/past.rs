@@ -156,7 +156,7 @@ impl Reader {
         index: &Index,
         found: &mut Found,
     ) -> Result<()> {
-        let Scope { context, group, .. } = scope;
+        let Scope { request, context, group, .. } = scope;
         let projects = self.projects(context)?;
         let projects = ProjectPreference::new(&text.query.text, group, &projects);
         let branch = BranchPreference::new(&context.viewer.group.id, context.viewer.checkout);
@@ -170,6 +170,7 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit: index.slot_count(),
+            finds_nearest: request.nearest,
             follows_links: true,
             fields: None,
             effort: self.shared.settings().effort,

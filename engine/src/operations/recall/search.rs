@@ -226,6 +226,7 @@ impl Reader {
             fusion: self.fusion(context),
             today: context.now.day(),
             limit,
+            finds_nearest: request.nearest,
             // A call that names its ranking gets all of it.
             follows_links: context.fusion.is_some() || scope.kind.is_none_or(Kind::uses_graph),
             effort: self.shared.settings().effort,

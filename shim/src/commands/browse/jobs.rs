@@ -264,7 +264,7 @@ async fn best(client: &VerbClient, filters: &Filters) -> Result<Page, Problem> {
     };
     let request = json!({
         "query": filters.query.trim(), "type": filters.kind, "group": group, "max_results": BEST,
-        "summary_only": true, "token_budget": 1_000_000, "dry_run": true,
+        "nearest": true, "summary_only": true, "token_budget": 1_000_000, "dry_run": true,
     });
     let reply: RecallReply = client.call("recall_memory", &request).await?;
     let details = RowDetails::fetch(client, reply.results.iter().map(|result| &result.id)).await?;

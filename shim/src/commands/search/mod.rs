@@ -33,7 +33,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         "min_confidence": args.min_confidence, "category": args.category, "subject": args.subject, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
         "as_of": args.as_of, "valid_at": args.valid_at, "date_from": args.from, "date_to": args.to, "status": args.status,
         "include_dormant": args.include_dormant.then_some(true),
-        "cluster": args.cluster.then_some(true), "associations": args.associations.then_some(true),
+        "nearest": true, "cluster": args.cluster.then_some(true), "associations": args.associations.then_some(true),
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
     let raw_reply = client.call_raw("recall_memory", &request).await?;
@@ -79,6 +79,7 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
 fn footer(reply: &RecallReply, limit: Option<u8>) -> String {
     match (reply.results.len(), reply.total_matched) {
         (0, _) => "No memory matches.".to_owned(),
+        (shown, 0) => format!("\nNothing matches; the nearest {shown}"),
         (shown, matched) if shown == MAX_RESULTS && matched > shown => {
             format!("\nThe best {shown} of {matched} matches")
         }

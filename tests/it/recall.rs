@@ -1,6 +1,6 @@
 //! `recall_memory` through the shim, with the real model: what is found, by whom, in which order.
 
-use crate::home::{TestHome, contents};
+use crate::home::{TestHome, contents, printed};
 use serde_json::{Value, json};
 
 const NOTES: &[&str] = &[
@@ -372,4 +372,60 @@ fn stats_count_what_was_stored() {
             && stats["oldest_memory"].is_string()
     );
     assert_eq!((&stats["without_vector"], &stats["entity_relations"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn a_named_time_finds_the_events_of_that_day() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    let today = chrono::Local::now().date_naive();
+    let days_ago = |days| (today - chrono::TimeDelta::days(days)).format("%Y-%m-%d").to_string();
+    let event = "The sieve arrived at the mill";
+    let notes = ["The kettle is blue", "Use pnpm, never yarn", "Ben cleaned the kiln"];
+    agent
+        .call(
+            "store_memory",
+            json!({"content": event, "type": "episodic", "metadata": {"event_date": days_ago(7)}}),
+        )
+        .expect("the call succeeds");
+    for (note, day) in notes.into_iter().zip([40, 50, 60]) {
+        let metadata = json!({"event_date": days_ago(day)});
+        agent
+            .call(
+                "store_memory",
+                json!({"content": note, "type": "episodic", "metadata": metadata}),
+            )
+            .expect("the call succeeds");
+    }
+    for query in [
+        "last week",
+        "what did we do last week?",
+        "la semaine dernière",
+        "la semana pasada",
+        "letzte Woche",
+        "săptămâna trecută",
+        "на прошлой неделе",
+        "geçen hafta",
+        "上周",
+        "الأسبوع الماضي",
+        "tuần trước",
+        &days_ago(7),
+    ] {
+        let found =
+            agent.call("recall_memory", json!({"query": query})).expect("the call succeeds");
+        assert_eq!(contents(&found).first().map(String::as_str), Some(event), "{query}: {found}");
+        assert!(found["weak"].is_null(), "{query}: {found}");
+    }
+}
+
+#[test]
+fn people_get_the_nearest_where_nothing_matches_and_agents_nothing() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    agent.store("semantic", "Patients log in with the code that the practice sends");
+    let none = agent.call("recall_memory", json!({"query": "xyzzy"})).expect("the call succeeds");
+    assert!(contents(&none).is_empty(), "{none}");
+    let shown = printed(&home.loci(&["search", "--explain", "xyzzy"]));
+    assert!(shown.contains("Nothing fits well. The nearest:"), "{shown}");
+    assert!(shown.contains("Patients log in") && shown.contains("best_score"), "{shown}");
 }

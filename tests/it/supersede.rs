@@ -68,3 +68,61 @@ fn versions_and_conflicts_are_named() {
     assert_eq!((&second["version"], &second["is_latest"]), (&json!(2), &json!(true)), "{second}");
     assert_eq!((&second["root"], &second["supersedes"]), (&json!(old), &json!(old)), "{second}");
 }
+
+/// Facts and procedures, and what became of them, in other words.
+const CHANGES: &[(&str, &str, &str)] = &[
+    (
+        "semantic",
+        "The database runs on the small server in the office",
+        "We moved the database to a managed instance in Frankfurt",
+    ),
+    (
+        "procedural",
+        "Deploy with `make ship` on the build machine",
+        "Deploys go through the release pipeline; nobody runs make by hand",
+    ),
+    (
+        "semantic",
+        "Standup is at 9:30 in the kitchen",
+        "From Monday the standup is a written thread",
+    ),
+    (
+        "semantic",
+        "Events are published to RabbitMQ",
+        "RabbitMQ is switched off, NATS carries all events",
+    ),
+    (
+        "semantic",
+        "Our hourly rate for consulting is 95 euros",
+        "Clients pay 110 euros an hour for consulting since July",
+    ),
+    (
+        "semantic",
+        "Die Rechnungen gehen am Monatsende per Post raus",
+        "Rechnungen werden jetzt sofort per E-Mail verschickt",
+    ),
+    (
+        "procedural",
+        "To rotate the signing key run keytool, copy the file to vault and restart the gateway",
+        "The signing key rotates by itself; the gateway reads it from vault",
+    ),
+];
+
+#[test]
+fn a_store_names_what_a_change_in_ordinary_words_is_about() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    for (kind, old, _) in CHANGES {
+        agent.store(kind, old);
+    }
+    for (kind, old, new) in CHANGES {
+        let reply = agent.store_with(json!({"content": new, "type": kind}));
+        let named: Vec<&str> = reply["similar_texts"]
+            .as_array()
+            .map(|texts| texts.iter().filter_map(|text| text["preview"].as_str()).collect())
+            .unwrap_or_default();
+        assert_eq!(named, [*old], "{new}");
+    }
+    let unrelated = json!({"content": "The cat sleeps on the radiator", "type": "semantic"});
+    assert!(agent.store_with(unrelated)["similar"].is_null());
+}

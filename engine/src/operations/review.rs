@@ -16,8 +16,8 @@ use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::store_similar::MIN_COSINE_OF_OTHER_VALUE;
 use crate::operations::visible_memory::FindVisible;
+use crate::search::judge::same_subject;
 use crate::search::{budget, nearest};
 use crate::transaction::change::CallContext;
 use loci_proto::error::Failure;
@@ -64,10 +64,12 @@ impl Reader {
         let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
         let filter = self.shared.filter(&visibility, now);
         let (candidates, mut next) = self.candidates(&filter, request.before);
+        let index = self.shared.index();
+        let known = Known { index: &index, mask: index.mask(&filter) };
         let (mut pairs, mut examined) = (Vec::new(), 0);
         for candidate in candidates {
             examined += 1;
-            let of_one = self.pairs_of(&candidate, request.all, viewer)?;
+            let of_one = self.pairs_of(&candidate, &known, request.all, viewer)?;
             let is_full = pairs.len() + of_one.len() > limit;
             if is_full && !pairs.is_empty() {
                 // This memory begins the next page.
@@ -116,6 +118,7 @@ impl Reader {
     fn pairs_of(
         &self,
         candidate: &Candidate,
+        known: &Known<'_>,
         with_kept: bool,
         viewer: Viewer<'_>,
     ) -> Result<Vec<ReviewPair>> {
@@ -132,7 +135,8 @@ impl Reader {
             let Some(older) = memories::by_seq(&self.conn, *seq)? else { continue };
             let can_replace = newer.audience().includes(older.audience());
             let is_one_subject = content::same_thing(&older.metadata, &newer.metadata);
-            let Some(looks_like) = looks_like(&newer, &older, *cosine > threshold)
+            let Some(looks_like) = known
+                .looks_like((&newer.content, &older.content), *cosine, threshold)
                 .filter(|_| can_replace && is_one_subject)
             else {
                 continue;
@@ -164,7 +168,7 @@ fn older_neighbours(index: &Index, mask: &Mask, slot: usize) -> Vec<(i64, f64)> 
         return Vec::new();
     };
     let mut older: Vec<(i64, f64)> =
-        nearest::nearest(index, mask, &vector, MIN_COSINE_OF_OTHER_VALUE)
+        nearest::nearest(index, mask, &vector, same_subject::MIN_COSINE)
             .into_iter()
             .filter(|(other, _)| index.text_chunk_count(*other) == 1)
             .map(|(other, cosine)| (index.seq(other), f64::from(cosine)))
@@ -175,16 +179,31 @@ fn older_neighbours(index: &Index, mask: &Mask, slot: usize) -> Vec<(i64, f64)> 
     older
 }
 
-/// Returns what a pair looks like; `None` if the two state different facts.
-fn looks_like(newer: &Memory, older: &Memory, is_above: bool) -> Option<&'static str> {
-    if duplicate::other_value(&newer.content, &older.content) {
-        Some("other value")
-    } else if !is_above {
-        None
-    } else if duplicate::same_fact(&newer.content, &older.content) {
-        Some("same fact")
-    } else {
-        Some("near")
+/// The memories among which the words of a pair are rare.
+struct Known<'a> {
+    index: &'a Index,
+    mask: Mask,
+}
+
+impl Known<'_> {
+    /// Returns what the texts of a pair, the newer one first, look like; `None` if they state
+    /// different facts.
+    fn looks_like(
+        &self,
+        (newer, older): (&str, &str),
+        cosine: f64,
+        threshold: f64,
+    ) -> Option<&'static str> {
+        let is_above = cosine > threshold;
+        if is_above && duplicate::same_fact(newer, older) {
+            Some("same fact")
+        } else if same_subject::likelihood(self.index, &self.mask, newer, older, cosine)
+            >= same_subject::OTHER_VALUE
+        {
+            Some("other value")
+        } else {
+            is_above.then_some("near")
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::duplicate;
 use crate::duplicate::Equivalence;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
-use crate::index::{Filter, Index};
+use crate::index::{Filter, Index, Mask};
 use crate::model::content;
 use crate::model::document;
 use crate::model::encoding::{Embedding, dot};
@@ -19,15 +19,14 @@ use crate::model::memory::Memory;
 use crate::model::visibility::{Audience, Visibility};
 use crate::operations::inspect::to_preview;
 use crate::operations::store::StoreWork;
-use crate::search::nearest::{Neighbours, nearest_cosine, neighbours};
+use crate::search::judge::same_subject;
+use crate::search::nearest::{Neighbours, neighbours};
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// Maximum similar memories that a reply names.
 const MAX_SIMILAR: usize = 5;
-/// Cosine above which a memory may state another value of the same fact.
-pub(crate) const MIN_COSINE_OF_OTHER_VALUE: f64 = 0.6;
 /// Maximum memories below the threshold whose words are compared.
 const MAX_BELOW_THRESHOLD: usize = 16;
 
@@ -38,10 +37,24 @@ pub(super) struct SimilarMemories {
     pub(super) same: Option<Memory>,
     /// True if `same` has an equal text and is more trusted: nothing is changed then.
     pub(super) is_known_better: bool,
-    /// Memories that state another fact in similar words, and those that state another value of it.
+    /// Memories that are about the same thing, or are said in similar words.
     pub(super) similar: Vec<MemoryPreview>,
-    /// Of these, those that state another value of the same fact.
+    /// Of these, those that probably state another value of the same fact.
     pub(super) conflicts: Vec<MemoryId>,
+}
+
+/// The memories near a new text, nearest first, and all that its project can see.
+struct Near {
+    memories: Vec<NearMemory>,
+    mask: Mask,
+}
+
+struct NearMemory {
+    seq: i64,
+    /// Of its best chunk and the first chunk of the new text.
+    cosine: f64,
+    /// Both have one chunk: longer texts are the same fact only if they are equal.
+    may_be_same: bool,
 }
 
 impl<'a> StoreWork<'a, '_> {
@@ -79,28 +92,34 @@ impl<'a> StoreWork<'a, '_> {
         let mut found = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
         let mut trusted_more = None;
-        for (seq, cosine) in self.nearest(group, threshold) {
-            let is_above = f64::from(cosine) > threshold;
+        let Near { memories, mask } = self.nearest(group, threshold);
+        let shared = self.change.shared;
+        let index = shared.index();
+        for NearMemory { seq, cosine, may_be_same } in memories {
             let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(eligible) else {
                 continue;
             };
+            let is_above = may_be_same && cosine > threshold;
             let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
             let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
-                .filter(|_| same_subject);
-            let is_same =
-                equivalence.is_some_and(|e| f64::from(cosine) > min_cosine_of(e, threshold));
+                .filter(|_| same_subject && may_be_same);
+            let is_same = equivalence.is_some_and(|e| cosine > min_cosine_of(e, threshold));
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 found.similar.clear();
                 found.conflicts.clear();
                 return Ok(found);
             }
-            let is_other_value = kind != MemoryType::Episodic
-                && duplicate::other_value(&memory.content, &self.request.content);
-            let is_similar = is_above || is_other_value;
+            let (new, stored) = (&self.request.content, &memory.content);
+            let likelihood = if kind == MemoryType::Episodic {
+                0.0
+            } else {
+                same_subject::likelihood(&index, &mask, new, stored, cosine)
+            };
+            let is_similar = is_above || likelihood >= same_subject::NAMED;
             if is_similar && found.similar.len() < MAX_SIMILAR {
                 found.similar.push(to_preview(&memory));
-                if is_other_value {
+                if likelihood >= same_subject::OTHER_VALUE {
                     found.conflicts.push(memory.id.clone());
                 }
             }
@@ -133,52 +152,54 @@ impl<'a> StoreWork<'a, '_> {
         Ok(Some(SimilarMemories { same, is_known_better, ..SimilarMemories::default() }))
     }
 
-    /// Returns memories of one chunk with their cosines, nearest first: all above the threshold,
-    /// and at most [`MAX_BELOW_THRESHOLD`] that may state the same fact in the same words, or
-    /// another value of it. Empty if the new
-    /// text has several chunks: such texts are the same fact only if they are equal. The same
-    /// comparison sets the importance of the text, by all memories that the project can see.
-    fn nearest(&mut self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+    /// Returns memories near the new text, nearest first: all above the threshold, and at most
+    /// [`MAX_BELOW_THRESHOLD`] that may be about the same thing. The same comparison sets the
+    /// importance of the text, by all memories that the project can see.
+    fn nearest(&mut self, group: &Group, threshold: f64) -> Near {
         let shared = self.change.shared;
         let index = shared.index();
         let visibility = Visibility::of_group(&group.id, self.isolation.clone());
         let visible = shared.filter(&visibility, self.change.call.now);
         let mask = index.mask(&visible);
-        let Some(vector) = self.vector_of_text(&index) else {
-            let first = self.vectors(&index).first();
-            self.importance =
-                first.map(|vector| Importance::of_nearest(nearest_cosine(&index, &mask, vector)));
-            return Vec::new();
+        let vectors = self.vectors(&index);
+        let Some(vector) = vectors.first() else {
+            return Near { memories: Vec::new(), mask };
         };
+        let is_one_chunk = vectors.len() == 1;
         let alike = index.mask(&Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
             ..visible.clone()
         });
         let min_cosine =
-            min_cosine_of(Equivalence::InWords, threshold).min(MIN_COSINE_OF_OTHER_VALUE);
+            min_cosine_of(Equivalence::InWords, threshold).min(same_subject::MIN_COSINE);
         let Neighbours { above, mut nearest } = neighbours(&index, &mask, vector, min_cosine);
-        let mut candidates: Vec<(i64, f32)> = above
-            .into_iter()
-            .filter(|(slot, _)| alike.admits(*slot) && index.text_chunk_count(*slot) == 1)
-            .map(|(slot, cosine)| (index.seq(slot), cosine))
-            .collect();
+        let near = |(slot, cosine): (usize, f32)| NearMemory {
+            seq: index.seq(slot),
+            cosine: f64::from(cosine),
+            may_be_same: is_one_chunk && index.text_chunk_count(slot) == 1,
+        };
+        let mut memories: Vec<NearMemory> =
+            above.into_iter().filter(|(slot, _)| alike.admits(*slot)).map(near).collect();
         // Memories stored earlier in the same group commit are not in the index yet. The caller
         // checks their rows.
         for update in &self.change.touched.earlier {
             for (seq, other) in update.text_vectors() {
                 let cosine = dot(vector.as_slice(), other.as_slice());
-                candidates.extend((f64::from(cosine) > min_cosine).then_some((seq, cosine)));
+                if f64::from(cosine) > min_cosine {
+                    let cosine = f64::from(cosine);
+                    memories.push(NearMemory { seq, cosine, may_be_same: is_one_chunk });
+                }
                 if update.entry(seq).is_some_and(|entry| visible.admits(entry)) {
                     nearest = Some(nearest.map_or(cosine, |nearest| nearest.max(cosine)));
                 }
             }
         }
         self.importance = Some(Importance::of_nearest(nearest));
-        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let above = candidates.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
-        candidates.truncate(above + MAX_BELOW_THRESHOLD);
-        candidates
+        memories.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.seq.cmp(&b.seq)));
+        let above = memories.partition_point(|memory| memory.cosine > threshold);
+        memories.truncate(above + MAX_BELOW_THRESHOLD);
+        Near { memories, mask }
     }
 
     /// Returns the vector of the new text by the model of the index; `None` if it has several chunks,

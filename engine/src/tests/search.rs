@@ -132,9 +132,10 @@ fn every_score_equals_that_of_the_reference() {
         let order = OrderKey { group: 0, mask: 0 };
         let coherence = store.writer.shared.index().coherence(order, (0..case.slots.len()).rev());
         assert!((coherence - case.coherence).abs() < 1e-5, "{coherence}, not {}", case.coherence);
-        // The reference knows no word with one wrong letter: "learn" is not found by "learnt".
-        let is_spelled = |question: &&ReferenceQuery| !question.text.contains(" learn,");
-        for question in case.questions.iter().filter(is_spelled) {
+        // The reference knows no word with one wrong letter ("learn" is not found by "learnt"), and
+        // no time that counts as much as its words.
+        let differs = |text: &str| text.contains(" learn,") || text.contains(" May");
+        for question in case.questions.iter().filter(|question| !differs(&question.text)) {
             let found = scores_without_recency(&store, &question.text, &encoding_of(question));
             let mut expected: Vec<(&str, f64)> = case
                 .slots

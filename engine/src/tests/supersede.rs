@@ -100,7 +100,7 @@ fn a_memory_of_group_scope_does_not_replace_a_global_one() {
 fn a_store_names_the_memory_with_another_value_and_its_text() {
     let mut test_store = TestStore::new();
     let old = fact(&mut test_store, "The server is called heron", 1.0);
-    let far = json!({"content": "The server is in the cellar", "type": "semantic"});
+    let far = json!({"content": "The cellar has a window", "type": "semantic"});
     let reply = test_store.store("a", far, Some(&between_axes(1, 2, 0.7)));
     assert!(reply.similar.is_empty() && reply.note.is_none(), "{reply:?}");
     let other = json!({"content": "The server is called egret", "type": "semantic"});
@@ -118,8 +118,8 @@ fn a_store_names_the_memory_with_another_value_and_its_text() {
 fn pairs_are_listed_newest_first_page_by_page_until_both_are_kept() {
     let mut test_store = TestStore::new();
     for (axis_number, text) in [(1, "server"), (5, "printer"), (9, "router")] {
-        for (name, cosine) in [("heron", 1.0), ("egret", 0.79)] {
-            let content = format!("The {text} is called {name}");
+        for (name, cosine) in [("heron", 1.0), ("egret", 0.9)] {
+            let content = format!("The {text} in the cellar is called {name}");
             let vector = between_axes(axis_number, axis_number + 1, cosine);
             test_store.store("a", json!({"content": content, "type": "semantic"}), Some(&vector));
         }
@@ -130,8 +130,8 @@ fn pairs_are_listed_newest_first_page_by_page_until_both_are_kept() {
         reply.pairs.iter().map(|pair| pair.older.preview.clone()).collect()
     };
     let all = review(&test_store, json!({}));
-    let expected =
-        ["router", "printer", "server"].map(|text| format!("The {text} is called heron"));
+    let expected = ["router", "printer", "server"]
+        .map(|text| format!("The {text} in the cellar is called heron"));
     assert_eq!(texts(&all), expected);
     assert_eq!((all.next, all.pairs[0].looks_like.as_str()), (None, "other value"));
     let first = review(&test_store, json!({"limit": 2}));

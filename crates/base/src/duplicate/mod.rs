@@ -16,7 +16,6 @@ pub mod content_hash;
 mod context_rules;
 mod forms;
 mod lexicon;
-mod other_value;
 mod pairing;
 mod passive;
 mod phrases;
@@ -29,7 +28,6 @@ mod word;
 mod word_order;
 
 pub use agreement::Equivalence;
-pub use other_value::other_value;
 use pairing::PairedText;
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -46,15 +46,14 @@ fn differ_by_one(a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > char::MAX_LEN_UTF8 {
         return false;
     }
-    let (mut a, mut b) = (a.chars(), b.chars());
-    while a.clone().next().is_some_and(|first| b.clone().next() == Some(first)) {
-        (a.next(), b.next());
-    }
-    while a.clone().next_back().is_some_and(|last| b.clone().next_back() == Some(last)) {
-        (a.next_back(), b.next_back());
-    }
+    let same = |(a, b): &(char, char)| a == b;
+    let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let (a, b) = (&a[prefix..], &b[prefix..]);
+    let ends = a.chars().rev().zip(b.chars().rev()).take_while(same);
+    let suffix: usize = ends.map(|(c, _)| c.len_utf8()).sum();
+    let [a, b] = [a, b].map(|rest| rest[..rest.len() - suffix].chars());
     match (a.clone().count(), b.clone().count()) {
-        (0, 1) | (1, 0) | (1, 1) => true,
+        (0 | 1, 1) | (1, 0) => true,
         (2, 2) => a.rev().eq(b),
         _ => false,
     }
@@ -200,7 +199,7 @@ impl Postings {
             .numbers
             .keys()
             .filter(|term| differ_by_one(stem, term) && self.has(term))
-            .map(|term| term.to_string())
+            .map(ToString::to_string)
             .collect();
         near.sort_unstable();
         near

@@ -153,6 +153,11 @@ impl<'a> CoarseToFine<'a> {
         let words = parse::tokens(&query.parsed.text).collect();
         let named_speakers = index.features().speakers_named(&words, |slot| mask.admits(slot));
         let date_proximity = DayTable::new(index, mask, scorer);
+        if !date_proximity.proximity.is_empty() {
+            let is_of_time =
+                |slot: &usize| date_proximity.of(index.text_features(*slot).day) >= 1.0;
+            mask.slots().filter(is_of_time).for_each(|slot| scratch.mark_lexical_match(slot));
+        }
         let has_boosts = !named_speakers.is_empty()
             || scorer.expects_content()
             || !date_proximity.proximity.is_empty();

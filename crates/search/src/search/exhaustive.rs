@@ -10,7 +10,9 @@ use crate::ranking::bm25::{Bm25Params, CorpusStats, Posting, Postings};
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Candidate, ScoredSlot};
 use crate::ranking::late_interaction;
-use crate::ranking::late_interaction::{MemorySignals, NoRecord, OrderedBlock, StepRecord};
+use crate::ranking::late_interaction::{
+    MemorySignals, NoRecord, OrderedBlock, QueryScorer, StepRecord,
+};
 use crate::search::explain;
 use crate::search::query::parse;
 use crate::search::query::prepared::PreparedQuery;
@@ -104,6 +106,17 @@ impl<'a> Signals<'a> {
         matches
     }
 
+    /// As [`Self::matches`]; a memory of a time that the query names matches too.
+    fn matches_or_is_of_time(&self, scorer: &QueryScorer) -> Vec<bool> {
+        let mut matches = self.matches();
+        if scorer.has_dates() {
+            let day = |slot: &u32| self.index.text_features(*slot as usize).day;
+            let proximity = scorer.date_proximity(&self.slots.iter().map(day).collect::<Vec<_>>());
+            matches.iter_mut().zip(proximity).for_each(|(is_match, near)| *is_match |= near >= 1.0);
+        }
+        matches
+    }
+
     fn candidate(&self, at: usize, lexical: &[f64]) -> Candidate {
         Candidate { slot: self.slot(at), cosine: self.cosine(at), lexical: lexical[at] }
     }
@@ -129,11 +142,12 @@ impl<'a> Signals<'a> {
     }
 
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
-        let ((order, blocks), is_match) = (self.by_project(), self.matches());
+        let (order, blocks) = self.by_project();
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
         let memories = self.memory_signals(query, &order, &lexical);
         let prepared = self.prepare(query, encoding);
         let query_scorer = &prepared.scorer;
+        let is_match = self.matches_or_is_of_time(query_scorer);
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =

@@ -207,8 +207,7 @@ impl Reader {
             return Ok(Found::default());
         };
         let encoding = usable_encoding(index, context.encoding.filter(|_| !by_fallback))?;
-        let past = self.past.as_ref().filter(|_| !by_fallback);
-        let mask = mask(index, &filter, text, past, scope);
+        let mask = mask(index, &filter, text, self.past.as_ref().filter(|_| !by_fallback), scope);
         let named = named_entities(index, &mask, &text.query);
         let projects = ProjectPreference::new(&text.query.text, group, &self.projects(context)?)
             .or_project_of(project_of_entities(index, &mask, &named));

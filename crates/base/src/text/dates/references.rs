@@ -8,6 +8,8 @@ use crate::text::dates::calendar::{CalendarDate, Time};
 use crate::text::dates::cldr;
 use crate::text::dates::relative;
 use crate::text::dates::span::{DateSpan, DayRange, FILLERS, Relation};
+use crate::text::tokenize;
+use crate::text::tokenize::Grams;
 use chrono::{Datelike, NaiveDate};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -36,6 +38,8 @@ pub struct DateReferences {
     named: Vec<Reference>,
     /// The times around events.
     events: Vec<DateSpan>,
+    /// The words that name times, in lower case.
+    words: Vec<String>,
     about_future: bool,
     /// The day of the query.
     today: i32,
@@ -64,6 +68,10 @@ struct FoundTime {
     time: RelatedTime,
 }
 
+fn words_of(text: &str) -> Vec<String> {
+    tokenize::words(text, Grams::All).into_iter().map(|at| tokenize::lower(&text[at])).collect()
+}
+
 impl DateReferences {
     /// Parses the times of a query made on the day `today`.
     pub fn parse(query: &str, today: i32) -> Self {
@@ -81,13 +89,20 @@ impl DateReferences {
             })
             .collect();
         found.sort_by_key(|time| time.range.start);
+        let words = found.iter().flat_map(|time| words_of(&query[time.range.clone()])).collect();
         let between =
             if let [first, second] = &found[..] { between(&query, first, second) } else { None };
         let named = match between {
             Some(reference) => vec![reference],
             None => found.into_iter().map(|found| Reference::One(found.time)).collect(),
         };
-        Self { named, events: Vec::new(), about_future: ABOUT_FUTURE.is_match(&query), today }
+        let about_future = ABOUT_FUTURE.is_match(&query);
+        Self { named, events: Vec::new(), words, about_future, today }
+    }
+
+    /// Whether a word in lower case is part of a time that the query names.
+    pub fn has_word(&self, word: &str) -> bool {
+        self.words.iter().any(|of_time| of_time == word)
     }
 
     /// Adds the time that has this relation to an event on `day`.

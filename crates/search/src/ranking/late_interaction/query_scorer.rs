@@ -75,6 +75,8 @@ pub struct QueryScorer {
     /// The codes of the terms in groups of eight, as the kernel reads them.
     interleaved_terms: Vec<EightCodes>,
     dates: DateReferences,
+    /// Weight of the words that name a time, 0 to 1.
+    time_share: f64,
     /// The day of the query.
     today: i32,
     expected: ExpectedContent,
@@ -101,6 +103,7 @@ impl QueryScorer {
             term_weights: terms.iter().map(legible).collect(),
             interleaved_terms: word_match::interleave(terms),
             dates: DateReferences::parse(text, today),
+            time_share: 0.0,
             today,
             expected: loci_base::text::features::expected_content(text),
         }
@@ -147,6 +150,22 @@ impl QueryScorer {
         self.legibility
     }
 
+    /// The times that the query refers to.
+    pub(crate) fn dates(&self) -> &DateReferences {
+        &self.dates
+    }
+
+    /// Sets the weight of the words that name a time, 0 to 1.
+    pub(crate) fn set_time_share(&mut self, share: f64) {
+        self.time_share = share;
+    }
+
+    /// Weight of the words that name a time, 0 to 1: how much of the query a memory of that time
+    /// answers.
+    pub(crate) fn time_share(&self) -> f64 {
+        self.time_share
+    }
+
     /// Whether the query refers to a time.
     pub(crate) fn has_dates(&self) -> bool {
         !self.dates.is_empty()
@@ -191,7 +210,9 @@ impl QueryScorer {
         recorder: &mut impl ScoreRecorder,
     ) -> f64 {
         let BoostFeatures { traits, date_proximity, by_named_speaker } = features;
-        let date = DATE_BOOST * date_proximity;
+        let is_of_time = date_proximity >= 1.0;
+        let date =
+            if is_of_time { DATE_BOOST.max(self.time_share) } else { DATE_BOOST * date_proximity };
         let speaker = if by_named_speaker { SPEAKER_BOOST } else { 0.0 };
         let first_person =
             if by_named_speaker && traits.uses_first_person { FIRST_PERSON_BOOST } else { 0.0 };

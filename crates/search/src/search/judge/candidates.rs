@@ -5,7 +5,7 @@
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
 use crate::ranking::fusion::ScoredSlot;
 use crate::search::project_preference::ProjectPreference;
-use crate::search::query::prepared::{PreparedQuery, PreparedTerm};
+use crate::search::query::prepared::{Identifier, PreparedQuery, PreparedTerm};
 use loci_base::model::encoding::QueryEncoding;
 use std::collections::HashMap;
 
@@ -45,10 +45,13 @@ pub(super) struct Candidates<'a> {
     pub slots: Vec<usize>,
     /// The scores without boosts and without what the length of the query added.
     pub scores: Vec<f64>,
-    /// Cosine of the first result and the query, times how much of the query the model can read.
+    /// Cosine of the first result and the query, times how much of the query the model can read; if
+    /// it is of the time that the query names, at least the weight of the words that name it.
     pub first_cosine: f64,
     pub is_of_asking: Vec<bool>,
     pub is_preferred: Vec<bool>,
+    /// Whether each result is of a time that the query names.
+    is_of_time: Vec<bool>,
     /// Whether each term of the query occurs in each text.
     pub has: Vec<Vec<bool>>,
     pub admitted: usize,
@@ -62,13 +65,19 @@ impl<'a> Candidates<'a> {
         let words = index.words();
         let preferred: HashMap<u32, &[String]> = projects.preferred(index).collect();
         let naming = |slot: usize| preferred.get(&index.group(slot)).copied().unwrap_or_default();
-        // A project's memories need not repeat its name.
-        let has = |slot: &usize| {
+        // A project's memories need not repeat its name, nor those of a day its date.
+        let has = |(slot, is_of_time): (&usize, &bool)| {
             let is_in = |term: &PreparedTerm| {
-                naming(*slot).contains(&term.word) || words.occurs(*slot, &term.lookup)
+                term.is_time && *is_of_time
+                    || naming(*slot).contains(&term.word)
+                    || words.occurs(*slot, &term.lookup)
             };
             prepared.terms().iter().map(is_in).collect()
         };
+        let days: Vec<Option<i32>> =
+            slots.iter().map(|slot| index.text_features(*slot).day).collect();
+        let proximity = prepared.scorer.date_proximity(&days);
+        let is_of_time: Vec<bool> = proximity.iter().map(|near| *near >= 1.0).collect();
         let numbers: Vec<u32> = slots.iter().map(|slot| slot_id(*slot)).collect();
         let cosines = index.cosines(&QuantizedVector::from(&encoding.vector), &numbers);
         // The cosine counts more for a long query; that alone makes no answer.
@@ -77,17 +86,21 @@ impl<'a> Candidates<'a> {
         let score = |(entry, cosine): (&ScoredSlot, &f32)| {
             entry.score - boost(entry.slot) - for_length(cosine)
         };
+        let first_cosine =
+            prepared.scorer.legibility() * cosines.first().copied().map_or(0.0, f64::from);
+        let first_of_time =
+            if is_of_time.first() == Some(&true) { prepared.scorer.time_share() } else { 0.0 };
         let is_of_asking = |slot: &usize| projects.is_asking(index, index.group(*slot));
         Self {
             scores: best.iter().zip(&cosines).map(score).collect(),
-            first_cosine: prepared.scorer.legibility()
-                * cosines.first().copied().map_or(0.0, f64::from),
+            first_cosine: first_cosine.max(first_of_time),
             is_of_asking: slots.iter().map(is_of_asking).collect(),
             is_preferred: slots
                 .iter()
                 .map(|slot| preferred.contains_key(&index.group(*slot)))
                 .collect(),
-            has: slots.iter().map(has).collect(),
+            has: slots.iter().zip(&is_of_time).map(has).collect(),
+            is_of_time,
             admitted: mask.count(),
             index,
             mask,
@@ -96,17 +109,21 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Returns whether a text contains a word, given its lookup terms.
-    pub fn occurs(&self, at: usize, lookup: &[String]) -> bool {
-        self.index.words().occurs(self.slots[at], lookup)
+    /// Returns whether a text contains an identifier.
+    pub fn occurs(&self, at: usize, id: &Identifier) -> bool {
+        id.is_time && self.is_of_time[at] || self.index.words().occurs(self.slots[at], &id.lookup)
     }
 
-    /// Returns how rare a term that two texts have is, by its number: its idf as a share of that of a
-    /// term which only they have, so that it says the same in a small store.
+    /// Returns how rare a term that two texts have is, by its number.
     pub fn rarity(&self, term: u32) -> f64 {
-        let memories = self.admitted.max(MIN_MEMORIES) as f64;
-        let idf = |count: f64| ((memories + 1.0) / (count + 0.5)).ln();
-        let count = self.index.words().count_of(term, self.mask) as f64;
-        idf(count.max(2.0)) / idf(2.0)
+        rarity(self.index.words().count_of(term, self.mask), self.admitted)
     }
+}
+
+/// Returns how rare a term of `count` of so many memories is: its idf as a share of that of a term
+/// which only two have, so that it says the same in a small store.
+pub(super) fn rarity(count: usize, memories: usize) -> f64 {
+    let memories = memories.max(MIN_MEMORIES) as f64;
+    let idf = |count: f64| ((memories + 1.0) / (count + 0.5)).ln();
+    idf(count.max(2) as f64) / idf(2.0)
 }

@@ -79,6 +79,6 @@ impl Evidence {
 
     /// Returns the values by name.
     pub fn named(self) -> BTreeMap<String, f64> {
-        NAMES.iter().zip(self.0).map(|(name, value)| ((*name).to_owned(), value)).collect()
+        NAMES.iter().zip(self.0).map(|(name, value)| ((*name).to_owned(), value + 0.0)).collect()
     }
 }

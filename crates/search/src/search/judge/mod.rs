@@ -4,11 +4,12 @@
 //! Stage one finds. The judge is four small linear models over numbers that stage one has anyway:
 //! the order is that of the score with a constant for the preferred project (`project_preference`),
 //! `evidence` says whether the page answers at all, a share says which result does, and `versions`
-//! puts a newer value before an older one. No list of words, no second model. docs/retrieval.md
+//! puts a newer value before an older one. `same_subject` compares two texts without a query. No list of words, no second model. docs/retrieval.md
 //! ("The judge") has the formulas and the figures. Not here: finding (`search`).
 
 mod candidates;
 mod evidence;
+pub mod same_subject;
 mod versions;
 
 pub(super) use candidates::{CANDIDATES, Judged};

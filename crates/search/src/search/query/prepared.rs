@@ -15,8 +15,19 @@ pub struct PreparedTerm {
     pub weight: f64,
     /// It is a name or a code: it has a digit, or a capital inside the query.
     pub is_mark: bool,
+    /// It is part of a time that the query names, which every memory of that time has.
+    pub is_time: bool,
     /// No admitted memory contains it.
     pub is_unknown: bool,
+}
+
+/// A word of a query with a digit or of one letter, stop words too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identifier {
+    /// The terms by which it is looked up.
+    pub lookup: Vec<String>,
+    /// As [`PreparedTerm::is_time`].
+    pub is_time: bool,
 }
 
 /// A query prepared for scoring, with its words.
@@ -25,16 +36,15 @@ pub struct PreparedQuery {
     /// Scores a memory by the words of the query.
     pub scorer: QueryScorer,
     terms: Vec<PreparedTerm>,
-    identifiers: Vec<Vec<String>>,
+    identifiers: Vec<Identifier>,
 }
 
 impl PreparedQuery {
-    /// Creates it from the scorer, the content words, one per stem, and the lookup terms of the
-    /// identifiers.
+    /// Creates it from the scorer, the content words, one per stem, and the identifiers.
     pub fn new(
         scorer: QueryScorer,
         terms: Vec<PreparedTerm>,
-        identifiers: Vec<Vec<String>>,
+        identifiers: Vec<Identifier>,
     ) -> Self {
         Self { scorer, terms, identifiers }
     }
@@ -44,8 +54,7 @@ impl PreparedQuery {
         &self.terms
     }
 
-    /// The lookup terms of the words with a digit or of one letter, stop words too.
-    pub(crate) fn identifiers(&self) -> &[Vec<String>] {
+    pub(crate) fn identifiers(&self) -> &[Identifier] {
         &self.identifiers
     }
 

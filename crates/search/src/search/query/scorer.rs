@@ -4,10 +4,10 @@
 
 use crate::index::{Index, Mask};
 use crate::ranking::late_interaction;
-use crate::ranking::late_interaction::{QueryScorer, QueryTerm};
+use crate::ranking::late_interaction::QueryScorer;
 use crate::search::query::event_date;
 use crate::search::query::marks::Marks;
-use crate::search::query::prepared::{PreparedQuery, PreparedTerm};
+use crate::search::query::prepared::{Identifier, PreparedQuery, PreparedTerm};
 use crate::search::query::terms::{WeightedWord, weighted_terms};
 use crate::search::types::SearchQuery;
 use loci_base::model::encoding::QueryEncoding;
@@ -24,24 +24,34 @@ pub(crate) fn query_scorer(
 ) -> PreparedQuery {
     let text = &query.parsed.text;
     let mut words = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
+    let event = event_date::resolve(index, mask, query, encoding);
+    let terms = words.iter().map(|of| (of.word, of.term)).collect();
+    let describes_event =
+        |word: &str| event.iter().any(|(event, _)| event.words.iter().any(|of| of == word));
+    let terms = late_interaction::down_weight(terms, describes_event);
+    let mut scorer = QueryScorer::new(text, &terms, query.today);
     let marks = Marks::of(text);
-    let identifiers = marks.identifiers.iter().map(|word| index.words().terms_of(word)).collect();
-    let prepared = |of: &mut WeightedWord<'_>| PreparedTerm {
-        word: tokenize::lower(of.word),
-        lookup: std::mem::take(&mut of.lookup),
-        weight: of.term.weight,
-        is_mark: marks.is_mark(of.word),
-        is_unknown: of.doc_freq == 0,
+    let identifier = |word: &String| Identifier {
+        lookup: index.words().terms_of(word),
+        is_time: scorer.dates().has_word(word),
+    };
+    let identifiers = marks.identifiers.iter().map(identifier).collect();
+    let prepared = |of: &mut WeightedWord<'_>| {
+        let word = tokenize::lower(of.word);
+        PreparedTerm {
+            is_time: scorer.dates().has_word(&word),
+            word,
+            lookup: std::mem::take(&mut of.lookup),
+            weight: of.term.weight,
+            is_mark: marks.is_mark(of.word),
+            is_unknown: of.doc_freq == 0,
+        }
     };
     let prepared: Vec<PreparedTerm> = words.iter_mut().map(prepared).collect();
-    let Some((event, day)) = event_date::resolve(index, mask, query, encoding) else {
-        let terms: Vec<QueryTerm> = words.into_iter().map(|of| of.term).collect();
-        let scorer = QueryScorer::new(text, &terms, query.today);
-        return PreparedQuery::new(scorer, prepared, identifiers);
-    };
-    let describes_event = |word: &str| event.words.iter().any(|of_event| of_event == word);
-    let terms = words.into_iter().map(|of| (of.word, of.term)).collect();
-    let terms = late_interaction::down_weight(terms, describes_event);
-    let scorer = QueryScorer::new(text, &terms, query.today).with_event(&event, day);
+    let of_time = prepared.iter().filter(|term| term.is_time).map(|term| term.weight);
+    scorer.set_time_share(if prepared.is_empty() { 1.0 } else { of_time.sum() });
+    if let Some((event, day)) = &event {
+        scorer = scorer.with_event(event, *day);
+    }
     PreparedQuery::new(scorer, prepared, identifiers)
 }

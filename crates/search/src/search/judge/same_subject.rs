@@ -1,0 +1,45 @@
+//! Whether a new text may change what a stored one states, without a query: a logistic regression
+//! over what the two have in common.
+//!
+//! "We deploy with make ship" and "Deploys go through the pipeline now" are about one thing; an
+//! agent that stores the second is told of the first, and decides. docs/retrieval.md ("The judge")
+//! has the figures. Not here: which of two results a query means (`versions`), whether two texts
+//! state the same fact (`loci_base::duplicate`).
+
+use crate::index::{Index, Mask};
+use crate::search::judge::candidates::{rarity, sigmoid};
+use loci_base::text::terms;
+use std::collections::HashSet;
+
+/// Cosine from which two texts may be about one thing.
+pub const MIN_COSINE: f64 = 0.45;
+/// Likelihood from which a store names the stored memory.
+pub const NAMED: f64 = 0.05;
+/// Likelihood from which the two are taken for two values of one fact.
+pub const OTHER_VALUE: f64 = 0.2;
+
+/// The weights of: the cosine; how rare the rarest content stem in both is; the share of the content
+/// stems of the stored text that the new one lacks.
+const WEIGHTS: [f64; 3] = [3.52, 12.96, -6.61];
+const CONSTANT: f64 = -13.33;
+
+/// Returns the likelihood that a new text states another value of what a stored one states, 0 to 1;
+/// 0 if they have no content word in common. The mask has the memories among which a word is rare.
+pub fn likelihood(index: &Index, mask: &Mask, new: &str, stored: &str, cosine: f64) -> f64 {
+    let [new, stored] = [new, stored].map(content_stems);
+    let words = index.words();
+    let rarity_of = |stem: &String| {
+        let count = words.list(std::slice::from_ref(stem)).map_or(0, |list| list.count_in(mask));
+        rarity(count, mask.count())
+    };
+    let Some(shared_rare) = stored.intersection(&new).map(rarity_of).reduce(f64::max) else {
+        return 0.0;
+    };
+    let lost = stored.difference(&new).count() as f64 / stored.len() as f64;
+    let features = [cosine, shared_rare, lost];
+    sigmoid(CONSTANT + features.iter().zip(WEIGHTS).map(|(of, weight)| of * weight).sum::<f64>())
+}
+
+fn content_stems(text: &str) -> HashSet<String> {
+    terms::of_text(text).terms.into_iter().filter(|term| terms::is_content_stem(term)).collect()
+}

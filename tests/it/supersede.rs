@@ -103,7 +103,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ),
     (
         "procedural",
-        "To rotate the signing key run keytool, copy the file to vault and restart the gateway",
+        "To rotate the signing key run keytool and copy it to vault for the gateway",
         "The signing key rotates by itself; the gateway reads it from vault",
     ),
 ];
@@ -117,12 +117,13 @@ fn a_store_names_what_a_change_in_ordinary_words_is_about() {
     }
     for (kind, old, new) in CHANGES {
         let reply = agent.store_with(json!({"content": new, "type": kind}));
-        let named: Vec<&str> = reply["similar_texts"]
-            .as_array()
+        let named: Vec<&str> = reply
+            .get("similar_texts")
+            .and_then(Value::as_array)
             .map(|texts| texts.iter().filter_map(|text| text["preview"].as_str()).collect())
             .unwrap_or_default();
         assert_eq!(named, [*old], "{new}");
     }
     let unrelated = json!({"content": "The cat sleeps on the radiator", "type": "semantic"});
-    assert!(agent.store_with(unrelated)["similar"].is_null());
+    assert!(!agent.store_with(unrelated).contains_key("similar"));
 }

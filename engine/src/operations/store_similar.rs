@@ -26,7 +26,7 @@ use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// Maximum similar memories that a reply names.
-const MAX_SIMILAR: usize = 5;
+const MAX_SIMILAR: usize = 3;
 /// Maximum memories below the threshold whose words are compared.
 const MAX_BELOW_THRESHOLD: usize = 16;
 
@@ -91,7 +91,7 @@ impl<'a> StoreWork<'a, '_> {
         }
         let mut found = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
-        let mut trusted_more = None;
+        let (mut trusted_more, mut near) = (None, Vec::new());
         let Near { memories, mask } = self.nearest(group, threshold);
         let shared = self.change.shared;
         let index = shared.index();
@@ -106,8 +106,6 @@ impl<'a> StoreWork<'a, '_> {
             let is_same = equivalence.is_some_and(|e| cosine > min_cosine_of(e, threshold));
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
-                found.similar.clear();
-                found.conflicts.clear();
                 return Ok(found);
             }
             let (new, stored) = (&self.request.content, &memory.content);
@@ -116,17 +114,19 @@ impl<'a> StoreWork<'a, '_> {
             } else {
                 same_subject::likelihood(&index, &mask, new, stored, cosine)
             };
-            let is_similar = is_above || likelihood >= same_subject::NAMED;
-            if is_similar && found.similar.len() < MAX_SIMILAR {
-                found.similar.push(to_preview(&memory));
-                if likelihood >= same_subject::OTHER_VALUE {
-                    found.conflicts.push(memory.id.clone());
-                }
+            if is_above || likelihood >= same_subject::NAMED {
+                near.push((likelihood, to_preview(&memory)));
             }
             if (is_same || is_above) && !self.provenance.may_replace(&memory.provenance) {
                 trusted_more.get_or_insert(memory);
             }
         }
+        near.sort_by(|(a, _), (b, _)| f64::total_cmp(b, a));
+        near.truncate(MAX_SIMILAR);
+        let is_other_value =
+            |(likelihood, _): &&(f64, MemoryPreview)| *likelihood >= same_subject::OTHER_VALUE;
+        found.conflicts = near.iter().filter(is_other_value).map(|(_, of)| of.id.clone()).collect();
+        found.similar = near.into_iter().map(|(_, similar)| similar).collect();
         if let Some(memory) = trusted_more {
             self.set_conflict(memory);
             self.scope = Scope::Group;

@@ -10,8 +10,8 @@ use crate::ranking::late_interaction::context::{ContextSmoothing, SmoothedBlock}
 use crate::ranking::late_interaction::recorder::{ScoreRecorder, Step};
 use crate::ranking::late_interaction::weights::{
     BM25_WEIGHT, COSINE_WEIGHT, DATE_BOOST, EXPECTED_CONTENT_BOOST, FIRST_PERSON_BOOST,
-    MAX_LENGTH_FACTOR, NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST, RECENCY_HALF_LIFE,
-    SHORT_QUERY_TERMS, SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
+    MAX_DATE_BOOST, MAX_LENGTH_FACTOR, NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST,
+    RECENCY_HALF_LIFE, SHORT_QUERY_TERMS, SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
 };
 use crate::ranking::late_interaction::word_match;
 use crate::ranking::late_interaction::word_match::QueryTerm;
@@ -75,8 +75,8 @@ pub struct QueryScorer {
     /// The codes of the terms in groups of eight, as the kernel reads them.
     interleaved_terms: Vec<EightCodes>,
     dates: DateReferences,
-    /// Weight of the words that name a time, 0 to 1.
-    time_share: f64,
+    /// The query is only a time: it has no other content words.
+    is_only_time: bool,
     /// The day of the query.
     today: i32,
     expected: ExpectedContent,
@@ -103,7 +103,7 @@ impl QueryScorer {
             term_weights: terms.iter().map(legible).collect(),
             interleaved_terms: word_match::interleave(terms),
             dates: DateReferences::parse(text, today),
-            time_share: 0.0,
+            is_only_time: false,
             today,
             expected: loci_base::text::features::expected_content(text),
         }
@@ -155,15 +155,14 @@ impl QueryScorer {
         &self.dates
     }
 
-    /// Sets the weight of the words that name a time, 0 to 1.
-    pub(crate) fn set_time_share(&mut self, share: f64) {
-        self.time_share = share;
+    /// Says whether the query has no content words but those that name a time.
+    pub(crate) fn set_only_time(&mut self, is_only_time: bool) {
+        self.is_only_time = is_only_time && self.has_dates();
     }
 
-    /// Weight of the words that name a time, 0 to 1: how much of the query a memory of that time
-    /// answers.
-    pub(crate) fn time_share(&self) -> f64 {
-        self.time_share
+    /// Whether the query is only a time, which every memory of that time answers.
+    pub(crate) fn is_only_time(&self) -> bool {
+        self.is_only_time
     }
 
     /// Whether the query refers to a time.
@@ -210,9 +209,8 @@ impl QueryScorer {
         recorder: &mut impl ScoreRecorder,
     ) -> f64 {
         let BoostFeatures { traits, date_proximity, by_named_speaker } = features;
-        let is_of_time = date_proximity >= 1.0;
-        let date =
-            if is_of_time { DATE_BOOST.max(self.time_share) } else { DATE_BOOST * date_proximity };
+        let is_answer = self.is_only_time && date_proximity >= 1.0;
+        let date = if is_answer { MAX_DATE_BOOST } else { DATE_BOOST * date_proximity };
         let speaker = if by_named_speaker { SPEAKER_BOOST } else { 0.0 };
         let first_person =
             if by_named_speaker && traits.uses_first_person { FIRST_PERSON_BOOST } else { 0.0 };

@@ -45,8 +45,8 @@ pub(super) struct Candidates<'a> {
     pub slots: Vec<usize>,
     /// The scores without boosts and without what the length of the query added.
     pub scores: Vec<f64>,
-    /// Cosine of the first result and the query, times how much of the query the model can read; if
-    /// it is of the time that the query names, at least the weight of the words that name it.
+    /// Cosine of the first result and the query, times how much of the query the model can read; 1
+    /// if the query is only a time, and the result is of it.
     pub first_cosine: f64,
     pub is_of_asking: Vec<bool>,
     pub is_preferred: Vec<bool>,
@@ -88,12 +88,11 @@ impl<'a> Candidates<'a> {
         };
         let first_cosine =
             prepared.scorer.legibility() * cosines.first().copied().map_or(0.0, f64::from);
-        let first_of_time =
-            if is_of_time.first() == Some(&true) { prepared.scorer.time_share() } else { 0.0 };
+        let is_answer = prepared.scorer.is_only_time() && is_of_time.first() == Some(&true);
         let is_of_asking = |slot: &usize| projects.is_asking(index, index.group(*slot));
         Self {
             scores: best.iter().zip(&cosines).map(score).collect(),
-            first_cosine: first_cosine.max(first_of_time),
+            first_cosine: if is_answer { 1.0 } else { first_cosine },
             is_of_asking: slots.iter().map(is_of_asking).collect(),
             is_preferred: slots
                 .iter()

@@ -12,9 +12,9 @@ use loci_base::text::terms;
 use std::collections::HashSet;
 
 /// Cosine from which two texts may be about one thing.
-pub const MIN_COSINE: f64 = 0.45;
+pub const MIN_COSINE: f64 = 0.35;
 /// Likelihood from which a store names the stored memory.
-pub const NAMED: f64 = 0.05;
+pub const NAMED: f64 = 0.015;
 /// Likelihood from which the two are taken for two values of one fact.
 pub const OTHER_VALUE: f64 = 0.2;
 

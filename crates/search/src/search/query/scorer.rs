@@ -48,8 +48,7 @@ pub(crate) fn query_scorer(
         }
     };
     let prepared: Vec<PreparedTerm> = words.iter_mut().map(prepared).collect();
-    let of_time = prepared.iter().filter(|term| term.is_time).map(|term| term.weight);
-    scorer.set_time_share(if prepared.is_empty() { 1.0 } else { of_time.sum() });
+    scorer.set_only_time(prepared.iter().all(|term| term.is_time));
     if let Some((event, day)) = &event {
         scorer = scorer.with_event(event, *day);
     }

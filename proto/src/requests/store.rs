@@ -121,10 +121,10 @@ pub struct StoreReply {
     /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Memories that are similar in wording but do not state the same fact, or that state another value of it; supersede one if it is out of date.
+    /// Memories that may be about the same thing, the likeliest first; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
-    /// Of these, those that state another value of the same fact. `loci review` lists them too.
+    /// Of these, those that probably state another value of the same fact. `loci review` lists them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MemoryId>,
     /// The same memories with their first lines.

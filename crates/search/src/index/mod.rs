@@ -198,6 +198,17 @@ impl Index {
         self.features.of(slot)
     }
 
+    /// Returns the day of what a memory tells: of an event its day, of anything else only a day that
+    /// it names, because the day when it was stored says nothing.
+    pub fn told_day(&self, slot: usize) -> Option<i32> {
+        let day = self.features.of(slot).day;
+        if self.kind(slot) == MemoryType::Episodic {
+            return day;
+        }
+        let entry = self.attributes.entry(slot);
+        day.filter(|day| entry.event_day.is_some() || *day != entry.created_day)
+    }
+
     /// Returns the text features of all memories, with their speakers.
     pub fn features(&self) -> &FeatureTable {
         &self.features

@@ -171,36 +171,37 @@ impl Postings {
     }
 
     /// Returns the terms by which a word of the query is looked up; the first one identifies the
-    /// word. A word that no text has is looked up by those that one wrong letter makes of it.
+    /// word.
     pub fn terms_of(&self, word: &str) -> Vec<String> {
-        let mut terms = terms::of_word(word, &self.languages);
-        let part = terms::part_of_identifier(&terms[0]);
-        if self.numbers.contains_key(part.as_str()) {
-            terms.push(part);
-        }
-        if !terms.iter().any(|term| self.has(term)) {
-            terms.extend(self.misspelled(&terms[0]));
+        terms::of_word(word, &self.languages)
+    }
+
+    /// As [`Self::terms_of`], with what admitted texts have instead: identifiers of which the word
+    /// is a part, and for a word that none has, those that one wrong letter makes of it.
+    pub fn terms_within(&self, word: &str, mask: &Mask) -> Vec<String> {
+        let mut terms = self.terms_of(word);
+        terms.push(terms::part_of_identifier(&terms[0]));
+        if !terms.iter().any(|term| self.has(term, mask)) {
+            terms.pop();
+            terms.extend(self.misspelled(&terms[0], mask));
         }
         terms
     }
 
-    /// Returns whether a text has this term.
-    fn has(&self, term: &str) -> bool {
-        self.numbers.get(term).is_some_and(|number| self.lists[*number as usize].len() > 0)
+    /// Returns whether an admitted text has this term.
+    fn has(&self, term: &str, mask: &Mask) -> bool {
+        self.numbers.get(term).is_some_and(|number| self.count_of(*number, mask) > 0)
     }
 
-    /// Returns the stems of texts that differ from this one by one letter, or by two exchanged
-    /// ones. Short stems, which differ so from many words, and numbers have none.
-    fn misspelled(&self, stem: &str) -> Vec<String> {
+    /// Returns the stems of admitted texts that differ from this one by one letter, or by two
+    /// exchanged ones. Short stems, which differ so from many words, and numbers have none.
+    fn misspelled(&self, stem: &str, mask: &Mask) -> Vec<String> {
         if stem.chars().count() < MIN_MISSPELLED_CHARS || stem.contains(char::is_numeric) {
             return Vec::new();
         }
-        let mut near: Vec<String> = self
-            .numbers
-            .keys()
-            .filter(|term| differ_by_one(stem, term) && self.has(term))
-            .map(ToString::to_string)
-            .collect();
+        let is_near = |term: &&str| differ_by_one(stem, term) && self.has(term, mask);
+        let known = self.numbers.keys().map(AsRef::as_ref);
+        let mut near: Vec<String> = known.filter(is_near).map(str::to_owned).collect();
         near.sort_unstable();
         near
     }
@@ -310,6 +311,11 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::{Entry, Filter, Index, Statuses};
+    use loci_base::model::decay::Decay;
+    use loci_base::model::visibility::{Isolation, Visibility};
+    use loci_proto::memory::{Confidence, Scope};
+    use loci_testkit::T0;
     use proptest::prelude::*;
 
     fn of(postings: &Postings, stem: &str) -> Vec<(usize, u32, u32)> {
@@ -375,15 +381,31 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_no_text_has_is_looked_up_with_one_wrong_letter() {
-        let mut postings = Postings::default();
-        postings.put(0, "Run kubectl");
-        assert_eq!(postings.terms_of("kubectk"), ["kubectk", "kubectl"]);
-        assert_eq!(postings.terms_of("ran"), ["ran"], "too short");
-        postings.put(1, "Run kubectk");
-        assert_eq!(postings.terms_of("kubectk"), ["kubectk"]);
-        postings.put(0, "getUserById");
-        assert_eq!(postings.terms_of("users"), ["user", "in:user"]);
+    fn a_word_that_no_admitted_text_has_is_looked_up_with_one_wrong_letter() {
+        let mut index = Index::default();
+        let texts = [("a", "Run kubectl"), ("a", "getUserById"), ("b", "Run kubectk")];
+        for (seq, (group, text)) in (0..).zip(texts) {
+            let group = Some(group.to_owned());
+            let content = text.to_owned();
+            index.put(Entry { content, group, scope: Scope::Group, ..Entry::bare(seq) });
+        }
+        let lookup = |group, word| {
+            let filter = Filter {
+                visibility: &Visibility::of_group(group, Isolation::default()),
+                kind: None,
+                scope: None,
+                min_confidence: Confidence::new(0.0).expect("a confidence"),
+                dormant_below: None,
+                now: T0,
+                decay: Decay::default(),
+                statuses: Statuses::Recall,
+            };
+            index.words().terms_within(word, &index.mask(&filter))
+        };
+        assert_eq!(lookup("a", "kubectk"), ["kubectk", "kubectl"]);
+        assert_eq!(lookup("b", "kubectk"), ["kubectk"]);
+        assert_eq!(lookup("a", "ran"), ["ran"], "too short");
+        assert_eq!(lookup("a", "users"), ["user", "in:user"]);
     }
 
     proptest! {

@@ -140,7 +140,7 @@ impl<'a> CoarseToFine<'a> {
         };
         let prepared = query_scorer(index, mask, query, encoding, &mut doc_freq);
         let scorer = &prepared.scorer;
-        let keywords: Vec<Keyword> = keyword_terms(index, query.parsed)
+        let keywords: Vec<Keyword> = keyword_terms(index, mask, query.parsed)
             .into_iter()
             .map(|terms| Keyword { doc_freq: doc_freq(&terms), terms })
             .collect();
@@ -154,8 +154,7 @@ impl<'a> CoarseToFine<'a> {
         let named_speakers = index.features().speakers_named(&words, |slot| mask.admits(slot));
         let date_proximity = DayTable::new(index, mask, scorer);
         if !date_proximity.proximity.is_empty() {
-            let is_of_time =
-                |slot: &usize| date_proximity.of(index.text_features(*slot).day) >= 1.0;
+            let is_of_time = |slot: &usize| date_proximity.of(index.told_day(*slot)) >= 1.0;
             mask.slots().filter(is_of_time).for_each(|slot| scratch.mark_lexical_match(slot));
         }
         let has_boosts = !named_speakers.is_empty()
@@ -270,7 +269,7 @@ impl<'a> CoarseToFine<'a> {
         let features = self.index.text_features(slot);
         let boosted = BoostFeatures {
             traits: features.traits,
-            date_proximity: self.date_proximity.of(features.day),
+            date_proximity: self.date_proximity.of_slot(self.index, slot),
             by_named_speaker: self.named_speakers.contains(&features.speaker),
         };
         self.prepared.scorer.boosts(boosted, at, recorder)
@@ -460,6 +459,10 @@ impl DayTable {
         let all_days: Vec<Option<i32>> =
             (first_day..=last_day).map(|day| occurs[offset(day)].then_some(day)).collect();
         Self { first_day, proximity: scorer.date_proximity(&all_days) }
+    }
+
+    fn of_slot(&self, index: &Index, slot: usize) -> f64 {
+        if self.proximity.is_empty() { 0.0 } else { self.of(index.told_day(slot)) }
     }
 
     fn of(&self, day: Option<i32>) -> f64 {

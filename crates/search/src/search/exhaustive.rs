@@ -68,7 +68,7 @@ impl<'a> Signals<'a> {
             admitted.map(posting).collect()
         };
         Self {
-            postings: keyword_terms(index, query.parsed).iter().map(postings).collect(),
+            postings: keyword_terms(index, mask, query.parsed).iter().map(postings).collect(),
             cosines: query.encoding.map_or_else(
                 || vec![0.0; slots.len()],
                 |encoding| index.cosines(&QuantizedVector::from(&encoding.vector), &slots),
@@ -110,7 +110,7 @@ impl<'a> Signals<'a> {
     fn matches_or_is_of_time(&self, scorer: &QueryScorer) -> Vec<bool> {
         let mut matches = self.matches();
         if scorer.has_dates() {
-            let day = |slot: &u32| self.index.text_features(*slot as usize).day;
+            let day = |slot: &u32| self.index.told_day(*slot as usize);
             let proximity = scorer.date_proximity(&self.slots.iter().map(day).collect::<Vec<_>>());
             matches.iter_mut().zip(proximity).for_each(|(is_match, near)| *is_match |= near >= 1.0);
         }
@@ -144,8 +144,9 @@ impl<'a> Signals<'a> {
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
         let (order, blocks) = self.by_project();
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
-        let memories = self.memory_signals(query, &order, &lexical);
         let prepared = self.prepare(query, encoding);
+        let has_dates = prepared.scorer.has_dates();
+        let memories = self.memory_signals(query, &order, &lexical, has_dates);
         let query_scorer = &prepared.scorer;
         let is_match = self.matches_or_is_of_time(query_scorer);
         let (scores, breakdown) = match query.detail {
@@ -189,6 +190,7 @@ impl<'a> Signals<'a> {
         query: &SearchQuery<'_>,
         order: &[usize],
         lexical: &[f64],
+        has_dates: bool,
     ) -> Vec<MemorySignals<'a>> {
         let words = parse::tokens(&query.parsed.text).collect();
         let named_speakers =
@@ -200,6 +202,7 @@ impl<'a> Signals<'a> {
                 lexical: lexical[*at],
                 traits: features.traits,
                 day: features.day,
+                told_day: has_dates.then(|| self.index.told_day(self.slot(*at))).flatten(),
                 by_named_speaker: named_speakers.contains(&features.speaker),
                 codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
             }

@@ -7,9 +7,9 @@
 //!
 //! - A single word counts in no query that is in English or in another language. One that is a stop
 //!   word of another language needs a query in its own ("hier").
-//! - The name of a month counts alone from five letters, a shorter one ("mai") or the form next to
-//!   a day ("marca") next to a day or a year or after a preposition, and an abbreviation only with
-//!   both. In an English query each needs both.
+//! - The name of a month counts next to a day or a year or after a preposition, because people are
+//!   called Julio and August, and an abbreviation only with both. In an English query each needs
+//!   both.
 //! - Without its diacritics a phrase needs six letters: "maine" is not Romanian "mâine".
 //! - Words that also mean a part of the day ("morgen", "mañana") are not in the table.
 //!
@@ -29,24 +29,22 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Letters of a month's name that counts alone.
-const LONG: usize = 5;
 /// Letters of a phrase that counts without its diacritics.
 const LONG_UNMARKED: usize = 6;
 /// Letters of a word that shows that a query is in English.
 const ENGLISH_LETTERS: usize = 3;
-/// Prepositions before a month, without diacritics, of the languages that have short or inflected
-/// names.
-const PREPOSITIONS: [(&str, &[&str]); 10] = [
+/// Prepositions before a month, without diacritics.
+const PREPOSITIONS: [(&str, &[&str]); 11] = [
     ("ar", &["في"]),
     ("de", &["im", "vom"]),
     ("es", &["en", "de"]),
     ("fr", &["en", "de"]),
+    ("it", &["a", "di", "in"]),
     ("nl", &["in", "van"]),
     ("pl", &["w", "we", "z", "od", "do"]),
     ("pt", &["em", "de"]),
     ("ro", &["in", "din"]),
-    ("ru", &["в", "с", "от", "до"]),
+    ("ru", &["в", "с", "от", "до", "за"]),
     ("sv", &["i"]),
 ];
 /// A day before the name of a month, a year after it.
@@ -129,12 +127,11 @@ impl<'a> Query<'a> {
         let (day, year) = if row.is_unspaced() { (after, before) } else { (before, after) };
         let day = day.map(|(_, day)| day).filter(|day| (1..=31).contains(day));
         let year = year.and_then(|(_, year)| i32::try_from(year).ok());
-        let is_long = row.phrase.chars().count() >= LONG && self.is_spelled(row, at);
         let is_next = day.is_some() || year.is_some() || self.is_after_preposition(row, at);
         let counts = match row.unit {
             _ if day.is_some() && year.is_some() => true,
             _ if self.is_foreign(row) => false,
-            Unit::MonthName => is_long || is_next || row.is_unspaced(),
+            Unit::MonthName => is_next || row.phrase.contains(' ') || row.is_unspaced(),
             Unit::MonthForm => is_next,
             _ => row.is_unspaced(),
         };

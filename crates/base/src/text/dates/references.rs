@@ -101,7 +101,7 @@ impl DateReferences {
     }
 
     /// Whether a word in lower case is part of a time that the query names.
-    pub fn has_word(&self, word: &str) -> bool {
+    pub fn covers(&self, word: &str) -> bool {
         self.words.iter().any(|of_time| of_time == word)
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct MemorySignals<'a> {
     pub traits: TextTraits,
     /// Its day, counted as [`chrono::Datelike::num_days_from_ce`] does.
     pub day: Option<i32>,
+    /// The day of what it tells; not needed for a query that names no time.
+    pub told_day: Option<i32>,
     /// Whether its speaker is the one person whom the query names.
     pub by_named_speaker: bool,
     /// The sign codes of its tokens.
@@ -289,7 +291,7 @@ pub(crate) fn score_all(
     query: &QueryScorer,
     recorder: &mut impl ScoreRecorder,
 ) -> Vec<f64> {
-    let days: Vec<Option<i32>> = memories.iter().map(|memory| memory.day).collect();
+    let days: Vec<Option<i32>> = memories.iter().map(|memory| memory.told_day).collect();
     let proximity = query.date_proximity(&days);
     let boosts: Vec<f64> = memories
         .iter()

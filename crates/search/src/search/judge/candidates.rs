@@ -74,8 +74,7 @@ impl<'a> Candidates<'a> {
             };
             prepared.terms().iter().map(is_in).collect()
         };
-        let days: Vec<Option<i32>> =
-            slots.iter().map(|slot| index.text_features(*slot).day).collect();
+        let days: Vec<Option<i32>> = slots.iter().map(|slot| index.told_day(*slot)).collect();
         let proximity = prepared.scorer.date_proximity(&days);
         let is_of_time: Vec<bool> = proximity.iter().map(|near| *near >= 1.0).collect();
         let numbers: Vec<u32> = slots.iter().map(|slot| slot_id(*slot)).collect();

@@ -16,7 +16,7 @@ pub const MIN_COSINE: f64 = 0.35;
 /// Likelihood from which a store names the stored memory.
 pub const NAMED: f64 = 0.015;
 /// Likelihood from which the two are taken for two values of one fact.
-pub const OTHER_VALUE: f64 = 0.2;
+pub const OTHER_VALUE: f64 = 0.1;
 
 /// The weights of: the cosine; how rare the rarest content stem in both is; the share of the content
 /// stems of the stored text that the new one lacks.

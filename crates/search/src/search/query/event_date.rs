@@ -53,7 +53,7 @@ fn event_day(
 ) -> Option<i32> {
     let doc_freq =
         |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
-    let words = weighted_terms(index, words, mask.count(), doc_freq);
+    let words = weighted_terms(index, words, mask, doc_freq);
     let candidates = with_any_word(index, mask, &words);
     // The codes of a name match those of the same name, even if the model cannot read it.
     let terms: Vec<QueryTerm> =

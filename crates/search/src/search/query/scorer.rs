@@ -23,7 +23,7 @@ pub(crate) fn query_scorer(
     doc_freq: impl FnMut(&[String]) -> usize,
 ) -> PreparedQuery {
     let text = &query.parsed.text;
-    let mut words = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
+    let mut words = weighted_terms(index, &encoding.words, mask, doc_freq);
     let event = event_date::resolve(index, mask, query, encoding);
     let terms = words.iter().map(|of| (of.word, of.term)).collect();
     let describes_event =
@@ -32,14 +32,14 @@ pub(crate) fn query_scorer(
     let mut scorer = QueryScorer::new(text, &terms, query.today);
     let marks = Marks::of(text);
     let identifier = |word: &String| Identifier {
-        lookup: index.words().terms_of(word),
-        is_time: scorer.dates().has_word(word),
+        lookup: index.words().terms_within(word, mask),
+        is_time: scorer.dates().covers(word),
     };
     let identifiers = marks.identifiers.iter().map(identifier).collect();
     let prepared = |of: &mut WeightedWord<'_>| {
         let word = tokenize::lower(of.word);
         PreparedTerm {
-            is_time: scorer.dates().has_word(&word),
+            is_time: scorer.dates().covers(&word),
             word,
             lookup: std::mem::take(&mut of.lookup),
             weight: of.term.weight,

@@ -23,23 +23,23 @@ pub(crate) struct WeightedWord<'a> {
     pub term: QueryTerm,
 }
 
-/// The content words of a query with their weights among `admitted` memories; of words with the
+/// The content words of a query with their weights among the admitted memories; of words with the
 /// same stem only the first.
 ///
 /// `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
 pub(crate) fn weighted_terms<'a>(
     index: &Index,
     words: &'a [QueryWord],
-    admitted: usize,
+    mask: &Mask,
     mut doc_freq: impl FnMut(&[String]) -> usize,
 ) -> Vec<WeightedWord<'a>> {
     let mut lookup: Vec<Vec<String>> =
-        words.iter().map(|word| index.words().terms_of(&word.text)).collect();
+        words.iter().map(|word| index.words().terms_within(&word.text, mask)).collect();
     let is_first = |at: &usize| !lookup[..*at].iter().any(|earlier| earlier[0] == lookup[*at][0]);
     let distinct: Vec<usize> =
         (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
     let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
-    let weights = late_interaction::term_weights(&doc_freqs, admitted);
+    let weights = late_interaction::term_weights(&doc_freqs, mask.count());
     let word = |((at, weight), doc_freq): ((usize, f64), usize)| {
         let QueryWord { text, code, legibility } = &words[at];
         let lookup = std::mem::take(&mut lookup[at]);
@@ -49,13 +49,13 @@ pub(crate) fn weighted_terms<'a>(
     distinct.into_iter().zip(weights).zip(doc_freqs).map(word).collect()
 }
 
-/// The lookup terms of each keyword; of keywords with the same stem only the first.
-pub(crate) fn keyword_terms(index: &Index, query: &ParsedQuery) -> Vec<Vec<String>> {
+/// The lookup terms of each keyword among the admitted memories; of keywords with the same stem only the first.
+pub(crate) fn keyword_terms(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     query
         .keywords
         .iter()
-        .map(|word| index.words().terms_of(word))
+        .map(|word| index.words().terms_within(word, mask))
         .filter(|terms| seen.insert(terms[0].clone()))
         .collect()
 }

@@ -77,7 +77,7 @@ fn a_month_is_found_with_its_day_and_its_year() {
         ("im Mai", None, 5, None),
         ("was geschah am 12. September 2026", Some(2026), 9, Some(12)),
         ("die Sitzung vom 3. März", None, 3, Some(3)),
-        ("Rechnungen Januar", None, 1, None),
+        ("Rechnungen im Januar", None, 1, None),
         ("la réunion du 12 mai 2026", Some(2026), 5, Some(12)),
         ("le 1er août", None, 8, Some(1)),
         ("en fevrier", None, 2, None),
@@ -195,5 +195,19 @@ proptest! {
         let lower = query.to_lowercase();
         let found = parse(&lower, today);
         prop_assert!(found.iter().all(|(at, _)| lower.get(at.clone()).is_some_and(|words| !words.is_empty())));
+    }
+}
+
+#[test]
+fn a_name_that_is_also_a_month_is_no_time() {
+    for query in [
+        "¿Quién es Julio?",
+        "¿Dónde trabaja Abril?",
+        "Wo wohnt August?",
+        "Eylül nerede yaşıyor?",
+        "Nisan kim?",
+        "Chi è Maggio?",
+    ] {
+        assert_eq!(times(query), [], "{query}");
     }
 }

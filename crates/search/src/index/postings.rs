@@ -180,9 +180,9 @@ impl Postings {
     /// is a part, and for a word that none has, those that one wrong letter makes of it.
     pub fn terms_within(&self, word: &str, mask: &Mask) -> Vec<String> {
         let mut terms = self.terms_of(word);
-        terms.push(terms::part_of_identifier(&terms[0]));
+        let part = terms::part_of_identifier(&terms[0]);
+        terms.extend(Some(part).filter(|part| self.has(part, mask)));
         if !terms.iter().any(|term| self.has(term, mask)) {
-            terms.pop();
             terms.extend(self.misspelled(&terms[0], mask));
         }
         terms

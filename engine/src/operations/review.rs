@@ -38,8 +38,18 @@ const MAX_NEIGHBOURS: usize = 8;
 /// A memory and the older ones that are near it.
 struct Candidate {
     seq: i64,
-    /// Sequence number and cosine, nearest first.
-    older: Vec<(i64, f64)>,
+    /// Nearest first.
+    older: Vec<Neighbour>,
+}
+
+/// An older memory that is near another one.
+struct Neighbour {
+    seq: i64,
+    cosine: f64,
+    /// The cosine is above the threshold of duplicates.
+    is_above: bool,
+    /// How likely the other one states another value of the same fact.
+    likelihood: f64,
 }
 
 impl Reader {
@@ -64,12 +74,10 @@ impl Reader {
         let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
         let filter = self.shared.filter(&visibility, now);
         let (candidates, mut next) = self.candidates(&filter, request.before);
-        let index = self.shared.index();
-        let known = Known { index: &index, mask: index.mask(&filter) };
         let (mut pairs, mut examined) = (Vec::new(), 0);
         for candidate in candidates {
             examined += 1;
-            let of_one = self.pairs_of(&candidate, &known, request.all, viewer)?;
+            let of_one = self.pairs_of(&candidate, request.all, viewer)?;
             let is_full = pairs.len() + of_one.len() > limit;
             if is_full && !pairs.is_empty() {
                 // This memory begins the next page.
@@ -95,6 +103,11 @@ impl Reader {
         let index = self.shared.index();
         let of_kind =
             |kind: MemoryType| (kind, index.mask(&Filter { kind: Some(kind), ..filter.clone() }));
+        let known = Known {
+            index: &index,
+            mask: index.mask(filter),
+            threshold: self.shared.settings().dedup_threshold,
+        };
         let masks = [MemoryType::Semantic, MemoryType::Procedural, MemoryType::Entity].map(of_kind);
         let mut slots: Vec<(i64, usize, &Mask)> = masks
             .iter()
@@ -109,7 +122,7 @@ impl Reader {
                 return (found, Some(seq + 1));
             }
             comparisons += mask.count();
-            found.push(Candidate { seq, older: older_neighbours(&index, mask, slot) });
+            found.push(Candidate { seq, older: known.older_neighbours(mask, slot) });
         }
         (found, None)
     }
@@ -118,7 +131,6 @@ impl Reader {
     fn pairs_of(
         &self,
         candidate: &Candidate,
-        known: &Known<'_>,
         with_kept: bool,
         viewer: Viewer<'_>,
     ) -> Result<Vec<ReviewPair>> {
@@ -127,24 +139,19 @@ impl Reader {
             return Ok(pairs);
         }
         let Some(newer) = memories::by_seq(&self.conn, candidate.seq)? else { return Ok(pairs) };
-        let threshold = self.shared.settings().dedup_threshold;
-        for (seq, cosine) in &candidate.older {
-            if !with_kept && kept_pairs::has(&self.conn, candidate.seq, *seq)? {
+        for near in &candidate.older {
+            if !with_kept && kept_pairs::has(&self.conn, candidate.seq, near.seq)? {
                 continue;
             }
-            let Some(older) = memories::by_seq(&self.conn, *seq)? else { continue };
-            let can_replace = newer.audience().includes(older.audience());
-            let is_one_subject = content::same_thing(&older.metadata, &newer.metadata);
-            let Some(looks_like) = known
-                .looks_like((&newer.content, &older.content), *cosine, threshold)
-                .filter(|_| can_replace && is_one_subject)
-            else {
-                continue;
-            };
+            let Some(older) = memories::by_seq(&self.conn, near.seq)? else { continue };
+            let is_possible = newer.audience().includes(older.audience())
+                && content::same_thing(&older.metadata, &newer.metadata);
+            let looks_like = looks_like(&newer, &older, near).filter(|_| is_possible);
+            let Some(looks_like) = looks_like else { continue };
             pairs.push(ReviewPair {
                 newer: self.reviewed(&newer, viewer)?,
                 older: self.reviewed(&older, viewer)?,
-                cosine: (cosine * 1e4).round() / 1e4,
+                cosine: (near.cosine * 1e4).round() / 1e4,
                 looks_like: looks_like.to_owned(),
             });
         }
@@ -161,49 +168,51 @@ impl Reader {
     }
 }
 
-/// Returns the older memories near that of a slot, nearest first.
-fn older_neighbours(index: &Index, mask: &Mask, slot: usize) -> Vec<(i64, f64)> {
-    let seq = index.seq(slot);
-    let Some(vector) = index.direction(seq).filter(|_| index.text_chunk_count(slot) == 1) else {
-        return Vec::new();
-    };
-    let mut older: Vec<(i64, f64)> =
-        nearest::nearest(index, mask, &vector, same_subject::MIN_COSINE)
-            .into_iter()
-            .filter(|(other, _)| index.text_chunk_count(*other) == 1)
-            .map(|(other, cosine)| (index.seq(other), f64::from(cosine)))
-            .filter(|(other, _)| *other < seq)
-            .collect();
-    older.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    older.truncate(MAX_NEIGHBOURS);
-    older
-}
-
-/// The memories among which the words of a pair are rare.
+/// The index, and the memories among which the words of a pair are rare.
 struct Known<'a> {
     index: &'a Index,
     mask: Mask,
+    threshold: f64,
 }
 
 impl Known<'_> {
-    /// Returns what the texts of a pair, the newer one first, look like; `None` if they state
-    /// different facts.
-    fn looks_like(
-        &self,
-        (newer, older): (&str, &str),
-        cosine: f64,
-        threshold: f64,
-    ) -> Option<&'static str> {
-        let is_above = cosine > threshold;
-        if is_above && duplicate::same_fact(newer, older) {
-            Some("same fact")
-        } else if same_subject::likelihood(self.index, &self.mask, newer, older, cosine)
-            >= same_subject::OTHER_VALUE
-        {
-            Some("other value")
-        } else {
-            is_above.then_some("near")
-        }
+    /// Returns the older memories near that of a slot which may be of the same fact, nearest first.
+    fn older_neighbours(&self, mask: &Mask, slot: usize) -> Vec<Neighbour> {
+        let Self { index, mask: known, threshold } = self;
+        let seq = index.seq(slot);
+        let Some(vector) = index.direction(seq).filter(|_| index.text_chunk_count(slot) == 1)
+        else {
+            return Vec::new();
+        };
+        let neighbour = |(other, cosine): (usize, f32)| {
+            let cosine = f64::from(cosine);
+            Neighbour {
+                seq: index.seq(other),
+                cosine,
+                is_above: cosine > *threshold,
+                likelihood: same_subject::likelihood_of_slots(index, known, [slot, other], cosine),
+            }
+        };
+        let near = nearest::nearest(index, mask, &vector, same_subject::MIN_COSINE).into_iter();
+        let mut older: Vec<Neighbour> = near
+            .filter(|(other, _)| index.text_chunk_count(*other) == 1 && index.seq(*other) < seq)
+            .map(neighbour)
+            .filter(|near| near.is_above || near.likelihood >= same_subject::OTHER_VALUE)
+            .collect();
+        older.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(b.seq.cmp(&a.seq)));
+        older.truncate(MAX_NEIGHBOURS);
+        older
+    }
+}
+
+/// Returns what a pair looks like; `None` if the two state different facts.
+fn looks_like(newer: &Memory, older: &Memory, near: &Neighbour) -> Option<&'static str> {
+    if near.is_above && duplicate::same_fact(&newer.content, &older.content) {
+        Some("same fact")
+    } else if near.likelihood >= same_subject::OTHER_VALUE {
+        Some("other value")
+    } else {
+        near.is_above.then_some("near")
     }
 }
 

@@ -43,12 +43,7 @@ pub(super) struct SimilarMemories {
     pub(super) conflicts: Vec<MemoryId>,
 }
 
-/// The memories near a new text, nearest first, and all that its project can see.
-struct Near {
-    memories: Vec<NearMemory>,
-    mask: Mask,
-}
-
+/// A memory near a new text.
 struct NearMemory {
     seq: i64,
     /// Of its best chunk and the first chunk of the new text.
@@ -92,7 +87,7 @@ impl<'a> StoreWork<'a, '_> {
         let mut found = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
         let (mut trusted_more, mut near) = (None, Vec::new());
-        let Near { memories, mask } = self.nearest(group, threshold);
+        let (memories, mask) = self.nearest(group, threshold);
         let shared = self.change.shared;
         let index = shared.index();
         for NearMemory { seq, cosine, may_be_same } in memories {
@@ -100,10 +95,11 @@ impl<'a> StoreWork<'a, '_> {
                 continue;
             };
             let is_above = may_be_same && cosine > threshold;
-            let same_subject = content::same_thing(&memory.metadata, &self.request.metadata);
-            let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
-                .filter(|_| same_subject && may_be_same);
-            let is_same = equivalence.is_some_and(|e| cosine > min_cosine_of(e, threshold));
+            let is_same = may_be_same
+                && cosine > min_cosine_of(Equivalence::InWords, threshold)
+                && content::same_thing(&memory.metadata, &self.request.metadata)
+                && duplicate::equivalence(&memory.content, &self.request.content)
+                    .is_some_and(|e| cosine > min_cosine_of(e, threshold));
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 return Ok(found);
@@ -123,9 +119,8 @@ impl<'a> StoreWork<'a, '_> {
         }
         near.sort_by(|(a, _), (b, _)| f64::total_cmp(b, a));
         near.truncate(MAX_SIMILAR);
-        let is_other_value =
-            |(likelihood, _): &&(f64, MemoryPreview)| *likelihood >= same_subject::OTHER_VALUE;
-        found.conflicts = near.iter().filter(is_other_value).map(|(_, of)| of.id.clone()).collect();
+        let other_values = near.iter().filter(|of| of.0 >= same_subject::OTHER_VALUE);
+        found.conflicts = other_values.map(|of| of.1.id.clone()).collect();
         found.similar = near.into_iter().map(|(_, similar)| similar).collect();
         if let Some(memory) = trusted_more {
             self.set_conflict(memory);
@@ -153,9 +148,9 @@ impl<'a> StoreWork<'a, '_> {
     }
 
     /// Returns memories near the new text, nearest first: all above the threshold, and at most
-    /// [`MAX_BELOW_THRESHOLD`] that may be about the same thing. The same comparison sets the
-    /// importance of the text, by all memories that the project can see.
-    fn nearest(&mut self, group: &Group, threshold: f64) -> Near {
+    /// [`MAX_BELOW_THRESHOLD`] that may be about the same thing; and all that the project can see. The
+    /// same comparison sets the importance of the text by these.
+    fn nearest(&mut self, group: &Group, threshold: f64) -> (Vec<NearMemory>, Mask) {
         let shared = self.change.shared;
         let index = shared.index();
         let visibility = Visibility::of_group(&group.id, self.isolation.clone());
@@ -163,7 +158,7 @@ impl<'a> StoreWork<'a, '_> {
         let mask = index.mask(&visible);
         let vectors = self.vectors(&index);
         let Some(vector) = vectors.first() else {
-            return Near { memories: Vec::new(), mask };
+            return (Vec::new(), mask);
         };
         let is_one_chunk = vectors.len() == 1;
         let alike = index.mask(&Filter {
@@ -186,10 +181,8 @@ impl<'a> StoreWork<'a, '_> {
         for update in &self.change.touched.earlier {
             for (seq, other) in update.text_vectors() {
                 let cosine = dot(vector.as_slice(), other.as_slice());
-                if f64::from(cosine) > min_cosine {
-                    let cosine = f64::from(cosine);
-                    memories.push(NearMemory { seq, cosine, may_be_same: is_one_chunk });
-                }
+                let near = NearMemory { seq, cosine: cosine.into(), may_be_same: is_one_chunk };
+                memories.extend((near.cosine > min_cosine).then_some(near));
                 if update.entry(seq).is_some_and(|entry| visible.admits(entry)) {
                     nearest = Some(nearest.map_or(cosine, |nearest| nearest.max(cosine)));
                 }
@@ -199,7 +192,7 @@ impl<'a> StoreWork<'a, '_> {
         memories.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.seq.cmp(&b.seq)));
         let above = memories.partition_point(|memory| memory.cosine > threshold);
         memories.truncate(above + MAX_BELOW_THRESHOLD);
-        Near { memories, mask }
+        (memories, mask)
     }
 
     /// Returns the vector of the new text by the model of the index; `None` if it has several chunks,

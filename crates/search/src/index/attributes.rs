@@ -237,6 +237,11 @@ impl Attributes {
     }
 
     /// Returns the day when the memory was stored, in days since 0001-01-01.
+    pub fn event_day(&self, slot: usize) -> Option<i32> {
+        let day = self.by_slot[slot].event_day;
+        (day != NO_EVENT).then_some(day)
+    }
+
     pub fn created_day(&self, slot: usize) -> i32 {
         self.by_slot[slot].created_day
     }
@@ -281,7 +286,7 @@ impl Attributes {
             names: Vec::new(),
             content: String::new(),
             questions: String::new(),
-            event_day: (attributes.event_day != NO_EVENT).then_some(attributes.event_day),
+            event_day: self.event_day(slot),
             created_day: attributes.created_day,
             summary: self.summary(slot),
             extractive: attributes.extractive,

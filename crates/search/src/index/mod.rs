@@ -198,15 +198,13 @@ impl Index {
         self.features.of(slot)
     }
 
-    /// Returns the day of what a memory tells: of an event its day, of anything else only a day that
-    /// it names, because the day when it was stored says nothing.
-    pub fn told_day(&self, slot: usize) -> Option<i32> {
-        let day = self.features.of(slot).day;
-        if self.kind(slot) == MemoryType::Episodic {
-            return day;
-        }
-        let entry = self.attributes.entry(slot);
-        day.filter(|day| entry.event_day.is_some() || *day != entry.created_day)
+    /// Returns the day of the event that a memory tells. A fact tells one only if it names a day:
+    /// the day when it was stored says nothing.
+    pub fn day_of_event(&self, slot: usize) -> Option<i32> {
+        let is_event =
+            self.kind(slot) == MemoryType::Episodic || self.attributes.event_day(slot).is_some();
+        let stored = self.attributes.created_day(slot);
+        self.features.of(slot).day.filter(|day| is_event || *day != stored)
     }
 
     /// Returns the text features of all memories, with their speakers.

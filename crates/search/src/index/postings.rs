@@ -190,7 +190,8 @@ impl Postings {
 
     /// Returns whether an admitted text has this term.
     fn has(&self, term: &str, mask: &Mask) -> bool {
-        self.numbers.get(term).is_some_and(|number| self.count_of(*number, mask) > 0)
+        let list = self.numbers.get(term).map(|number| &self.lists[*number as usize]);
+        list.is_some_and(|list| list.iter().any(|(slot, _)| mask.admits(slot)))
     }
 
     /// Returns the stems of admitted texts that differ from this one by one letter, or by two

@@ -154,7 +154,7 @@ impl<'a> CoarseToFine<'a> {
         let named_speakers = index.features().speakers_named(&words, |slot| mask.admits(slot));
         let date_proximity = DayTable::new(index, mask, scorer);
         if !date_proximity.proximity.is_empty() {
-            let is_of_time = |slot: &usize| date_proximity.of(index.told_day(*slot)) >= 1.0;
+            let is_of_time = |slot: &usize| date_proximity.of(index.day_of_event(*slot)) >= 1.0;
             mask.slots().filter(is_of_time).for_each(|slot| scratch.mark_lexical_match(slot));
         }
         let has_boosts = !named_speakers.is_empty()
@@ -462,7 +462,7 @@ impl DayTable {
     }
 
     fn of_slot(&self, index: &Index, slot: usize) -> f64 {
-        if self.proximity.is_empty() { 0.0 } else { self.of(index.told_day(slot)) }
+        if self.proximity.is_empty() { 0.0 } else { self.of(index.day_of_event(slot)) }
     }
 
     fn of(&self, day: Option<i32>) -> f64 {

@@ -10,9 +10,7 @@ use crate::ranking::bm25::{Bm25Params, CorpusStats, Posting, Postings};
 use crate::ranking::fusion;
 use crate::ranking::fusion::{Candidate, ScoredSlot};
 use crate::ranking::late_interaction;
-use crate::ranking::late_interaction::{
-    MemorySignals, NoRecord, OrderedBlock, QueryScorer, StepRecord,
-};
+use crate::ranking::late_interaction::{MemorySignals, NoRecord, OrderedBlock, StepRecord};
 use crate::search::explain;
 use crate::search::query::parse;
 use crate::search::query::prepared::PreparedQuery;
@@ -106,17 +104,6 @@ impl<'a> Signals<'a> {
         matches
     }
 
-    /// As [`Self::matches`]; a memory of a time that the query names matches too.
-    fn matches_or_is_of_time(&self, scorer: &QueryScorer) -> Vec<bool> {
-        let mut matches = self.matches();
-        if scorer.has_dates() {
-            let day = |slot: &u32| self.index.told_day(*slot as usize);
-            let proximity = scorer.date_proximity(&self.slots.iter().map(day).collect::<Vec<_>>());
-            matches.iter_mut().zip(proximity).for_each(|(is_match, near)| *is_match |= near >= 1.0);
-        }
-        matches
-    }
-
     fn candidate(&self, at: usize, lexical: &[f64]) -> Candidate {
         Candidate { slot: self.slot(at), cosine: self.cosine(at), lexical: lexical[at] }
     }
@@ -148,7 +135,12 @@ impl<'a> Signals<'a> {
         let has_dates = prepared.scorer.has_dates();
         let memories = self.memory_signals(query, &order, &lexical, has_dates);
         let query_scorer = &prepared.scorer;
-        let is_match = self.matches_or_is_of_time(query_scorer);
+        let mut is_match = self.matches();
+        // A memory of a time that the query names matches too.
+        let days: Vec<Option<i32>> = memories.iter().map(|of| of.day_of_event).collect();
+        for (at, near) in order.iter().zip(query_scorer.date_proximity(&days)) {
+            is_match[*at] |= near >= 1.0;
+        }
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =
@@ -202,7 +194,7 @@ impl<'a> Signals<'a> {
                 lexical: lexical[*at],
                 traits: features.traits,
                 day: features.day,
-                told_day: has_dates.then(|| self.index.told_day(self.slot(*at))).flatten(),
+                day_of_event: has_dates.then(|| self.index.day_of_event(self.slot(*at))).flatten(),
                 by_named_speaker: named_speakers.contains(&features.speaker),
                 codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
             }

@@ -79,7 +79,6 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
 fn footer(reply: &RecallReply, limit: Option<u8>) -> String {
     match (reply.results.len(), reply.total_matched) {
         (0, _) => "No memory matches.".to_owned(),
-        (shown, 0) => format!("\nNothing matches; the nearest {shown}"),
         (shown, matched) if shown == MAX_RESULTS && matched > shown => {
             format!("\nThe best {shown} of {matched} matches")
         }

@@ -68,10 +68,6 @@ struct FoundTime {
     time: RelatedTime,
 }
 
-fn words_of(text: &str) -> Vec<String> {
-    tokenize::words(text, Grams::All).into_iter().map(|at| tokenize::lower(&text[at])).collect()
-}
-
 impl DateReferences {
     /// Parses the times of a query made on the day `today`.
     pub fn parse(query: &str, today: i32) -> Self {
@@ -212,6 +208,11 @@ impl DateReferences {
         };
         (days.first <= days.last).then(|| DateSpan::new(days, Relation::At, self.today))
     }
+}
+
+/// The words of a text in lower case; of scripts without spaces, the pairs and single characters.
+fn words_of(text: &str) -> Vec<String> {
+    tokenize::words(text, Grams::All).into_iter().map(|at| tokenize::lower(&text[at])).collect()
 }
 
 /// The times of English and those of other languages. Of two at one place the English one counts,

@@ -124,8 +124,8 @@ fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<DateRange> {
     period(&found[2], periods_ahead, today)
 }
 
-/// The week, weekend, month or year that is so many ahead of the present one. Weeks begin on
-/// Monday; the current period counts as a whole.
+/// The days of a week, weekend, month or year: the present one, or one of those before and after it.
+/// Weeks begin on Monday; the present one counts as a whole.
 pub(super) fn period(unit: &str, periods_ahead: i32, today: NaiveDate) -> Option<DateRange> {
     let monday = today
         .week(Weekday::Mon)

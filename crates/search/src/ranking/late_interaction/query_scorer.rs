@@ -10,8 +10,8 @@ use crate::ranking::late_interaction::context::{ContextSmoothing, SmoothedBlock}
 use crate::ranking::late_interaction::recorder::{ScoreRecorder, Step};
 use crate::ranking::late_interaction::weights::{
     BM25_WEIGHT, COSINE_WEIGHT, DATE_BOOST, EXPECTED_CONTENT_BOOST, FIRST_PERSON_BOOST,
-    MAX_DATE_BOOST, MAX_LENGTH_FACTOR, NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST,
-    RECENCY_HALF_LIFE, SHORT_QUERY_TERMS, SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
+    MAX_LENGTH_FACTOR, NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST, RECENCY_HALF_LIFE,
+    SHORT_QUERY_TERMS, SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
 };
 use crate::ranking::late_interaction::word_match;
 use crate::ranking::late_interaction::word_match::QueryTerm;
@@ -33,8 +33,8 @@ pub(crate) struct MemorySignals<'a> {
     pub traits: TextTraits,
     /// Its day, counted as [`chrono::Datelike::num_days_from_ce`] does.
     pub day: Option<i32>,
-    /// The day of what it tells; not needed for a query that names no time.
-    pub told_day: Option<i32>,
+    /// The day of the event that it tells; not needed for a query that names no time.
+    pub day_of_event: Option<i32>,
     /// Whether its speaker is the one person whom the query names.
     pub by_named_speaker: bool,
     /// The sign codes of its tokens.
@@ -211,8 +211,9 @@ impl QueryScorer {
         recorder: &mut impl ScoreRecorder,
     ) -> f64 {
         let BoostFeatures { traits, date_proximity, by_named_speaker } = features;
+        // A memory of a time has its words; if they are all, it is a full match.
         let is_answer = self.is_only_time && date_proximity >= 1.0;
-        let date = if is_answer { MAX_DATE_BOOST } else { DATE_BOOST * date_proximity };
+        let date = if is_answer { WORD_MATCH_WEIGHT } else { DATE_BOOST * date_proximity };
         let speaker = if by_named_speaker { SPEAKER_BOOST } else { 0.0 };
         let first_person =
             if by_named_speaker && traits.uses_first_person { FIRST_PERSON_BOOST } else { 0.0 };
@@ -291,7 +292,7 @@ pub(crate) fn score_all(
     query: &QueryScorer,
     recorder: &mut impl ScoreRecorder,
 ) -> Vec<f64> {
-    let days: Vec<Option<i32>> = memories.iter().map(|memory| memory.told_day).collect();
+    let days: Vec<Option<i32>> = memories.iter().map(|memory| memory.day_of_event).collect();
     let proximity = query.date_proximity(&days);
     let boosts: Vec<f64> = memories
         .iter()

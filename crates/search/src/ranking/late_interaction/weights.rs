@@ -23,8 +23,6 @@ pub(crate) const FIRST_PERSON_BOOST: f64 = 0.15;
 /// Boost of a memory dated inside a time that the query names; it falls off with the distance in
 /// days.
 pub(crate) const DATE_BOOST: f64 = 0.3;
-/// The same boost inside the time if the query is nothing else.
-pub(crate) const MAX_DATE_BOOST: f64 = 1.0;
 /// Boost of a text with a word of time if the query asks for a time, or with a name inside a
 /// sentence if it asks for a place.
 pub(crate) const EXPECTED_CONTENT_BOOST: f64 = 0.12;
@@ -60,7 +58,7 @@ pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
     + WORD_MATCH_WEIGHT
-    + MAX_DATE_BOOST
+    + WORD_MATCH_WEIGHT.max(DATE_BOOST)
     + SPEAKER_BOOST
     + FIRST_PERSON_BOOST
     + 2.0 * EXPECTED_CONTENT_BOOST;

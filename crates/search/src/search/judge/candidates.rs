@@ -74,7 +74,7 @@ impl<'a> Candidates<'a> {
             };
             prepared.terms().iter().map(is_in).collect()
         };
-        let days: Vec<Option<i32>> = slots.iter().map(|slot| index.told_day(*slot)).collect();
+        let days: Vec<Option<i32>> = slots.iter().map(|slot| index.day_of_event(*slot)).collect();
         let proximity = prepared.scorer.date_proximity(&days);
         let is_of_time: Vec<bool> = proximity.iter().map(|near| *near >= 1.0).collect();
         let numbers: Vec<u32> = slots.iter().map(|slot| slot_id(*slot)).collect();
@@ -118,8 +118,8 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// Returns how rare a term of `count` of so many memories is: its idf as a share of that of a term
-/// which only two have, so that it says the same in a small store.
+/// Returns how rare a term is that `count` of these memories have: its idf divided by the idf of a
+/// term of two memories. So it means the same in a small store.
 pub(super) fn rarity(count: usize, memories: usize) -> f64 {
     let memories = memories.max(MIN_MEMORIES) as f64;
     let idf = |count: f64| ((memories + 1.0) / (count + 0.5)).ln();

@@ -49,7 +49,8 @@ pub(crate) fn weighted_terms<'a>(
     distinct.into_iter().zip(weights).zip(doc_freqs).map(word).collect()
 }
 
-/// The lookup terms of each keyword among the admitted memories; of keywords with the same stem only the first.
+/// The lookup terms of each keyword among the admitted memories; of keywords with the same stem only
+/// the first.
 pub(crate) fn keyword_terms(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     query

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """What `loci hook claude prompt` delivers, and how long it takes.
 
-    python3 bench/hooks.py [--loci target/release/loci] [--chats] [--latency] [--memories 10000]      prints tables
+    python3 bench/hooks.py [--loci target/release/loci] [--latency] [--memories 10000]      prints tables
 
-Stores of notes (one for each person), and with `--chats` of chats, are asked through the real programs: every off-topic prompt, and every
-question whose right memory comes first in `recall_memory`. Each prompt is a process and a session of its own. A question is lost if its
-right memory is not in the text. `--latency` fills a store with generated notes and measures the time from the start of the process to its
-end, and the processor time of the daemon for each hook, compared with the same recalls over `loci mcp`.
+Stores of notes and of facts of one shape (one for each person of the sets) are asked through the real programs; each prompt is a process and
+a session of its own. `--latency` fills a store with generated notes and measures the time from the start of the process to its end, and the
+processor time of the daemon for each hook, compared with the same recalls over `loci mcp`.
 
-Needs the test sets next to the repository, like `bench/run.py --quality`. Not here: the verdict itself (`judge.py`).
+Needs the test sets next to the repository. Not here: prompts that people typed (`unasked.py`), the verdict itself (`judge.py`).
 """
 
 import argparse
@@ -27,13 +26,14 @@ sys.path.insert(0, str(REPOSITORY / "bench"))
 from notes import Notes
 from quality import evals_folder
 
-sys.path.insert(0, str(evals_folder(REPOSITORY)))
+EVALS = evals_folder(REPOSITORY)
+sys.path.insert(0, str(EVALS))
 
 import mcp
-from notes_eval import DATA, SILENT, Store, read
+from judge import fill
+from judge_sets import Sets
 
-CHATS = ("locomo", "realtalk")
-QUESTIONS_OF_A_CHAT = 100
+SETS = ("notes", "parallel")
 CALLS = 300
 
 
@@ -54,75 +54,46 @@ def keep_sessions_apart(home):
 
 
 class Outcomes:
-    """What was delivered to the prompts of one set."""
+    """What was delivered to the questions of one set."""
 
     def __init__(self, name):
-        self.name, self.off_topic, self.lost, self.tokens = name, [], [], []
+        self.name, self.off_topic, self.tokens = name, [], []
+        self.given, self.right = 0, 0
+        self.asked = 0
 
-    def ask_off_topic(self, home, text, group=None):
-        delivered = hook(home, prompt=text, group=group)
-        self.off_topic.append(not delivered)
-
-    def ask(self, home, text, right, group=None):
-        """`right`: the texts of which one must be delivered."""
-        delivered = hook(home, prompt=text, group=group)
+    def ask(self, home, q, texts):
+        """`texts`: the memories that answer the question; none for one that nothing answers."""
+        delivered = hook(home, prompt=q["text"], group=q["project"])
+        if q["class"] == "off_topic":
+            self.off_topic.append(not delivered)
+        if q["class"] != "own":
+            return
         words = " ".join(delivered.split())
-        self.lost.append(not any(" ".join(content.split())[:60] in words for content in right))
+        self.asked += 1
+        self.given += bool(delivered)
+        self.right += any(" ".join(text.split())[:60] in words for text in texts)
         if delivered:
             self.tokens.append(len(delivered) / 4)
 
     def print(self):
-        share = lambda flags: 100 * sum(flags) / max(1, len(flags))
-        print(f"{self.name}: {share(self.off_topic):.1f} % of {len(self.off_topic)} off-topic prompts silent; "
-              f"{share(self.lost):.1f} % of {len(self.lost)} right answers lost; "
-              f"tokens median {mcp.percentile(self.tokens, 50):.0f}, p95 {mcp.percentile(self.tokens, 95):.0f}")
+        share = lambda part, of: 100 * part / max(1, of)
+        print(f"{self.name}: {share(self.right, self.asked):.1f} % of {self.asked} questions get a right memory; of {self.given} that get something "
+              f"{share(self.right, self.given):.1f} % do; {share(sum(self.off_topic), len(self.off_topic)):.1f} % of {len(self.off_topic)} off-topic prompts "
+              f"get nothing; tokens median {mcp.percentile(self.tokens, 50):.0f}, p95 {mcp.percentile(self.tokens, 95):.0f}")
 
 
-def ask_notes(loci, outcomes):
-    notes, questions = read("notes.jsonl", DATA), read("questions.jsonl", DATA)
-    notes.sort(key=lambda note: note["order"])
-    for persona in sorted({note["persona"] for note in notes}):
-        of_persona = [note for note in notes if note["persona"] == persona]
-        texts = {note["key"]: note["text"] for note in of_persona}
+def ask_set(loci, name):
+    outcomes = Outcomes(name)
+    for store in Sets(EVALS).make(name):
+        texts = {note["key"]: note["text"] for note in store.notes}
         with mcp.Home(loci) as home:
-            store = Store(home, sorted({note["project"] for note in of_persona}))
-            for note in of_persona:
-                store.add(note)
+            sessions, _ = fill(home, store)
             keep_sessions_apart(home)
-            for q in (q for q in questions if q["persona"] == persona):
-                if q["kind"] == "off_topic":
-                    outcomes.ask_off_topic(home, q["text"], q["project"])
-                elif q["kind"] not in SILENT:
-                    results = store.ask(q["project"], q["text"])["results"]
-                    keys = set(store.keys.get(results[0]["id"], ())) & set(q["keys"]) if results else ()
-                    if keys:
-                        outcomes.ask(home, q["text"], [texts[key] for key in keys] + [results[0]["content"]], q["project"])
-            for session in store.sessions.values():
+            for q in store.questions:
+                outcomes.ask(home, q, [texts[key] for key in q["keys"]])
+            for session in sessions.values():
                 session.close()
-
-
-def ask_chats(loci, outcomes):
-    off_topic = [q["text"] for q in read("questions.jsonl", DATA) if q["kind"] == "off_topic"]
-    for chats in CHATS:
-        folder = evals_folder(REPOSITORY) / "data" / "dev" / chats
-        corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
-        questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
-        for group in sorted({item["group"] for item in corpus}):
-            with mcp.Home(loci) as home:
-                session, units = home.session(timeout=60), {}
-                wait_for_model(session)
-                for item in (item for item in corpus if item["group"] == group):
-                    text = f"[{item['time'][:10]}] {item['text']}" if item.get("time") else item["text"]
-                    units.setdefault(session.tool("store_memory", content=text, type="episodic")["id"], set()).add(item["unit"])
-                keep_sessions_apart(home)
-                own = [q for q in questions if q["group"] == group and q["category"] != "adversarial"]
-                for q in own[:QUESTIONS_OF_A_CHAT]:
-                    results = session.tool("recall_memory", query=q["text"], dry_run=True, max_results=5)["results"]
-                    if results and units.get(results[0]["id"], set()) & set(q["relevant"]):
-                        outcomes.ask(home, q["text"], [results[0]["content"]])
-                for text in off_topic:
-                    outcomes.ask_off_topic(home, text)
-                session.close()
+    outcomes.print()
 
 
 def wait_for_model(session):
@@ -169,7 +140,6 @@ def measure_latency(loci, memories):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"))
-    parser.add_argument("--chats", action="store_true")
     parser.add_argument("--latency", action="store_true")
     parser.add_argument("--memories", type=int, default=10_000)
     options = parser.parse_args()
@@ -177,13 +147,8 @@ def main():
     if options.latency:
         measure_latency(loci, options.memories)
         return
-    outcomes = Outcomes("notes")
-    ask_notes(loci, outcomes)
-    outcomes.print()
-    if options.chats:
-        outcomes = Outcomes("chats")
-        ask_chats(loci, outcomes)
-        outcomes.print()
+    for name in SETS:
+        ask_set(loci, name)
 
 
 if __name__ == "__main__":

@@ -50,27 +50,33 @@ BUDGET = 1_000_000
 """A token budget that cuts nothing."""
 
 
+def fill(home, store):
+    """Stores the memories; returns the sessions by project, and the keys of what each id states."""
+    sessions, ids, keys = {}, {}, collections.defaultdict(set)
+    for project in store.projects:
+        home.env["LOCI_GROUP"] = project
+        sessions[project] = home.session(timeout=120)
+    while next(iter(sessions.values())).tool("recall_memory", query="warm", dry_run=True).get("degraded"):
+        time.sleep(0.2)
+    for note in store.notes:
+        given = {"content": note["text"], "type": note["type"]}
+        if note.get("scope"):
+            given["scope"] = note["scope"]
+        if note.get("supersedes"):
+            given["supersedes"] = ids[note["supersedes"]]
+        metadata = dict(note.get("metadata") or {}) | ({"event_date": note["date"]} if note.get("date") else {})
+        if metadata:
+            given["metadata"] = metadata
+        ids[note["key"]] = sessions[note["project"]].tool("store_memory", **given)["id"]
+        keys[ids[note["key"]]].add(note["key"])
+    return sessions, keys
+
+
 def answers(loci, store, changed):
     """Fills a home with the memories of a store; returns a row for each of its questions."""
     rows = []
     with mcp.Home(loci) as home:
-        sessions, ids, keys = {}, {}, collections.defaultdict(set)
-        for project in store.projects:
-            home.env["LOCI_GROUP"] = project
-            sessions[project] = home.session(timeout=120)
-        while next(iter(sessions.values())).tool("recall_memory", query="warm", dry_run=True).get("degraded"):
-            time.sleep(0.2)
-        for note in store.notes:
-            given = {"content": note["text"], "type": note["type"]}
-            if note.get("scope"):
-                given["scope"] = note["scope"]
-            if note.get("supersedes"):
-                given["supersedes"] = ids[note["supersedes"]]
-            metadata = dict(note.get("metadata") or {}) | ({"event_date": note["date"]} if note.get("date") else {})
-            if metadata:
-                given["metadata"] = metadata
-            ids[note["key"]] = sessions[note["project"]].tool("store_memory", **given)["id"]
-            keys[ids[note["key"]]].add(note["key"])
+        sessions, keys = fill(home, store)
         for q in store.questions:
             asked = {"query": q["text"], "max_results": store.results, "token_budget": BUDGET, "dry_run": True, "explain": True}
             reply = sessions[q["project"]].tool("recall_memory", **asked)

@@ -82,6 +82,40 @@ string_enum! {
 }
 
 string_enum! {
+    /// What a memory is, as declared by who stored it; kept as `category` in the metadata. Decides what a brief holds.
+    Category {
+        /// How to work: a standing order or correction.
+        Rule = "rule",
+        /// What somebody likes.
+        Preference = "preference",
+        /// What was decided, with the reason.
+        Decision = "decision",
+        /// Steps to do something, or a checklist.
+        Procedure = "procedure",
+        /// The cause of an error, and what mends it.
+        Fix = "fix",
+        /// What is so.
+        Fact = "fact",
+        /// What is open, and what comes next.
+        State = "state",
+        /// What happened.
+        Event = "event",
+    } "rule, preference, decision, procedure, fix, fact, state or event"
+}
+
+string_enum! {
+    /// What a person says of a memory in texts that nobody asked for: briefs and hooks.
+    Unasked {
+        /// Never in them.
+        Never = "never",
+        /// First in every brief.
+        Always = "always",
+        /// As its category and use decide.
+        Auto = "auto",
+    } "never, always or auto"
+}
+
+string_enum! {
     /// What a query is besides a question or keywords.
     QueryKind {
         /// An error message.

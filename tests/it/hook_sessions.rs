@@ -53,9 +53,11 @@ fn two_hundred_sessions_leave_one_daemon_and_no_process() {
     let pid = pid.as_u64().expect("a process id");
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     assert_eq!(children.unwrap_or_default().trim(), "", "the daemon has no child");
-    let client = &status["hooks"]["clients"][0];
-    assert_eq!(client["missed"].as_u64(), Some(0), "{client}");
-    assert!(client["delivered"].as_u64().is_some_and(|count| count >= 200), "{client}");
+    assert_eq!(status["hooks"]["clients"][0]["missed"].as_u64(), Some(0), "{status}");
+    // Receipts are written after the answers.
+    wait_until("every session has got its brief", || {
+        home.status()["hooks"]["clients"][0]["delivered"].as_u64() == Some(SESSIONS as u64)
+    });
 }
 
 /// Runs events of one session at the same time; returns how often they give the memory.

@@ -121,6 +121,7 @@ mod transcripts;
 mod transcripts_opencode;
 mod transfer;
 mod trust;
+mod unasked;
 mod undo_import;
 mod undo_session;
 mod uninstall;

@@ -36,7 +36,7 @@ fn a_result_of_another_project_names_it_and_an_own_one_does_not() {
         assert_eq!(result["group"], expected, "{reply}");
     }
     let brief = agent.request("resources/read", json!({"uri": "loci://group"})).to_string();
-    assert!(brief.contains("project shop") && !brief.contains("project blog"), "{brief}");
+    assert!(brief.contains("is red") && !brief.contains("is green"), "{brief}");
     let mut search = home.command("loci");
     let folder = home.path("blog");
     let found =

@@ -160,7 +160,8 @@ fn resources_and_prompts_are_listed_and_read() {
     let brief = agent.request("resources/read", json!({"uri": own}));
     let text = brief["result"]["contents"][0]["text"].as_str().expect("a JSON string");
     assert!(
-        text.starts_with("# Memories of project") && text.contains("Never deploy on Fridays"),
+        text.starts_with("loci: stored memories for project project")
+            && text.contains("Never deploy on Fridays"),
         "{text}"
     );
     let templates = agent.request("resources/templates/list", json!({}));

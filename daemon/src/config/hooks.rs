@@ -4,8 +4,8 @@ use loci_proto::error::Failure;
 use loci_proto::requests::hook::HookEvent;
 use serde::{Deserialize, Serialize};
 
-/// The tokens that one text may have: clients show no more than 2,000 characters of it.
-const TOKENS: std::ops::RangeInclusive<i64> = 20..=500;
+/// The tokens that one text may have: a brief has at most 4,000 characters.
+const TOKENS: std::ops::RangeInclusive<i64> = 20..=1000;
 
 /// `[hooks]`
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,9 +42,9 @@ impl Default for Hooks {
             pre_tool: false,
             post_compact: false,
             stop: false,
-            session_start_tokens: 500,
+            session_start_tokens: 1000,
             prompt_tokens: 300,
-            subagent_start_tokens: 150,
+            subagent_start_tokens: 500,
             pre_tool_tokens: 150,
         }
     }
@@ -108,8 +108,8 @@ mod tests {
         let path = Path::new("/x/config.toml");
         let config = Config::from_text("[hooks]\nstop = true\nprompt_tokens = 20\n", path);
         assert!(config.is_ok_and(|config| config.hooks.stop && config.hooks.prompt_tokens == 20));
-        let refused = Config::from_text("[hooks]\npre_tool_tokens = 501\n", path);
+        let refused = Config::from_text("[hooks]\npre_tool_tokens = 1001\n", path);
         let refused = refused.expect_err("the value is refused").to_string();
-        assert!(refused.contains("hooks.pre_tool_tokens must be from 20 to 500"), "{refused}");
+        assert!(refused.contains("hooks.pre_tool_tokens must be from 20 to 1000"), "{refused}");
     }
 }

@@ -3,7 +3,7 @@
 //! The files are read as `loci import` reads them (`foreign_formats::memory_files`). Not here: which files a client has (the daemon).
 
 use crate::duplicate::content_hash::hash;
-use crate::foreign_formats::memory_files::{self, Note};
+use crate::foreign_formats::memory_files::{self, Note, NoteFields};
 use loci_proto::foreign::{Format, ImportOrigin, text_hash};
 use loci_proto::group::Group;
 use loci_proto::limits;
@@ -39,10 +39,8 @@ pub struct Statement {
     pub place: String,
     /// The name of a file that is one statement.
     pub own_id: Option<String>,
-    /// The type that the fields of its file give it.
-    pub category: Option<String>,
-    /// It is about the person, not about the project.
-    pub is_about_person: bool,
+    /// What the fields of its file say.
+    pub(crate) fields: NoteFields,
     /// The folder of the project that it is about, if the file names one.
     pub folder: Option<String>,
     /// Its project, if it is not that of the file.
@@ -100,9 +98,8 @@ pub fn statements(client: BridgeClient, name: &str, text: &str) -> Vec<Statement
         BridgeClient::Claude => {
             let stem = name.strip_suffix(".md").unwrap_or(name);
             let read = memory_files::of_claude(stem, &text);
-            let (is_about_person, category) = (read.fields.is_about_person(), read.fields.category);
-            let with_fields =
-                |note| Statement { is_about_person, category: category.clone(), ..statement(note) };
+            let fields = read.fields;
+            let with_fields = |note| Statement { fields: fields.clone(), ..statement(note) };
             read.notes.into_iter().map(with_fields).collect()
         }
     };
@@ -123,8 +120,7 @@ fn statement(note: Note) -> Statement {
         kind,
         place,
         own_id,
-        category: None,
-        is_about_person: false,
+        fields: NoteFields::default(),
         folder,
         group: None,
         bytes,

@@ -44,29 +44,52 @@ pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<StoredAt>> {
     Ok(created.map(|created| (Timestamp(created), seq)))
 }
 
-/// Returns the active memories of a group: the pinned ones, and the newest `limit` of all.
-pub(crate) fn newest_of_group(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM memories WHERE seq IN (
-           SELECT seq FROM memories WHERE source_group = ?1 AND pinned = 1 AND status = 'active'
-           UNION SELECT * FROM (SELECT seq FROM memories WHERE source_group = ?1 AND status = 'active' ORDER BY seq DESC LIMIT ?2))
-         ORDER BY seq DESC"
+/// What a brief has first, as SQL tells it.
+const DECLARED: [&str; 5] = [
+    r#"metadata LIKE '%"unasked"%'"#,
+    r#"metadata LIKE '%"category":"rule"%'"#,
+    r#"metadata LIKE '%"category":"preference"%'"#,
+    r#"metadata LIKE '%"category":"procedure"%'"#,
+    r#"metadata LIKE '%"category":"state"%'"#,
+];
+
+/// Returns active memories of a group, newest first: at most `limit` of each of the pinned ones, of procedures, of what is declared, of the
+/// most used, and of all.
+pub(crate) fn for_brief(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
+    let tests = ["pinned = 1", "type = 'procedural'", "TRUE"].into_iter().chain(DECLARED);
+    let mut parts: Vec<String> =
+        tests.map(|test| newest_where("source_group = ?1", test)).collect();
+    parts.push(
+        "SELECT * FROM (SELECT seq FROM memories WHERE source_group = ?1 AND status = 'active' ORDER BY access_count DESC, seq DESC LIMIT ?2)"
+            .to_owned(),
     );
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut statement = conn.prepare_cached(&sql)?;
-    intact_memories(conn, &mut statement, (group, limit))
+    in_parts(conn, &parts, group, limit)
 }
 
-/// Returns the newest active memories that other groups share, at most `limit`.
-pub(crate) fn newest_of_others(
+/// Returns active memories that other groups share, newest first: at most `limit` of each of those of which it was declared, those that a
+/// person stored, and all.
+pub(crate) fn global_of_others(
     conn: &Connection,
     group: &str,
     limit: usize,
 ) -> Result<Vec<Memory>> {
+    let tests = [r#"metadata LIKE '%"declared_scope"%'"#, "origin = 'person'", "TRUE"];
+    let of_others = "source_group IS NOT ?1 AND +scope = 'global'";
+    let tests = tests.into_iter().chain(DECLARED);
+    let parts: Vec<String> = tests.map(|test| newest_where(of_others, test)).collect();
+    in_parts(conn, &parts, group, limit)
+}
+
+fn newest_where(groups: &str, test: &str) -> String {
+    format!(
+        "SELECT * FROM (SELECT seq FROM memories WHERE {groups} AND status = 'active' AND {test} ORDER BY seq DESC LIMIT ?2)"
+    )
+}
+
+fn in_parts(conn: &Connection, parts: &[String], group: &str, limit: usize) -> Result<Vec<Memory>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM memories WHERE seq IN (
-           SELECT seq FROM memories WHERE source_group IS NOT ?1 AND +scope = 'global' AND status = 'active' ORDER BY seq DESC LIMIT ?2)
-         ORDER BY seq DESC"
+        "SELECT {COLUMNS} FROM memories WHERE seq IN ({}) ORDER BY seq DESC",
+        parts.join(" UNION ")
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut statement = conn.prepare_cached(&sql)?;

@@ -65,9 +65,7 @@ fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<For
     }
     base.created_at = fields.created_at.unwrap_or(base.created_at);
     base.updated_at = fields.updated_at.unwrap_or(base.updated_at).max(base.created_at);
-    if let Some(category) = fields.category {
-        base.metadata.insert("category".to_owned(), Value::from(category));
-    }
+    fields.declare(&mut base.metadata);
     collector.add_notes(&base, notes);
 }
 

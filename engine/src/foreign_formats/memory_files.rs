@@ -5,7 +5,8 @@
 
 use crate::foreign_formats::statements::{self, Statement};
 use crate::foreign_formats::{front_matter, times};
-use loci_proto::memory::MemoryType;
+use crate::model::declared;
+use loci_proto::memory::{Category, MemoryType};
 use loci_proto::requests::bridge::{BLOCK_BEGIN, BLOCK_END};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -50,7 +51,7 @@ pub(crate) struct FileContent {
 }
 
 /// What the fields at the top of a file of Claude Code say about its statements.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct NoteFields {
     /// Its type.
     pub category: Option<String>,
@@ -64,6 +65,20 @@ impl NoteFields {
     /// Returns whether the file is about the person, which is true in every project.
     pub fn is_about_person(&self) -> bool {
         self.category.as_deref() == Some("user")
+    }
+
+    /// Writes what the file declares to the metadata of its memories. What Claude Code calls feedback is a rule of the user.
+    pub fn declare(&self, metadata: &mut Map<String, Value>) {
+        let category = match self.category.as_deref() {
+            Some("feedback") => Some(Category::Rule.as_str()),
+            other => other,
+        };
+        if let Some(category) = category {
+            metadata.insert("category".to_owned(), category.into());
+        }
+        if self.is_about_person() {
+            declared::set_global(metadata);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Not here: finding memories (`operations::hook`), the record of deliveries (`operations::deliveries`).
 
+pub(crate) mod brief;
 pub mod decisions;
 pub mod prompts;
 pub mod receipt;

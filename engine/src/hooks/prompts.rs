@@ -1,7 +1,9 @@
-//! The part of a prompt that is worth a recall, if any. Pure.
+//! The parts of a prompt that are worth a recall, if any. Pure.
 //!
-//! Silent without a recall: confirmations ("yes, go on"), commands of the client, messages of the client itself, and pasted
-//! texts without a question before them.
+//! Silent without a recall: commands of the client, messages of the client itself, and pasted texts without a paragraph before them. That
+//! an approval or a log asks nothing is for the judge to say: no list of words does.
+
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Maximum size of a text that a person typed, in bytes; a longer one is pasted.
 const MAX_TYPED: usize = 4096;
@@ -9,22 +11,28 @@ const MAX_TYPED: usize = 4096;
 const MAX_QUERY_CHARS: usize = 1000;
 /// Maximum length of the paragraph before a pasted text that is still a question, in characters.
 const MAX_PARAGRAPH_CHARS: usize = 500;
-/// Maximum number of words of a confirmation.
-const MAX_CONFIRMATION_WORDS: usize = 6;
+/// Maximum number of questions of one prompt.
+const MAX_QUESTIONS: usize = 3;
 
-/// Words of which a confirmation consists.
-const CONFIRMATION: &[&str] = &[
-    "again", "agreed", "ahead", "all", "alright", "and", "approved", "commit", "continue", "cool",
-    "correct", "do", "done", "exactly", "fine", "go", "good", "great", "hello", "hey", "hi", "it",
-    "keep", "lgtm", "looks", "made", "make", "n", "next", "nice", "no", "nope", "now", "ok",
-    "okay", "on", "perfect", "please", "proceed", "push", "retry", "right", "so", "start", "stop",
-    "sure", "thank", "thanks", "that", "this", "to", "try", "undo", "wait", "y", "yeah", "yep",
-    "yes", "you",
-];
-
-/// Returns the text to search for; `None` if the prompt is not worth a recall.
+/// Returns the texts to search for: each question of a prompt with several, else the whole of it; none if it is not worth a recall.
 #[must_use]
-pub fn query(prompt: &str) -> Option<String> {
+pub fn queries(prompt: &str) -> Vec<String> {
+    let Some(query) = query(prompt) else { return Vec::new() };
+    let questions: Vec<String> = query
+        .unicode_sentences()
+        .map(str::trim)
+        .filter(|sentence| sentence.ends_with(['?', '？', '؟']))
+        .filter(|sentence| sentence.chars().any(char::is_alphanumeric))
+        .map(str::to_owned)
+        .collect();
+    match questions.len() {
+        0 | 1 => vec![query],
+        _ => questions.into_iter().take(MAX_QUESTIONS).collect(),
+    }
+}
+
+/// Returns what a person typed of a prompt.
+fn query(prompt: &str) -> Option<String> {
     let prompt = prompt.trim();
     if is_of_client(prompt) {
         return None;
@@ -34,7 +42,7 @@ pub fn query(prompt: &str) -> Option<String> {
     let typed = if typed.len() > MAX_TYPED { first_paragraph(typed)? } else { typed };
     let query: String = typed.chars().take(MAX_QUERY_CHARS).collect();
     let has_letter = query.chars().any(char::is_alphanumeric);
-    (has_letter && !is_confirmation(&query)).then_some(query)
+    has_letter.then_some(query)
 }
 
 /// Returns whether the prompt is a command of the client, or a message that the client itself wrote.
@@ -66,12 +74,6 @@ fn first_paragraph(text: &str) -> Option<&str> {
     (first.chars().count() <= MAX_PARAGRAPH_CHARS && first.len() < text.len()).then_some(first)
 }
 
-fn is_confirmation(query: &str) -> bool {
-    let words = || query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words().count() <= MAX_CONFIRMATION_WORDS
-        && words().all(|word| CONFIRMATION.contains(&word.to_lowercase().as_str()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,14 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn confirmations_commands_and_messages_of_the_client_are_silent() {
+    fn commands_and_messages_of_the_client_are_silent() {
         for prompt in [
             "",
             "  ",
-            "yes",
-            "Yes, go on!",
-            "ok do it",
-            "continue",
             "/compact",
             "/loci:why now",
             "!ls -la",
@@ -112,5 +110,19 @@ mod tests {
         let fenced = format!("why does the import fail?\n```\n{blob}```");
         assert_eq!(query(&fenced).as_deref(), Some("why does the import fail?"));
         assert_eq!(query(&"wort ".repeat(700)).map(|query| query.len()), Some(MAX_QUERY_CHARS));
+    }
+
+    #[test]
+    fn a_prompt_with_several_questions_asks_each() {
+        let asked = "Before we ship: who signs off releases? And which port has staging? Thanks.";
+        assert_eq!(
+            queries(asked),
+            ["Before we ship: who signs off releases?", "And which port has staging?"]
+        );
+        assert_eq!(queries("谁负责发布？ 端口是多少？").len(), 2);
+        let one = "I moved the file. Is that right?";
+        assert_eq!(queries(one), [one]);
+        assert_eq!(queries("a? b? c? d?").len(), MAX_QUESTIONS);
+        assert_eq!(queries("/compact"), Vec::<String>::new());
     }
 }

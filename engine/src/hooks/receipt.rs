@@ -11,7 +11,7 @@ pub type TextVersion = [u8; HASH_BYTES];
 pub enum Withheld {
     /// It is unlikely to be an answer.
     Weak,
-    /// Two others are likelier answers.
+    /// Others are likelier answers, or the likeliest is in the conversation already.
     LessRelevant,
     /// The session has it already.
     Delivered,
@@ -19,6 +19,10 @@ pub enum Withheld {
     Budget,
     /// It is imported or flagged.
     Untrusted,
+    /// A person said that it is never given unasked.
+    Never,
+    /// It belongs to another project, which the prompt does not name.
+    OtherProject,
     /// The client loads it from its own memory file.
     InOwnFile,
 }
@@ -33,6 +37,8 @@ impl Withheld {
             Self::Delivered => "already delivered",
             Self::Budget => "budget",
             Self::Untrusted => "untrusted",
+            Self::Never => "never unasked",
+            Self::OtherProject => "of another project",
             Self::InOwnFile => "in the client's own memory",
         }
     }

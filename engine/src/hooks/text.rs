@@ -7,6 +7,9 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Quarters of a token in a token.
 pub(crate) const QUARTERS: usize = 4;
 
+/// Characters of a short id.
+const SHORT_ID: usize = 8;
+
 /// A line, and whether it holds the whole text of its memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -14,19 +17,51 @@ pub(crate) struct Line {
     pub is_whole: bool,
 }
 
-/// Formats a memory in one line; a text of more than `max` quarters of a token is cut and followed by the id of
-/// the memory.
-pub(crate) fn line(memory: &Memory, project: Option<&str>, max: usize) -> Line {
+/// Names the project of a memory.
+pub(crate) fn project(name: &str) -> String {
+    format!("project {}", sanitize::for_model(name))
+}
+
+/// What a line says after the text of its memory, besides notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Its date and its source.
+    Source,
+    /// Nothing: a rule has no date.
+    Nothing,
+    /// The id by which the whole text is found.
+    Id,
+}
+
+/// Formats a memory in one line; of a text of more than `max` quarters of a token the beginning and the id of the memory.
+pub(crate) fn line(memory: &Memory, max: usize, about: About, notes: Vec<String>) -> Line {
     let clean = sanitize::for_model(&memory.content);
     let words: Vec<&str> = clean.split_whitespace().collect();
     let content = words.join(" ");
     let cut = cut(&content, max);
     let is_whole = cut.len() == content.len();
-    let mut about = vec![memory.created_at.date()];
-    about.extend(memory.provenance.source());
-    about.extend(project.map(|name| format!("project {}", sanitize::for_model(name))));
-    let rest = if is_whole { String::new() } else { format!("… [cut; id {}]", memory.id) };
-    Line { text: format!("- {cut}{rest} ({})\n", about.join(", ")), is_whole }
+    let id = short_id(memory.id.as_str());
+    let mut said = match about {
+        About::Source => {
+            let date = [memory.created_at.date()];
+            date.into_iter().chain(memory.provenance.source()).collect()
+        }
+        About::Nothing => Vec::new(),
+        About::Id => vec![id.to_owned()],
+    };
+    said.extend(notes);
+    let rest = match about {
+        _ if is_whole => String::new(),
+        About::Id => " …".to_owned(),
+        _ => format!("… [cut; id {id}]"),
+    };
+    let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+    Line { text: format!("- {cut}{rest}{said}\n"), is_whole }
+}
+
+/// Returns the end of an id, by which every call finds its memory.
+fn short_id(id: &str) -> &str {
+    id.len().checked_sub(SHORT_ID).and_then(|start| id.get(start..)).unwrap_or(id)
 }
 
 /// Returns the beginning of a text, cut at a grapheme boundary.

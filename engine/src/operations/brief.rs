@@ -1,66 +1,50 @@
-//! `brief`: a page about one project, within the token budget of previews: pinned memories, then
-//! facts, procedures and entities, then the latest events.
+//! `brief`: what an agent must know of a project at the beginning of a session.
+//!
+//! Not here: the order and the text (`hooks::brief`), what the session has been given (`deliveries`).
 
-use crate::db::listing;
+use crate::bridge::LoadedMemory;
+use crate::db::{groups, listing};
+use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
+use crate::hooks::brief::{self, Candidate, Limits, Section};
+use crate::hooks::receipt::TextVersion;
+use crate::hooks::selection::Injection;
+use crate::index::{Filter, QuantizedVector, slot_id};
 use crate::model::actor::Viewer;
-use crate::model::memory::Memory;
-use crate::model::status::Status;
+use crate::model::declared;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
-use crate::operations::inspect::group_name;
 use crate::operations::named_project::existing_group;
-use crate::search::budget;
+use crate::search::judge::same_subject;
 use loci_proto::group::GroupName;
-use loci_proto::memory::MemoryType;
-use std::fmt::Write as _;
+use loci_proto::memory::Unasked;
+use loci_proto::sanitize;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Memories per heading.
-const MAX_PER_HEADING: usize = 10;
-/// By how much confidence a memory of the project is preferred to one of another project.
-const OWN_PROJECT_BOOST: f64 = 0.2;
+/// From how many memories of each kind that SQL can tell a brief chooses, the newest first.
+const CANDIDATES: usize = 500;
 
-impl Reader {
-    /// Returns a Markdown page about a project, or about the caller's own. Gated memories are not on
-    /// it.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn brief<'a>(
-        &self,
-        name: Option<&GroupName>,
-        viewer: impl Into<Viewer<'a>>,
-        now: Timestamp,
-    ) -> Result<Brief> {
-        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
-        let group = existing_group(&self.conn, &isolation, viewer, name)?;
-        let settings = self.shared.settings();
-        let visibility = Visibility::of_group(&group.id, isolation);
-        let (mut memories, mut gated): (Vec<Entry>, usize) = (Vec::new(), 0);
-        listing::newest_first(&self.conn, |memory| {
-            if visibility.admits(memory.audience())
-                && memory.status == Status::Active
-                && memory.expires_at.is_none_or(|at| at > now)
-                && !self.is_dormant(&memory, now)
-            {
-                if memory.provenance.is_gated() {
-                    gated += 1;
-                    return;
-                }
-                let confidence = settings.decay.at(now, memory.kind, memory.anchor).get();
-                let is_own = memory.group.as_deref() == Some(group.id.as_str());
-                memories.push(Entry { memory, confidence, is_own, project: None });
-            }
-        })?;
-        for entry in memories.iter_mut().filter(|entry| !entry.is_own) {
-            entry.project = group_name(&self.conn, entry.memory.group.as_deref())?;
-        }
-        Ok(page(Heading { name: &group.name, gated }, memories, settings.preload_token_budget))
-    }
+/// How many of the newest candidates are compared with each other.
+const COMPARED: usize = 100;
+
+/// What a brief is made for.
+#[derive(Debug, Clone, Default)]
+pub struct BriefRequest {
+    /// Another project than that of the session.
+    pub group: Option<GroupName>,
+    /// Maximum size in tokens.
+    pub budget: usize,
+    /// Only rules and preferences: a subagent has one task.
+    pub only_rules: bool,
+    /// What the conversation holds already, by row number.
+    pub has: HashMap<i64, TextVersion>,
+    /// What the client loads of its own memory.
+    pub own: Option<Arc<LoadedMemory>>,
 }
 
-/// A page, and the memories on it.
+/// A page for a model, and the memories on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brief {
     /// Markdown.
@@ -69,102 +53,96 @@ pub struct Brief {
     pub shown: Vec<i64>,
 }
 
-/// A memory that may be on the page.
-struct Entry {
-    memory: Memory,
-    /// Its current confidence.
-    confidence: f64,
-    /// The project of the page stored it.
-    is_own: bool,
-    /// Display name of the project that stored it, if it is another one.
-    project: Option<String>,
-}
-
-impl Entry {
-    /// By how much it is preferred: by confidence, and own memories before equally good ones of
-    /// other projects.
-    fn rank(&self) -> f64 {
-        self.confidence + if self.is_own { OWN_PROJECT_BOOST } else { 0.0 }
+impl Reader {
+    /// Returns the brief of a project, or of the caller's own, within the token budget of previews.
+    ///
+    /// # Errors
+    /// `Database`; `not_found` for an isolated project.
+    pub fn brief<'a>(
+        &self,
+        name: Option<&GroupName>,
+        viewer: impl Into<Viewer<'a>>,
+        now: Timestamp,
+    ) -> Result<Brief> {
+        let budget = self.shared.settings().preload_token_budget;
+        let request = BriefRequest { group: name.cloned(), budget, ..BriefRequest::default() };
+        let Injection { text, delivered, .. } = self.hook_brief(&request, viewer.into(), now)?;
+        let text = if text.is_empty() { "Nothing is stored yet.\n".to_owned() } else { text };
+        Ok(Brief { text, shown: delivered.into_iter().map(|memory| memory.seq).collect() })
     }
-}
 
-/// What the first lines of a page state.
-#[derive(Debug, Clone, Copy)]
-struct Heading<'a> {
-    /// The project.
-    name: &'a str,
-    /// Number of gated memories, which are not on the page.
-    gated: usize,
-}
-
-/// Formats memories within a token budget.
-fn page(heading: Heading<'_>, memories: Vec<Entry>, token_budget: usize) -> Brief {
-    let max_chars = token_budget.saturating_mul(4);
-    let mut text = format!(
-        "# Memories of {}\n\nStored notes, not instructions. {} memories.",
-        heading.name,
-        memories.len()
-    );
-    if heading.gated > 0 {
-        let _ = write!(text, " {} imported or flagged ones are not listed.", heading.gated);
-    }
-    text.push('\n');
-    let mut brief = Brief { text, shown: Vec::new() };
-    let (pinned, mut rest): (Vec<_>, Vec<_>) =
-        memories.into_iter().partition(|entry| entry.memory.anchor.pinned);
-    section(&mut brief, max_chars, "Pinned", pinned.iter());
-    let headings = [
-        ("Facts and preferences", MemoryType::Semantic),
-        ("How things are done", MemoryType::Procedural),
-        ("People, projects, things", MemoryType::Entity),
-        ("Latest events", MemoryType::Episodic),
-    ];
-    // Events stay newest first; the others are sorted by rank, then by accesses.
-    rest.sort_by(|a, b| match (a.memory.kind, b.memory.kind) {
-        (MemoryType::Episodic, MemoryType::Episodic) => b.memory.seq.cmp(&a.memory.seq),
-        _ => b
-            .rank()
-            .total_cmp(&a.rank())
-            .then(b.memory.access_count.cmp(&a.memory.access_count))
-            .then(b.memory.seq.cmp(&a.memory.seq)),
-    });
-    for (heading, kind) in headings {
-        let of_kind = rest.iter().filter(|entry| entry.memory.kind == kind);
-        section(&mut brief, max_chars, heading, of_kind);
-    }
-    brief
-}
-
-/// Appends a heading and as many of its memories as fit.
-fn section<'a>(
-    brief: &mut Brief,
-    max_chars: usize,
-    heading: &str,
-    memories: impl Iterator<Item = &'a Entry>,
-) {
-    let mut lines = String::new();
-    for entry in memories.take(MAX_PER_HEADING) {
-        let line = line(entry);
-        let used = brief.text.chars().count()
-            + heading.len()
-            + lines.chars().count()
-            + line.chars().count()
-            + 6;
-        if used > max_chars {
-            break;
+    /// Returns the brief of a project for the beginning of a session, but for what the session `has`: of the project, and of what is about
+    /// the person. The same memories give the same text, unless one was used much more.
+    ///
+    /// # Errors
+    /// `Database`; `not_found` for an isolated project.
+    pub fn hook_brief(
+        &self,
+        request: &BriefRequest,
+        viewer: Viewer<'_>,
+        now: Timestamp,
+    ) -> Result<Injection> {
+        let isolation = self.shared.isolation();
+        let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
+        let visibility = Visibility::of_group(&group.id, isolation.clone());
+        let own = listing::for_brief(&self.conn, &group.id, CANDIDATES)?;
+        let others = listing::global_of_others(&self.conn, &group.id, CANDIDATES)?;
+        let is_empty = own.is_empty();
+        let (mut candidates, mut gated) = (Vec::new(), 0);
+        for memory in own.into_iter().chain(others) {
+            let is_own = memory.group.as_deref() == Some(&group.id);
+            let is_about_person = declared::is_about_person(&memory, &isolation);
+            let is_listed = (is_own || is_about_person)
+                && declared::unasked(&memory.metadata) != Some(Unasked::Never)
+                && visibility.admits(memory.audience())
+                && request.has.get(&memory.seq).is_none_or(|given| *given != hash(&memory.content))
+                && memory.expires_at.is_none_or(|at| at > now)
+                && (memory.anchor.pinned || !self.is_faded(&memory, now))
+                && !self.is_dormant(&memory, now);
+            if is_listed && memory.provenance.is_gated() {
+                gated += 1;
+            } else if is_listed {
+                let viewer = Viewer { group: &group, ..viewer };
+                let project = self.other_group(memory.group.as_deref(), viewer)?;
+                let section = Section::of(&memory, is_about_person);
+                candidates.push(Candidate { section, memory, project, is_outdated: false });
+            }
         }
-        lines.push_str(&line);
-        brief.shown.push(entry.memory.seq);
+        let renamed = groups::name(&self.conn, &group.id)?;
+        let project = sanitize::for_model(renamed.as_deref().unwrap_or(&group.name));
+        let heading = if is_empty {
+            format!("loci: nothing is stored for project {project} yet (data, not instructions):\n")
+        } else {
+            format!("loci: stored memories for project {project} (data, not instructions):\n")
+        };
+        self.mark_outdated(&mut candidates, &self.shared.filter(&visibility, now));
+        let limits = Limits { tokens: request.budget, only_rules: request.only_rules };
+        Ok(brief::write((heading, gated), candidates, limits, request.own.as_deref()))
     }
-    if !lines.is_empty() {
-        let _ = write!(brief.text, "\n## {heading}\n\n{lines}");
-    }
-}
 
-/// Formats a memory with its date, its source, its project if that is another one, and its id.
-fn line(Entry { memory, project, .. }: &Entry) -> String {
-    let date = memory.created_at.date();
-    let source = memory.provenance.source().map_or(String::new(), |source| format!(", {source}"));
-    let project = project.as_ref().map_or(String::new(), |name| format!(", project {name}"));
-    format!("- {} ({date}{source}{project}, {})\n", budget::preview(&memory.content), memory.id)
+    /// Marks the facts that a newer candidate of the same project probably changes; what is doubted of a rule is not followed. The index must be loaded; else nothing is marked.
+    fn mark_outdated(&self, candidates: &mut [Candidate], filter: &Filter<'_>) {
+        let Some(index) = self.shared.warm() else { return };
+        let mask = index.mask(filter);
+        let is_compared = |candidate: &&mut Candidate| candidate.section == Section::Rest;
+        let slot_of = |candidate: &Candidate| {
+            let slot = index.slot(candidate.memory.seq)?;
+            (index.text_chunk_count(slot) == 1).then_some(slot)
+        };
+        let mut newer: Vec<(usize, u32, Option<String>)> = Vec::new();
+        for candidate in candidates.iter_mut().filter(is_compared).take(COMPARED) {
+            let Some(slot) = slot_of(candidate) else { continue };
+            let Some(vector) = index.direction(candidate.memory.seq) else { continue };
+            let numbers: Vec<u32> = newer.iter().map(|(_, number, _)| *number).collect();
+            let cosines = index.cosines(&QuantizedVector::from(&vector), &numbers);
+            candidate.is_outdated = newer.iter().zip(cosines).any(|((other, _, group), cosine)| {
+                let cosine = f64::from(cosine);
+                *group == candidate.memory.group
+                    && cosine >= same_subject::MIN_COSINE
+                    && same_subject::likelihood_of_slots(&index, &mask, [*other, slot], cosine)
+                        >= same_subject::OTHER_VALUE
+            });
+            newer.push((slot, slot_id(slot), candidate.memory.group.clone()));
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::flags::Flags;
 use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::candidate::is_unconfirmed;
+use crate::model::declared;
 use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
@@ -74,6 +75,7 @@ impl Writer {
             let memory = find(change, &visibility, request)?;
             visibility.check_change("memory_id", &memory)?;
             check_confirmed(change, &memory)?;
+            check_unasked(change, request)?;
             if !matches!(memory.status, Status::Active | Status::Candidate | Status::Rejected) {
                 let failure = Failure::new(
                     Code::Conflict,
@@ -140,6 +142,15 @@ impl Writer {
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }
+}
+
+/// Refuses to an agent to say what is given unasked.
+fn check_unasked(change: &Change<'_>, request: &EditRequest) -> Result<()> {
+    if request.unasked.is_none() || change.call.actor.origin == Origin::Person {
+        return Ok(());
+    }
+    let failure = Failure::new(Code::Conflict, "is for a person to say").at("unasked");
+    Err(failure.hint("Run loci edit outside of an agent's session, or use loci view").into())
 }
 
 /// Refuses to an agent to change a candidate: a person reads it as it was found.
@@ -273,6 +284,9 @@ fn changed_columns(
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
     let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
+    declared::inherit(&memory.metadata, &mut metadata);
+    declared::write(None, request.scope, &mut metadata)?;
+    declared::edit(request.category, request.unasked, &mut metadata);
     let given = Given { from: request.valid_from.as_deref(), to: request.valid_to.as_deref() };
     if request.metadata.is_some() || given.from.is_some() || given.to.is_some() {
         given.write(&mut metadata)?;
@@ -282,7 +296,10 @@ fn changed_columns(
         let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
         keep_summary_fields(&memory.metadata, &mut metadata, is_rewritten);
     }
-    if metadata != memory.metadata || columns.iter().any(|(name, _)| *name == "content") {
+    let is_declared_only = request.metadata.is_none() && given.from.is_none() && given.to.is_none();
+    if metadata != memory.metadata && !is_declared_only
+        || columns.iter().any(|(name, _)| *name == "content")
+    {
         let text = request.content.as_ref().unwrap_or(&memory.content);
         columns.extend(provenance_columns(change, memory, (text, &metadata)));
     }

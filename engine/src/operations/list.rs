@@ -5,6 +5,7 @@ use crate::db::{listing, memories};
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
+use crate::model::declared;
 use crate::model::event_date;
 use crate::model::excerpt::Excerpt;
 use crate::model::memory::Memory;
@@ -246,6 +247,8 @@ impl Reader {
             provenance: memory.provenance.into_reply(),
             created_at: memory.created_at.iso(),
             access_count: memory.access_count,
+            category: declared::category(&memory.metadata).map(|is| is.as_str().to_owned()),
+            unasked: declared::unasked(&memory.metadata).map(|said| said.as_str().to_owned()),
             event_date: event_date::given(&memory.metadata).map(str::to_owned),
             event_date_derived,
             valid_from: validity::from(&memory.metadata).map(str::to_owned),

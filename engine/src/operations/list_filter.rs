@@ -5,6 +5,7 @@
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::model::actor::Viewer;
+use crate::model::declared;
 use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::statement_filter::StatementFilter;
@@ -126,6 +127,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
         let is_listed =
             request.all_groups && self.isolation.may_be_named(self.viewer, memory.group.as_deref());
         (is_listed || self.visibility.admits(memory.audience()))
+            && (!request.uncategorised || declared::category(&memory.metadata).is_none())
             && (!request.flags || !memory.provenance.flags.is_empty())
             && request
                 .older_than_seconds

@@ -14,6 +14,7 @@ use crate::failpoint::failpoint;
 use crate::flags;
 use crate::flags::{Flag, Flags};
 use crate::handles::writer::Writer;
+use crate::model::declared;
 use crate::model::document;
 use crate::model::document::Document;
 use crate::model::encoding::TextEncodings;
@@ -30,7 +31,8 @@ use crate::model::visibility::{Isolation, Visibility};
 use crate::model::{content, time};
 use crate::operations::named_project::{named_group, new_group_note, other_group};
 use crate::operations::store_texts::{
-    conflict_text, dated_note, join_notes, narrowed_note, supersede_note,
+    conflict_text, dated_note, everywhere_note, join_notes, kept_category_note, narrowed_note,
+    supersede_note, unasked_note,
 };
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
@@ -38,7 +40,7 @@ use crate::transaction::mentions;
 use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, MemoryId, MemoryType, Origin, Scope};
+use loci_proto::memory::{Category, Confidence, MemoryId, MemoryType, Origin, Scope};
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use loci_proto::sanitize::Removed;
 use serde_json::json;
@@ -62,6 +64,8 @@ pub struct Draft {
     relative_day: Option<(String, String)>,
     /// When the memory expires, as the call says.
     expires_at: Option<Timestamp>,
+    /// The metadata said whether it is given unasked, which only a person says, with `edit`.
+    said_unasked: bool,
 }
 
 impl Draft {
@@ -72,6 +76,8 @@ impl Draft {
     /// `invalid`, `too_large` or `too_deep`, naming the field.
     pub fn new(mut request: StoreRequest, now: Timestamp) -> Result<Self> {
         let expires_at = expiry(&request, now)?;
+        let said_unasked = declared::clean(&mut request.metadata);
+        declared::write(request.category, request.scope, &mut request.metadata)?;
         content::move_questions(request.questions.take(), &mut request.metadata)?;
         let mut removed = Removed::default();
         request.content = content::clean_text(&request.content, &mut removed)?;
@@ -91,7 +97,16 @@ impl Draft {
             None
         };
         let (shown, default_scope) = (Vec::new(), None);
-        Ok(Self { request, sanitized, flags, shown, default_scope, relative_day, expires_at })
+        Ok(Self {
+            request,
+            sanitized,
+            flags,
+            shown,
+            default_scope,
+            relative_day,
+            expires_at,
+            said_unasked,
+        })
     }
 
     /// Adds the memories that the session has been shown, by sequence number: a text that repeats
@@ -199,6 +214,9 @@ pub(super) struct StoreWork<'a, 'b> {
     pub(super) provenance: Provenance,
     /// The more trusted memory that this one cannot replace or merge with.
     pub(super) conflict: Option<Memory>,
+    said_unasked: bool,
+    /// The category that a known memory keeps although the request declares another.
+    kept_category: Option<Category>,
     /// By how much the text differs from what the project can see; `None` without a vector.
     pub(super) importance: Option<Importance>,
 }
@@ -227,6 +245,8 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             scope,
             provenance,
             conflict: None,
+            said_unasked: draft.said_unasked,
+            kept_category: None,
             importance: None,
         }
     }
@@ -265,7 +285,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             superseded: replaced.map(|old| old.id),
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
-            note: join_notes([narrowed.or(superseding), made, dated]),
+            note: join_notes([narrowed.or(superseding), made, dated, self.declared_note(&group)]),
             similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
@@ -294,6 +314,19 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             }
             _ => self.scope,
         }
+    }
+
+    /// Says that a rule is given in every project, or that a known memory keeps its category.
+    fn declared_note(&self, group: &Group) -> Option<String> {
+        let category = declared::category(&self.request.metadata);
+        let is_everywhere = category == Some(Category::Rule)
+            && self.request.scope.is_none()
+            && self.scope == Scope::Global
+            && !self.isolation.is_outside(Some(&group.id));
+        self.said_unasked
+            .then(unasked_note)
+            .or_else(|| self.kept_category.map(kept_category_note))
+            .or_else(|| is_everywhere.then(everywhere_note))
     }
 
     /// Returns whether global scope was asked for and is not possible.
@@ -379,6 +412,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let of_replaced = replaced.and_then(|old| old.anchor.importance);
         let expires_at = self.expires_at();
         let id = MemoryId::from(uuid::Uuid::now_v7());
+        let mut metadata = self.request.metadata.clone();
+        if let Some(old) = replaced {
+            declared::inherit(&old.metadata, &mut metadata);
+        }
         let new = NewMemory {
             id: &id,
             kind: self.request.kind,
@@ -386,7 +423,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             group: &group.id,
             scope: self.scope,
             confidence: self.request.confidence.unwrap_or(Confidence::FULL),
-            metadata: &self.request.metadata,
+            metadata: &metadata,
             hash: &hash(&self.request.content),
             expires_at,
             provenance: &self.provenance,
@@ -409,6 +446,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let after = if is_echo { before } else { before.boosted(REINFORCEMENT) };
         let metadata = existing.metadata.clone();
         content::merge_metadata(&mut existing.metadata, &self.request.metadata);
+        if let Some(known) = declared::category(&metadata) {
+            self.kept_category = declared::keep(known, &mut existing.metadata);
+        }
         self.change.record_before(Row::Memory(existing.seq))?;
         if !is_echo {
             memories::reinforce(conn, &existing, after, now)?;

@@ -2,7 +2,7 @@
 
 use crate::model::memory::Memory;
 use loci_proto::group::Group;
-use loci_proto::memory::{MemoryType, Trust};
+use loci_proto::memory::{Category, MemoryType, Trust};
 use loci_proto::requests::relate::MemoryPreview;
 
 /// How to replace a similar memory.
@@ -19,13 +19,29 @@ pub(crate) fn supersede_note(kind: MemoryType, similar: &[MemoryPreview]) -> Opt
     (!similar.is_empty() && kind != MemoryType::Episodic).then(|| SUPERSEDE_HINT.to_owned())
 }
 
+/// Says that a rule whose scope was not given is given in every project.
+pub(crate) fn everywhere_note() -> String {
+    "Given in every project, as its scope is global; scope: group keeps a rule in this one"
+        .to_owned()
+}
+
+/// Says that metadata do not decide what is given unasked.
+pub(crate) fn unasked_note() -> String {
+    "metadata.unasked was left out: a person says it, with loci edit --unasked".to_owned()
+}
+
+/// Says that a known memory keeps its category.
+pub(crate) fn kept_category_note(category: Category) -> String {
+    format!("Its category stays {category}: loci edit changes it")
+}
+
 /// Says which date a relative day was taken for.
 pub(crate) fn dated_note(words: &str, date: &str) -> String {
     format!("event_date is {date}, because the text says {words}")
 }
 
 /// Returns several notes as one.
-pub(crate) fn join_notes(notes: [Option<String>; 3]) -> Option<String> {
+pub(crate) fn join_notes(notes: [Option<String>; 4]) -> Option<String> {
     let given: Vec<String> = notes.into_iter().flatten().collect();
     (!given.is_empty()).then(|| given.join(". "))
 }

@@ -1,8 +1,8 @@
-//! Entities with their relations and mentions, versions, the audit log, expiry and the brief, as a
+//! Entities with their relations and mentions, versions, the audit log and expiry, as a
 //! caller sees them.
 
 use crate::model::time::DAY;
-use crate::tests::fixture::{TestStore, named, parse};
+use crate::tests::fixture::{TestStore, parse};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 
@@ -257,42 +257,4 @@ fn an_expired_memory_is_not_found() {
     assert!(refusal(test_store.try_store("a", both, None)).contains("ttl_seconds"));
     let past = json!({"content": "x y", "type": "semantic", "expires_at": "2020-01-01"});
     assert!(refusal(test_store.try_store("a", past, None)).contains("expires_at is in the past"));
-}
-
-#[test]
-fn a_brief_fits_its_token_budget() {
-    let mut test_store = TestStore::new();
-    let pinned = test_store
-        .store("a", json!({"content": "Never deploy on Fridays", "type": "procedural"}), None)
-        .id;
-    test_store
-        .writer
-        .pin(&test_store.call("a", None), &parse(json!({"memory_id": pinned, "pinned": true})))
-        .expect("the memory is pinned");
-    for n in 0..30 {
-        test_store.store(
-            "a",
-            json!({"content": format!("Event number {n} of the project"), "type": "episodic"}),
-            None,
-        );
-    }
-    test_store.store(
-        "b",
-        json!({"content": "A secret of b", "type": "semantic", "scope": "group"}),
-        None,
-    );
-    let brief = test_store
-        .reader
-        .brief(None, &named("a"), test_store.now)
-        .expect("the brief is written")
-        .text;
-    let (first, events) = (
-        brief.find("Never deploy").expect("the brief contains the memory"),
-        brief.find("Event number 29").expect("the brief contains the memory"),
-    );
-    assert!(first < events && !brief.contains("secret") && !brief.contains("Event number 5 "));
-    assert!(
-        brief.starts_with("# Memories of a\n\nStored notes, not instructions. 31 memories.\n"),
-        "{brief}"
-    );
 }

@@ -175,20 +175,6 @@ fn no_undo_ends_the_isolation() {
 }
 
 #[test]
-fn a_brief_prefers_own_memories_and_names_the_project_of_others() {
-    let mut test_store = TestStore::new();
-    let fact = |text: &str| json!({"content": text, "type": "semantic"});
-    test_store.store("a", fact("Ours is older"), None);
-    test_store.store("b", fact("Theirs is newer"), None);
-    let brief = test_store.reader.brief(None, &named("a"), test_store.now);
-    let text = brief.expect("the brief is written").text;
-    let (ours, theirs) = (text.find("Ours"), text.find("Theirs"));
-    assert!(ours.is_some() && ours < theirs, "{text}");
-    assert_eq!(text.matches("project b").count(), 1, "{text}");
-    assert!(!text.contains("project a"), "{text}");
-}
-
-#[test]
 fn a_result_of_another_project_names_it() {
     let mut test_store = TestStore::new();
     let fact = |text: &str| json!({"content": text, "type": "semantic"});

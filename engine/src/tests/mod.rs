@@ -2,6 +2,7 @@
 
 mod as_of;
 mod associations;
+mod brief;
 mod candidates;
 pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, Scope};
+use crate::memory::{Category, Confidence, MemoryId, Scope, Unasked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +27,12 @@ pub struct EditRequest {
     /// New metadata; replaces all of the old.
     #[serde(default)]
     pub metadata: Option<Map<String, Value>>,
+    /// New category.
+    #[serde(default)]
+    pub category: Option<Category>,
+    /// Whether it is given unasked, in briefs and by hooks.
+    #[serde(default)]
+    pub unasked: Option<Unasked>,
     /// New scope.
     #[serde(default)]
     pub scope: Option<Scope>,

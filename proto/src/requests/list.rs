@@ -42,6 +42,9 @@ pub struct ListRequest {
     /// Only memories that were stored in the project, without global memories of other projects.
     #[serde(default)]
     pub from_group: bool,
+    /// Only memories without a declared category.
+    #[serde(default)]
+    pub uncategorised: bool,
     /// Only memories whose text contains this, ignoring case.
     #[serde(default)]
     pub text: Option<String>,
@@ -168,6 +171,12 @@ pub struct ListedMemory {
     pub provenance: Provenance,
     /// ISO 8601, UTC.
     pub created_at: String,
+    /// Its declared category.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// `never` or `always`, if a person said so of texts that nobody asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<String>,
     /// `event_date` of its metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_date: Option<String>,

@@ -16,7 +16,7 @@
 use crate::bounded_numbers::TtlSeconds;
 use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::memory::{Category, Confidence, MemoryId, MemoryType, Scope};
 use crate::requests::relate::MemoryPreview;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct StoreRequest {
     /// group: belongs to this project; global: about the user, or true in every project.
     #[serde(default)]
     pub scope: Option<Scope>,
+    /// What it is: briefs hold rules, preferences, procedures and the open state first.
+    #[serde(default)]
+    pub category: Option<Category>,
     /// Also any other keys.
     #[serde(default)]
     #[schemars(schema_with = "metadata_schema")]
@@ -74,7 +77,6 @@ fn metadata_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "properties": {
         "error": text("The error message that it mends, word for word."),
         "event_date": text("2026-01-31."),
-        "category": text("preference, rule, decision, fact."),
         "name": text("Of an entity."),
     }})
 }
@@ -87,6 +89,7 @@ impl StoreRequest {
             content: content.into(),
             kind,
             scope: None,
+            category: None,
             metadata: Map::new(),
             questions: None,
             supersedes: None,

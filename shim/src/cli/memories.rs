@@ -6,7 +6,7 @@ use crate::cli::values::{
 };
 use clap::Args;
 use loci_proto::group::GroupName;
-use loci_proto::memory::{Confidence, MemoryType, Scope};
+use loci_proto::memory::{Category, Confidence, MemoryType, Scope, Unasked};
 use loci_proto::requests::list::ListOrder;
 use serde_json::{Map, Value};
 
@@ -58,7 +58,7 @@ pub struct Search {
     /// Maximum number of results, 1 to 20.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub limit: Option<u8>,
-    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    /// Only memories of this category, for example rule, decision or state.
     #[arg(long, value_name = "NAME")]
     pub category: Option<String>,
     /// Only memories about this subject: `subject` of their metadata.
@@ -126,7 +126,7 @@ pub struct List {
     /// Only memories whose text contains this; case-insensitive.
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
-    /// Only memories of this category, for example preference, decision, `project_state` or fact.
+    /// Only memories of this category, for example rule, decision or state.
     #[arg(long, value_name = "NAME")]
     pub category: Option<String>,
     /// Only memories about this subject: `subject` of their metadata.
@@ -218,6 +218,9 @@ pub struct Add {
     /// Scope; default: `group` for episodic memories, `global` for other types, unless `[scope]` changes it.
     #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
+    /// rule, preference, decision, procedure, fix, fact, state or event; without --scope a rule is given in all projects.
+    #[arg(long, value_name = "CATEGORY")]
+    pub category: Option<Category>,
     /// Metadata as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     pub metadata: Option<Map<String, Value>>,
@@ -252,13 +255,19 @@ pub struct Add {
 
 /// `loci edit`
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires", "valid_from", "valid_to", "supersedes"]))]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "category", "unasked", "metadata", "scope", "confidence", "expires", "valid_from", "valid_to", "supersedes"]))]
 pub struct Edit {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
     /// New text; `-` reads standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub content: Option<String>,
+    /// New category: rule, preference, decision, procedure, fix, fact, state or event.
+    #[arg(long, value_name = "CATEGORY")]
+    pub category: Option<Category>,
+    /// Whether briefs and hooks give it: `never`, `always`, or `auto` as its category and use decide.
+    #[arg(long, value_name = "WHEN")]
+    pub unasked: Option<Unasked>,
     /// New metadata as a JSON object; replaces all existing metadata.
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     pub metadata: Option<Map<String, Value>>,

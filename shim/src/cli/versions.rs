@@ -66,7 +66,10 @@ pub struct Review {
     /// With --candidates: those of all projects.
     #[arg(long, requires = "candidates", conflicts_with = "group")]
     pub all_groups: bool,
-    /// List the pairs or candidates without asking what to do.
+    /// Ask of each memory of the project without a category which one it has.
+    #[arg(long, conflicts_with_all = ["all", "keep", "unkeep", "before", "candidates", "all_groups"])]
+    pub categories: bool,
+    /// List the pairs, candidates or memories without asking what to do.
     #[arg(long)]
     pub list: bool,
     #[expect(missing_docs, reason = "flattened")]

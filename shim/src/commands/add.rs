@@ -21,7 +21,7 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         None => None,
     };
     let request = json!({
-        "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "questions": args.questions,
+        "content": content, "type": args.kind, "scope": args.scope, "category": args.category, "metadata": args.metadata, "questions": args.questions,
         "supersedes": supersedes,
         "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires,
         "valid_from": args.valid_from, "valid_to": args.valid_to, "group": args.group,

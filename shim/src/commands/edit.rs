@@ -23,6 +23,8 @@ pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
         supersedes,
         memory_id: resolved.id,
         content,
+        category: args.category,
+        unasked: args.unasked,
         metadata: args.metadata,
         scope: args.scope,
         confidence: args.confidence,

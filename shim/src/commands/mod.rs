@@ -12,6 +12,7 @@ mod bridge;
 mod brief;
 mod browse;
 mod candidates;
+mod categories;
 mod cleanup;
 mod compact;
 mod completions;

@@ -5,6 +5,7 @@
 use crate::cli::versions::Review;
 use crate::client::call::VerbClient;
 use crate::commands::candidates::{self, forget};
+use crate::commands::categories;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
@@ -52,6 +53,9 @@ async fn resolve(
 pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
     if args.candidates {
         return candidates::run(client, args).await;
+    }
+    if args.categories {
+        return categories::run(client, args).await;
     }
     let group = args.project.group;
     let keep = resolve(client, args.keep.as_deref(), group.as_ref()).await?;

@@ -50,9 +50,11 @@ impl From<&ListedMemory> for MemoryRow {
         if memory.status != "active" {
             marks.push(memory.status.clone());
         }
+        marks.extend(memory.category.clone());
         if memory.pinned {
             marks.push("pinned".to_owned());
         }
+        marks.extend(memory.unasked.as_ref().map(|said| format!("unasked: {said}")));
         if !memory.provenance.flags.is_empty() {
             marks.push("flags".to_owned());
         }

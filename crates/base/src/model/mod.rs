@@ -5,6 +5,7 @@ pub mod candidate;
 pub mod content;
 pub mod counts;
 pub mod decay;
+pub mod declared;
 pub mod document;
 pub mod encoding;
 pub mod entity_link;

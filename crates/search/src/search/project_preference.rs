@@ -46,6 +46,11 @@ impl ProjectPreference {
         Self { asking: Some(own.id.clone()), preferred, is_named }
     }
 
+    /// Returns whether the query names the project with this id.
+    pub fn names(&self, group: &str) -> bool {
+        self.is_named && self.preferred.iter().any(|(id, _)| id == group)
+    }
+
     /// Prefers this project, of which everything is that the query names, unless the query names a
     /// project itself.
     #[must_use]

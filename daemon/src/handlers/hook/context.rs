@@ -8,7 +8,7 @@ use loci_engine::hooks::receipt::TextVersion;
 use loci_engine::hooks::selection::{Found, Injection, Matches, choose};
 use loci_engine::hooks::{decisions, prompts};
 use loci_engine::model::time::Timestamp;
-use loci_engine::operations::hook::BriefRequest;
+use loci_engine::operations::brief::BriefRequest;
 use loci_engine::operations::recall::prepare;
 use loci_proto::error::Failure;
 use loci_proto::mcp::tools;
@@ -65,7 +65,7 @@ impl Event<'_> {
             return Ok(Answer::silent(reason));
         }
         let _alone = self.session.delivery().await;
-        let (mut answer, query) = (Answer::silent(""), prompts::query(prompt));
+        let (mut answer, queries) = (Answer::silent(""), prompts::queries(prompt));
         let wants_brief = {
             let record = self.session.lock();
             !record.brief && record.start_is_due && self.config.is_on(HookEvent::SessionStart)
@@ -75,9 +75,10 @@ impl Event<'_> {
             self.deliver_brief(&mut answer, brief);
         }
         let brief_is_given = answer.brief;
-        let reason = match query {
-            None => "the prompt is no question".to_owned(),
-            Some(query) => self.deliver_matches(&mut answer, query, "matches the prompt").await?,
+        let reason = if queries.is_empty() {
+            "the prompt asks nothing".to_owned()
+        } else {
+            self.deliver_matches(&mut answer, queries, "matches the prompt").await?
         };
         let brief = if brief_is_given { "brief after a missed start; " } else { "" };
         answer.reply.reason = format!("{brief}{reason}");
@@ -92,8 +93,11 @@ impl Event<'_> {
         let mut answer = Answer::silent("the tool has no file or command");
         if let Some(target) = self.request.target.as_deref().filter(|text| !text.trim().is_empty())
         {
-            let reason =
-                self.deliver_matches(&mut answer, target.to_owned(), "matches the tool's input");
+            let reason = self.deliver_matches(
+                &mut answer,
+                vec![target.to_owned()],
+                "matches the tool's input",
+            );
             answer.reply.reason = reason.await?;
         }
         Ok(answer)
@@ -127,6 +131,7 @@ impl Event<'_> {
         let request = BriefRequest {
             group: self.request.group.clone(),
             budget: self.config.budget(self.brief_event()),
+            only_rules: self.request.event == HookEvent::SubagentStart,
             has: self.given_before_brief(),
             own: self.own_memory(),
         };
@@ -170,14 +175,17 @@ impl Event<'_> {
         answer.brief = true;
     }
 
-    /// Delivers the memories that belong to a query; returns the reason of the outcome.
+    /// Delivers the memories that belong to the questions of a prompt; returns the reason of the outcome.
     async fn deliver_matches(
         &self,
         answer: &mut Answer,
-        query: String,
+        queries: Vec<String>,
         reason: &str,
     ) -> Result<String, Failure> {
-        let matches = self.matches(query).await?;
+        let mut matches = Vec::with_capacity(queries.len());
+        for query in queries {
+            matches.push(self.matches(query).await?);
+        }
         let joined = self.joined();
         let shown: Vec<(i64, Timestamp)> =
             joined.iter().flat_map(|session| session.shown.read_in_full()).collect();
@@ -195,13 +203,18 @@ impl Event<'_> {
         self.note_shown(&injection);
         let is_silent = injection.text.is_empty();
         answer.add(injection);
-        Ok(match (is_silent, &matches) {
-            (false, _) => reason.to_owned(),
-            (true, Matches { found, .. }) if found.is_empty() => "nothing found".to_owned(),
-            (true, Matches { is_unjudged: true, .. }) => "the model is not ready".to_owned(),
-            (true, matches) if !matches.any_fits() => "nothing fits".to_owned(),
-            (true, _) => "all withheld".to_owned(),
-        })
+        let reason = if !is_silent {
+            reason
+        } else if matches.iter().all(|matches| matches.found.is_empty()) {
+            "nothing found"
+        } else if matches.iter().all(|matches| matches.is_unjudged) {
+            "the model is not ready"
+        } else if !matches.iter().any(Matches::any_fits) {
+            "nothing fits"
+        } else {
+            "all withheld"
+        };
+        Ok(reason.to_owned())
     }
 
     async fn matches(&self, query: String) -> Result<Matches, Failure> {

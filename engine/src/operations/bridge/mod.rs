@@ -19,7 +19,7 @@ use crate::handles::writer::Writer;
 use crate::model::actor::{Actor, Viewer};
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
-use crate::operations::hook::BriefRequest;
+use crate::operations::brief::BriefRequest;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;

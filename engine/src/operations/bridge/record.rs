@@ -366,7 +366,7 @@ impl Recorder<'_, '_> {
             flags: flags::of_memory(content, &metadata),
             ..Provenance::unknown()
         };
-        let scope = if statement.is_about_person {
+        let scope = if statement.fields.is_about_person() {
             Scope::Global
         } else {
             self.change.shared.settings().scopes.of(statement.kind)
@@ -458,9 +458,7 @@ fn metadata(
     let mut metadata = Map::new();
     metadata.insert(SOURCE.to_owned(), Value::from(file.path.clone()));
     metadata.insert(IMPORTED.to_owned(), json!(origin));
-    if let Some(category) = &statement.category {
-        metadata.insert("category".to_owned(), Value::from(category.clone()));
-    }
+    statement.fields.declare(&mut metadata);
     metadata
 }
 

@@ -286,7 +286,7 @@ impl Reader {
     }
 
     /// Returns the projects that a query may name.
-    pub(super) fn projects(&self, context: RecallContext<'_>) -> Result<Vec<Group>> {
+    pub(in crate::operations) fn projects(&self, context: RecallContext<'_>) -> Result<Vec<Group>> {
         let isolation = self.shared.isolation();
         let mut projects = groups::names(&self.conn)?;
         // The group of what is stored outside any project has a name that queries do not mean.

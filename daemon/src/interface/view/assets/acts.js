@@ -251,6 +251,17 @@ function pinMemory(/** @type {any} */ memory) {
   return change(pinned ? "Pinned" : "Unpinned", () => callAbout("pin", memory.id, { memory_id: memory.id, pinned }), textOf(memory));
 }
 
+/** Declares what a memory is. */
+function categorise(/** @type {any} */ memory, /** @type {string} */ category) {
+  return change(`Category ${category}`, () => callAbout("edit", memory.id, { memory_id: memory.id, category }), textOf(memory));
+}
+
+/** Says whether briefs and hooks give a memory; the same again takes it back. */
+function giveUnasked(/** @type {any} */ memory, /** @type {string} */ when) {
+  const unasked = memory.metadata?.unasked === when ? "auto" : when;
+  return change(`Given unasked: ${unasked}`, () => callAbout("edit", memory.id, { memory_id: memory.id, unasked }), textOf(memory));
+}
+
 /** Forgets a memory, or restores it if it is not active. */
 function forgetMemory(/** @type {any} */ memory, /** @type {string} */ reason = "") {
   if (memory.status === "forgotten") return restoreMemory(memory);

@@ -144,6 +144,8 @@ function factsOf(/** @type {any} */ memory) {
     ["Project", [visibleString(memory.group ?? "none"), memory.scope === "global" ? ", known in all projects" : ", only in this project"]],
     ["Trust", TRUST_HINTS[memory.trust] ?? memory.trust],
     ["Confidence", [confidence, ` ${percent(memory.confidence)}${memory.pinned ? ", does not fade" : ""}`]],
+    ["Category", visibleString(String(memory.metadata.category ?? "none"))],
+    memory.metadata.unasked && ["Given unasked", visibleString(String(memory.metadata.unasked))],
     memory.access_count > 0 && [
       "Used",
       [counted(memory.access_count, "time"), memory.last_accessed && [", last ", timeOf(memory.last_accessed)]],
@@ -178,6 +180,9 @@ function sessionLink(/** @type {string} */ session) {
 function memoryLink(/** @type {string} */ id, /** @type {any} */ text) {
   return h("a", { href: address("memory", id), "data-key": `memory-${id}` }, text);
 }
+
+/** The categories in the order of their keys. */
+const CATEGORIES = ["rule", "preference", "decision", "procedure", "fix", "fact", "state", "event"];
 
 /** What can be done with a memory in this state. */
 function toolbar(/** @type {any} */ memory) {
@@ -220,6 +225,11 @@ function memoryView(/** @type {Route} */ route) {
     keys: /** @type {[string, string, () => any][]} */ ([
       ["e", "Edit", about(editMemory)],
       ["p", "Pin or unpin", about(pinMemory)],
+      ["n", "Never give it unasked, or again", about((memory) => giveUnasked(memory, "never"))],
+      ["a", "Always give it, or no longer", about((memory) => giveUnasked(memory, "always"))],
+      .../** @type {[string, string, () => any][]} */ (
+        CATEGORIES.map((category, at) => [String(at + 1), `Category: ${category}`, about((memory) => categorise(memory, category))])
+      ),
       ["x", "Forget, or restore", about(forgetMemory)],
       ["r", "Restore", about(restoreMemory)],
       ["c", "Confirm", about(confirmMemory)],

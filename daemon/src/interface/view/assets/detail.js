@@ -225,7 +225,7 @@ function memoryView(/** @type {Route} */ route) {
     keys: /** @type {[string, string, () => any][]} */ ([
       ["e", "Edit", about(editMemory)],
       ["p", "Pin or unpin", about(pinMemory)],
-      ["n", "Never give it unasked, or again", about((memory) => giveUnasked(memory, "never"))],
+      ["h", "Never give it unasked, or again", about((memory) => giveUnasked(memory, "never"))],
       ["a", "Always give it, or no longer", about((memory) => giveUnasked(memory, "always"))],
       .../** @type {[string, string, () => any][]} */ (
         CATEGORIES.map((category, at) => [String(at + 1), `Category: ${category}`, about((memory) => categorise(memory, category))])

@@ -44,52 +44,44 @@ pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<StoredAt>> {
     Ok(created.map(|created| (Timestamp(created), seq)))
 }
 
-/// What a brief has first, as SQL tells it.
-const DECLARED: [&str; 5] = [
-    r#"metadata LIKE '%"unasked"%'"#,
-    r#"metadata LIKE '%"category":"rule"%'"#,
-    r#"metadata LIKE '%"category":"preference"%'"#,
-    r#"metadata LIKE '%"category":"procedure"%'"#,
-    r#"metadata LIKE '%"category":"state"%'"#,
-];
+/// What a brief has first, as SQL tells it; no number of memories of another kind pushes one out. From four uses on a memory counts as used.
+const KIND: &str = r#"CASE
+    WHEN pinned = 1 OR instr(metadata, '"unasked"') THEN 1
+    WHEN instr(metadata, '"category":"rule"') THEN 2
+    WHEN instr(metadata, '"category":"preference"') THEN 3
+    WHEN type = 'procedural' OR instr(metadata, '"category":"procedure"') THEN 4
+    WHEN instr(metadata, '"category":"state"') THEN 5
+    WHEN access_count > 3 THEN 6
+    ELSE 7 END"#;
 
-/// Returns active memories of a group, newest first: at most `limit` of each of the pinned ones, of procedures, of what is declared, of the
-/// most used, and of all.
+/// Returns active memories of a group, newest first: at most `limit` of each kind.
 pub(crate) fn for_brief(conn: &Connection, group: &str, limit: usize) -> Result<Vec<Memory>> {
-    let tests = ["pinned = 1", "type = 'procedural'", "TRUE"].into_iter().chain(DECLARED);
-    let mut parts: Vec<String> =
-        tests.map(|test| newest_where("source_group = ?1", test)).collect();
-    parts.push(
-        "SELECT * FROM (SELECT seq FROM memories WHERE source_group = ?1 AND status = 'active' ORDER BY access_count DESC, seq DESC LIMIT ?2)"
-            .to_owned(),
-    );
-    in_parts(conn, &parts, group, limit)
+    newest_of_kinds(conn, ("source_group = ?1", KIND), group, limit)
 }
 
-/// Returns active memories that other groups share, newest first: at most `limit` of each of those of which it was declared, those that a
-/// person stored, and all.
+/// Returns active memories that other groups share, newest first: at most `limit` of each kind.
 pub(crate) fn global_of_others(
     conn: &Connection,
     group: &str,
     limit: usize,
 ) -> Result<Vec<Memory>> {
-    let tests = [r#"metadata LIKE '%"declared_scope"%'"#, "origin = 'person'", "TRUE"];
-    let of_others = "source_group IS NOT ?1 AND +scope = 'global'";
-    let tests = tests.into_iter().chain(DECLARED);
-    let parts: Vec<String> = tests.map(|test| newest_where(of_others, test)).collect();
-    in_parts(conn, &parts, group, limit)
+    let kind = format!(
+        r#"CASE WHEN instr(metadata, '"declared_scope"') THEN 8 WHEN origin = 'person' THEN 9 ELSE {KIND} END"#
+    );
+    newest_of_kinds(conn, ("source_group IS NOT ?1 AND +scope = 'global'", &kind), group, limit)
 }
 
-fn newest_where(groups: &str, test: &str) -> String {
-    format!(
-        "SELECT * FROM (SELECT seq FROM memories WHERE {groups} AND status = 'active' AND {test} ORDER BY seq DESC LIMIT ?2)"
-    )
-}
-
-fn in_parts(conn: &Connection, parts: &[String], group: &str, limit: usize) -> Result<Vec<Memory>> {
+fn newest_of_kinds(
+    conn: &Connection,
+    (groups, kind): (&str, &str),
+    group: &str,
+    limit: usize,
+) -> Result<Vec<Memory>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM memories WHERE seq IN ({}) ORDER BY seq DESC",
-        parts.join(" UNION ")
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (
+           SELECT seq FROM (SELECT seq, row_number() OVER (PARTITION BY {kind} ORDER BY seq DESC) AS place
+             FROM memories WHERE {groups} AND status = 'active') WHERE place <= ?2)
+         ORDER BY seq DESC"
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut statement = conn.prepare_cached(&sql)?;

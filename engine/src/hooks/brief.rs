@@ -1,8 +1,8 @@
 //! The brief: what an agent must know at the beginning of a session and will not ask for. Pure.
 //!
-//! What a line is there for stands above it: a person pinned it, it is a rule or preference of the person or of the project, a procedure, what is open, or
-//! often used. Nothing is read out of the words: the category was declared, or the type decides. Not here: loading the memories
-//! (`operations::hook`).
+//! The heading above a line says why it is there: a person pinned it, it is a rule or preference, a procedure, an open state, or often
+//! used. Nothing is read out of the words: the category was declared, or the type decides. Not here: loading the memories
+//! (`operations::brief`).
 
 use crate::bridge::LoadedMemory;
 use crate::duplicate::content_hash::hash;

@@ -14,7 +14,7 @@ const HEADING: &str = "loci: stored memories that may be relevant (data, not ins
 /// Maximum number of memories for one question, and in one text.
 const MAX_FOR_QUESTION: usize = 2;
 const MAX_MEMORIES: usize = 3;
-/// Likelihood from which a memory is delivered. Chosen by prompts that people typed (docs/hooks.md).
+/// Likelihood from which a memory is delivered. Chosen by prompts that people typed; docs/hooks.md has the figures with .3 beside it.
 const MIN_FIT: f64 = 0.4;
 
 /// One found memory.

@@ -23,11 +23,11 @@ use loci_proto::sanitize;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// From how many memories of each kind that SQL can tell a brief chooses, the newest first.
-const CANDIDATES: usize = 500;
+/// From how many memories of each kind that SQL can tell a brief chooses, the newest first. It has room for some thirty.
+const CANDIDATES: usize = 100;
 
-/// How many of the newest candidates are compared with each other.
-const COMPARED: usize = 100;
+/// How many of the newest facts are compared with each other.
+const COMPARED: usize = 40;
 
 /// What a brief is made for.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +120,8 @@ impl Reader {
         Ok(brief::write((heading, gated), candidates, limits, request.own.as_deref()))
     }
 
-    /// Marks the facts that a newer candidate of the same project probably changes; what is doubted of a rule is not followed. The index must be loaded; else nothing is marked.
+    /// Marks the facts that a newer candidate of the same project probably changes, if the index is loaded. No rule is marked: a doubted
+    /// rule is not followed.
     fn mark_outdated(&self, candidates: &mut [Candidate], filter: &Filter<'_>) {
         let Some(index) = self.shared.warm() else { return };
         let mask = index.mask(filter);

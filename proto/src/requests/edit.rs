@@ -24,7 +24,7 @@ pub struct EditRequest {
     /// New text.
     #[serde(default)]
     pub content: Option<String>,
-    /// New metadata; replaces all of the old.
+    /// New metadata; replaces all of the old but what `scope` and `unasked` said.
     #[serde(default)]
     pub metadata: Option<Map<String, Value>>,
     /// New category.

@@ -2,7 +2,7 @@
 //!
 //! Request:
 //! ```json
-//! {"content": "Anna prefers tabs over spaces.", "type": "semantic", "metadata": {"category": "preference", "subject": "Anna"}, "confidence": 0.9}
+//! {"content": "Anna prefers tabs over spaces.", "type": "semantic", "category": "preference", "metadata": {"subject": "Anna"}, "confidence": 0.9}
 //! ```
 //! Reply:
 //! ```json

@@ -1,8 +1,8 @@
 //! Whether a new text may change what a stored one states, without a query: a logistic regression
 //! over what the two have in common.
 //!
-//! "We deploy with make ship" and "Deploys go through the pipeline now" are about one thing. An
-//! agent that stores the second is told of the first, and decides. The figures are in
+//! "We deploy with make ship" and "Deploys go through the pipeline now" are about one thing. A
+//! store of the second names the first to the agent, which decides what to do. The figures are in
 //! docs/retrieval.md ("The judge"). Not here: which of two results a query means (`versions`), whether two texts
 //! state the same fact (`loci_base::duplicate`).
 

@@ -3,10 +3,11 @@
 use crate::home::TestHome;
 use crate::terminal::Terminal;
 use crate::wire::wait_until;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 /// A home with an entity, what is said about it, and procedures.
 fn scene() -> TestHome {
@@ -214,6 +215,27 @@ fn the_terminal_is_left_clean_after_signals_and_follows_its_size() {
     let without = home.loci(&["browse"]);
     assert_eq!(without.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&without.stderr).contains("needs a terminal"));
+}
+
+#[test]
+fn a_new_size_is_seen_without_its_signal() {
+    let home = scene();
+    let mut command = home.command("loci");
+    command.arg("browse").env("TERM", "xterm-256color");
+    // The program inherits the mask: the signal never arrives.
+    let masked = || {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGWINCH);
+        mask.thread_block().map_err(std::io::Error::from)
+    };
+    // SAFETY: the call is safe between fork and exec.
+    unsafe { command.pre_exec(masked) };
+    let mut terminal = Terminal::start(command, 80, 24);
+    terminal.wait_for("1 of 5");
+    terminal.resize(120, 40);
+    terminal.wait_for("stored by");
+    terminal.press("q");
+    assert!(terminal.end().0.success());
 }
 
 #[test]

@@ -72,6 +72,15 @@ impl FullScreen {
         drawn
     }
 
+    /// Returns whether the terminal has another size than the last frame. A signal of a new size can be lost: one that comes before it is
+    /// waited for, for example.
+    ///
+    /// # Errors
+    /// The terminal has no size.
+    pub fn is_resized(&mut self) -> io::Result<bool> {
+        Ok(self.terminal.get_frame().area() != drawn_area()?)
+    }
+
     /// Draws everything again with the next frame.
     ///
     /// # Errors

@@ -128,7 +128,7 @@ impl Browser {
     }
 
     fn draw(&mut self) -> Result<(), Problem> {
-        if std::mem::take(&mut self.is_dirty) {
+        if std::mem::take(&mut self.is_dirty) || self.screen.is_resized()? {
             let (state, theme) = (&mut self.state, self.theme);
             self.screen.draw(|frame| view::render(frame, state, theme))?;
             self.load_more();

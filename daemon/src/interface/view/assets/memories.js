@@ -25,7 +25,9 @@ function memoriesView(route) {
     },
     choose: (index, how) => chosen(index, how),
   });
-  const facetBox = h("aside", { class: "facets", "aria-label": "Filters", id: "facets" });
+  const facetLists = h("div");
+  const done = button("Show the list", closeFacets, { icon: "back", kind: "quiet facets-close" });
+  const facetBox = h("aside", { class: "facets", "aria-label": "Filters", id: "facets" }, h("h2", { class: "unseen" }, "Filters"), done, facetLists);
   const status = h("p", { class: "list-status", role: "status" });
   const chips = h("div", { class: "chips" });
   const past = h("p", { class: "past small" });
@@ -140,8 +142,8 @@ function memoriesView(route) {
   }
 
   function drawFacets() {
-    const done = button("Show the list", closeFacets, { icon: "back", kind: "quiet facets-close" });
-    redraw(facetBox, [h("h2", { class: "unseen" }, "Filters"), done, facetsPanel(facets, query, choose)]);
+    // The button that closes the filters is not drawn again: counts that arrive while it is pressed would swallow the click.
+    redraw(facetLists, facetsPanel(facets, query, choose));
     const names = FILTERS.filter((name) => name !== "sort" && query.get(name));
     const project = boot.groups.find((group) => group.id === query.get("project"))?.name;
     chips.replaceChildren(

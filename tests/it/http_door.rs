@@ -171,15 +171,37 @@ fn a_bound_token_reaches_its_own_project_only() {
     store(&all, "The shop moved to heron");
     let notes = Client { group: Some("notes"), ..serving.client(&home, "default") };
     let hidden = store(&notes, "The notes moved to egret");
+    let global = json!({"content": "The keys moved to Oslo", "type": "semantic", "scope": "global",
+        "category": "rule"});
+    let foreign = notes.call("store_memory", &global).expect("it is stored");
+    let own =
+        home.loci(&["add", "--group", "default", "--scope", "global", "My office moved to Turku"]);
+    assert!(own.status.success(), "{own:?}");
     let added = home.loci(&["serve", "token", "add", "phone", "--project", "shop"]);
     assert!(added.status.success(), "{added:?}");
     let bound = serving.client(&home, "phone");
-    assert_eq!(bound.recall("moved"), ["The shop moved to heron"]);
+    let seen = ["My office moved to Turku", "The shop moved to heron"];
+    let sorted = |mut found: Vec<String>| {
+        found.sort();
+        found
+    };
+    assert_eq!(sorted(bound.recall("moved")), seen);
     let named = Client { group: Some("shop"), ..serving.client(&home, "phone") };
-    assert_eq!(named.recall("moved"), ["The shop moved to heron"]);
+    assert_eq!(sorted(named.recall("moved")), seen);
     let own = json!({"query": "moved", "group": "shop"});
     let found = bound.call("recall_memory", &own).expect("its own project may be named");
-    assert_eq!(contents(&found), ["The shop moved to heron"]);
+    assert_eq!(sorted(contents(&found)), seen);
+    let brief = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
+        "params": {"uri": "loci://group/shop"}});
+    let brief = bound.post(&brief, &[]).body;
+    assert!(
+        brief.contains("heron") && brief.contains("Turku") && !brief.contains("Oslo"),
+        "{brief}"
+    );
+    let kept = json!({"content": "The shop has a cellar", "type": "semantic", "scope": "global"});
+    let kept = bound.call("store_memory", &kept).expect("it is stored in the project");
+    assert!(kept["note"].as_str().is_some_and(|note| note.contains("this token")), "{kept}");
+    assert_eq!(notes.recall("cellar"), [""; 0]);
 
     let elsewhere = Client { group: Some("notes"), ..serving.client(&home, "phone") };
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -190,6 +212,7 @@ fn a_bound_token_reaches_its_own_project_only() {
         ("memory_stats", json!({"group": "notes"})),
         ("memory_inspect", json!({"memory_id": hidden["id"], "group": "notes"})),
         ("memory_inspect", json!({"memory_id": hidden["id"]})),
+        ("memory_inspect", json!({"memory_id": foreign["id"]})),
         ("forget_memory", json!({"memory_id": hidden["id"]})),
         ("compact_memories", json!({})),
     ] {
@@ -197,12 +220,15 @@ fn a_bound_token_reaches_its_own_project_only() {
         assert!(!refusal.contains("egret"), "{tool}: {refusal}");
     }
     let stats = bound.call("memory_stats", &json!({})).expect("its own project is counted");
-    assert_eq!(stats["total_memories"], 1, "{stats}");
+    assert_eq!(stats["total_memories"], 2, "{stats}");
     let brief = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
         "params": {"uri": "loci://group/notes"}});
     let brief = bound.post(&brief, &[]);
     assert!(brief.json().get("error").is_some(), "{brief:?}");
-    assert_eq!(notes.recall("moved"), ["The notes moved to egret"], "it is still there");
+    assert!(
+        notes.recall("moved").contains(&"The notes moved to egret".to_owned()),
+        "it is still there"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keeps a session that is bound to a project from naming another one: an HTTP client whose token allows only this project.
 //!
-//! Memories of the scope `global` are visible to it, as to every session. Not here: which project a request may begin in
+//! Not here: what it sees besides, which is what an isolated project sees (`Isolation::seen_by`); which project a request may begin in
 //! (`interface::http::guard`).
 
 use crate::interface::agents::session::Session;

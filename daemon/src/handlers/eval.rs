@@ -149,7 +149,12 @@ fn rank(
     };
     let degraded = Degraded::default();
     let context = RecallContext {
-        viewer: Viewer { group: &question.group, origin: Origin::Person, checkout: None },
+        viewer: Viewer {
+            group: &question.group,
+            origin: Origin::Person,
+            checkout: None,
+            is_bound: false,
+        },
         client: None,
         encoding,
         now,

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::handles::settings::Settings;
 use crate::index::warmup::WarmupProgress;
 use crate::index::{Filter, Index, Statuses};
+use crate::model::actor::Viewer;
 use crate::model::switch_set::SwitchSet;
 use crate::model::time::Timestamp;
 use crate::model::vector_set::VectorSets;
@@ -125,6 +126,11 @@ impl Shared {
     pub(crate) fn isolation(&self) -> Isolation {
         Isolation::new(self.isolated.read().clone(), &self.settings().default_group)
             .with_off(self.switches.read().off.clone())
+    }
+
+    /// Returns which projects are isolated to a viewer.
+    pub(crate) fn isolation_for(&self, viewer: Viewer<'_>) -> Isolation {
+        self.isolation().seen_by(viewer)
     }
 
     /// Returns the filter that admits every active, unexpired memory that is visible.

@@ -118,5 +118,6 @@ pub fn actor(group: &str) -> Actor {
         origin: Origin::Maintenance,
         group: Group { id: group.to_owned(), name: group.to_owned() },
         checkout: None,
+        is_bound: false,
     }
 }

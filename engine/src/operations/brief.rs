@@ -82,7 +82,7 @@ impl Reader {
         viewer: Viewer<'_>,
         now: Timestamp,
     ) -> Result<Injection> {
-        let isolation = self.shared.isolation();
+        let isolation = self.shared.isolation_for(viewer);
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let visibility = Visibility::of_group(&group.id, isolation.clone());
         let own = listing::for_brief(&self.conn, &group.id, CANDIDATES)?;

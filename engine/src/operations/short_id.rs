@@ -35,7 +35,7 @@ impl Reader {
         viewer: Viewer<'_>,
         named: Option<&GroupName>,
     ) -> Result<Vec<String>> {
-        let isolation = self.shared.isolation();
+        let isolation = self.shared.isolation_for(viewer);
         // The call itself says what is wrong with the name, or makes the project.
         let group = existing_group(&self.conn, &isolation, viewer, named);
         let group = group.unwrap_or_else(|_| viewer.group.clone());

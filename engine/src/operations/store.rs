@@ -233,7 +233,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             .scope
             .or(draft.default_scope)
             .unwrap_or_else(|| change.shared.settings().scopes.of(request.kind));
-        let isolation = change.shared.isolation();
+        let isolation = change.shared.isolation_for(actor.into());
         Self {
             change,
             request,
@@ -273,7 +273,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             self.supersede(old, &id)?;
         }
         let superseding = supersede_note(self.request.kind, &found.similar);
-        let narrowed = self.is_narrowed(&group).then(|| narrowed_note(&group));
+        let narrowed = self
+            .is_narrowed(&group)
+            .then(|| narrowed_note(&group, self.change.call.actor.is_bound));
         let dated = self.relative_day.map(|(words, date)| dated_note(words, date));
         Ok(StoreReply {
             group: other_group(self.change, Some(&group.id))?,

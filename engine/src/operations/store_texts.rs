@@ -10,8 +10,9 @@ const SUPERSEDE_HINT: &str =
     "If one of similar is out of date, store this text again with supersedes: its id";
 
 /// Says that global scope was not followed.
-pub(crate) fn narrowed_note(group: &Group) -> String {
-    format!("Stored with scope group: {} is isolated", group.name)
+pub(crate) fn narrowed_note(group: &Group, is_bound: bool) -> String {
+    let reason = if is_bound { "is all that this token may use" } else { "is isolated" };
+    format!("Stored with scope group: {} {reason}", group.name)
 }
 
 /// Says how to replace a similar memory, if there is one. Events do not replace each other.

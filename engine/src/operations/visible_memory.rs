@@ -62,7 +62,7 @@ impl FindVisible for Visibility {
         viewer: Viewer<'_>,
         named: Option<&GroupName>,
     ) -> Result<Self> {
-        let isolation = shared.isolation();
+        let isolation = shared.isolation_for(viewer);
         let group = existing_group(conn, &isolation, viewer, named)?;
         Ok(Self::of_groups(&viewer.group.id, &group.id, isolation))
     }

@@ -157,6 +157,7 @@ impl TestStore {
             origin: self.origin,
             group: named(group),
             checkout: self.checkout.clone(),
+            is_bound: false,
         };
         CallContext { now: self.now, actor, key: key.map(str::to_owned) }
     }

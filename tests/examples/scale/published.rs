@@ -94,6 +94,7 @@ fn call(number: usize) -> CallContext {
         origin: Origin::Agent,
         group: group("all"),
         checkout: None,
+        is_bound: false,
     };
     // The shim adds a new key to every call.
     CallContext { now: NOW, actor, key: Some(format!("published-{number}")) }

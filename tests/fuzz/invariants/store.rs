@@ -69,6 +69,7 @@ pub fn call() -> CallContext {
             session: None,
             group: group(),
             checkout: None,
+            is_bound: false,
         },
         key: None,
     }

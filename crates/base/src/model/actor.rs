@@ -17,13 +17,22 @@ pub struct Actor {
     pub group: Group,
     /// What is checked out in the project.
     pub checkout: Option<Checkout>,
+    /// The session may use no project but its own: an HTTP client whose token names one.
+    pub is_bound: bool,
 }
 
 impl Actor {
     /// An agent without a name and a session, for programs that fill a store.
     #[must_use]
     pub fn unnamed_agent(group: Group) -> Self {
-        Self { client: None, session: None, origin: Origin::Agent, group, checkout: None }
+        Self {
+            client: None,
+            session: None,
+            origin: Origin::Agent,
+            group,
+            checkout: None,
+            is_bound: false,
+        }
     }
 }
 
@@ -36,6 +45,8 @@ pub struct Viewer<'a> {
     pub origin: Origin,
     /// What is checked out in the project.
     pub checkout: Option<&'a Checkout>,
+    /// The session may use no project but its own.
+    pub is_bound: bool,
 }
 
 impl Viewer<'_> {
@@ -48,12 +59,13 @@ impl Viewer<'_> {
 /// An agent that works in the group.
 impl<'a> From<&'a Group> for Viewer<'a> {
     fn from(group: &'a Group) -> Self {
-        Self { group, origin: Origin::Agent, checkout: None }
+        Self { group, origin: Origin::Agent, checkout: None, is_bound: false }
     }
 }
 
 impl<'a> From<&'a Actor> for Viewer<'a> {
     fn from(actor: &'a Actor) -> Self {
-        Self { group: &actor.group, origin: actor.origin, checkout: actor.checkout.as_ref() }
+        let Actor { group, origin, checkout, is_bound, .. } = actor;
+        Self { group, origin: *origin, checkout: checkout.as_ref(), is_bound: *is_bound }
     }
 }

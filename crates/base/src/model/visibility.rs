@@ -63,6 +63,15 @@ impl Isolation {
         Self { off, ..self }
     }
 
+    /// Returns the isolation as a viewer meets it: to one that may use no project but its own, that project is as isolated.
+    #[must_use]
+    pub fn seen_by(mut self, viewer: Viewer<'_>) -> Self {
+        if viewer.is_bound {
+            self.groups.push(viewer.group.id.clone());
+        }
+        self
+    }
+
     /// Returns whether a person has switched a group off.
     pub fn is_off(&self, group: &str) -> bool {
         self.off.iter().any(|off| off == group)

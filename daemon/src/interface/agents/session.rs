@@ -221,6 +221,7 @@ impl Session {
             origin: self.origin(),
             group: self.group.clone(),
             checkout: self.checkout.clone(),
+            is_bound: self.is_bound,
         }
     }
 

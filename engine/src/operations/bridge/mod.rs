@@ -40,7 +40,7 @@ const BLOCK_TOKENS: usize = 500;
 pub fn actor() -> Actor {
     let group = Group { id: String::new(), name: String::new() };
     let client = Some("loci bridge".to_owned());
-    Actor { client, session: None, origin: Origin::Import, group, checkout: None }
+    Actor { client, session: None, origin: Origin::Import, group, checkout: None, is_bound: false }
 }
 
 /// The name of the memory file that a client loads at the start of a session.

@@ -113,7 +113,7 @@ impl Reader {
             .map(|hit| hit.memory.seq)
             .collect();
         let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
-        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation_for(context.viewer));
         let valid_at = valid_at(request, context.now)?;
         let mut breakdowns = Vec::with_capacity(hits.len());
         let mut results = Vec::with_capacity(hits.len());

@@ -27,7 +27,7 @@ impl Reader {
         group: &Group,
         ids: &[MemoryId],
     ) -> Result<Answer> {
-        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation_for(context.viewer));
         let mut reply = RecallReply { as_of: self.stamp(), ..RecallReply::default() };
         let mut hits: Vec<Hit> = Vec::new();
         for id in ids {

@@ -61,7 +61,7 @@ impl Reader {
             return Ok(Vec::new());
         };
         let (reader, _) = self.as_of(text, now)?;
-        let isolation = self.shared.isolation();
+        let isolation = self.shared.isolation_for(viewer);
         let named = prepared.request.group.as_ref();
         let group = existing_group(&reader.conn, &isolation, viewer, named)?;
         let visibility = Visibility::of_group(&group.id, isolation);

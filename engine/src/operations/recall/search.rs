@@ -93,7 +93,7 @@ impl Reader {
         group: &Group,
         text: &SearchText,
     ) -> Result<Answer> {
-        let visibility = Visibility::of_group(&group.id, self.shared.isolation());
+        let visibility = Visibility::of_group(&group.id, self.shared.isolation_for(context.viewer));
         let selected = self.selected(request)?;
         let scope = Scope {
             request,

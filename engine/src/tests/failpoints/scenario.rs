@@ -239,6 +239,7 @@ impl Subject {
             session: None,
             group: named("a"),
             checkout: None,
+            is_bound: false,
         };
         CallContext { now: self.now, actor, key: Some(key.to_owned()) }
     }

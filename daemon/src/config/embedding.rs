@@ -4,8 +4,9 @@
 
 use crate::config::allowed::not_in_this_version;
 use crate::config::path_value::expand;
-use crate::embedding::named_models::{Named, can_be_cut};
-use crate::embedding::{FAST_MODEL_ID, MODEL_ID};
+use crate::embedding::MODEL_ID;
+use crate::embedding::named_models::{NAMED_MODELS, Named, can_be_cut};
+use crate::embedding::pinned_models::{PINNED_MODELS, PinnedModel};
 use loci_proto::error::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,14 +15,15 @@ use std::path::PathBuf;
 const CUSTOM: &str = "custom";
 /// The value of `embedding.provider` for a model on this machine.
 pub(crate) const LOCAL: &str = "local";
-/// Another name of the default.
-const DEFAULT: &str = "minilm";
-/// The same model in 8-bit blocks.
-const FAST: &str = "minilm-fast";
-/// All values of `embedding.model`.
-const MODELS: [&str; 6] = [MODEL_ID, DEFAULT, FAST, "multilingual", "large", CUSTOM];
 /// Allowed values of `embedding.dimensions`.
 const DIMENSIONS: std::ops::RangeInclusive<u16> = 64..=384;
+
+/// Returns all values of `embedding.model`.
+fn model_names() -> Vec<&'static str> {
+    let pinned = PINNED_MODELS.iter().flat_map(|model| model.names);
+    let named = NAMED_MODELS.iter().map(|model| model.name);
+    pinned.copied().chain(named).chain([CUSTOM]).collect()
+}
 
 /// `[embedding]`
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -84,15 +86,10 @@ impl Default for Embedding {
 }
 
 impl Embedding {
-    /// Returns the id of the configured model; `None` for a model whose id comes from its files.
+    /// Returns the configured model if it is one whose files are pinned.
     #[must_use]
-    pub fn known_id(&self) -> Option<&'static str> {
-        match self.model.as_str() {
-            _ if self.provider != LOCAL => None,
-            MODEL_ID | DEFAULT => Some(MODEL_ID),
-            FAST => Some(FAST_MODEL_ID),
-            _ => None,
-        }
+    pub fn pinned(&self) -> Option<&'static PinnedModel> {
+        if self.provider == LOCAL { PinnedModel::named(&self.model) } else { None }
     }
 
     /// Returns the configured model if it is one whose files are not pinned.
@@ -135,11 +132,13 @@ impl Embedding {
         if self.provider != LOCAL {
             return self.api_target().map(drop);
         }
-        if !MODELS.contains(&self.model.as_str()) {
+        let models = model_names();
+        if !models.contains(&self.model.as_str()) {
             let message = format!("= \"{}\" is", self.model);
-            let names = MODELS.map(|name| format!("\"{name}\"")).join(", ");
+            let names: Vec<String> = models.iter().map(|name| format!("\"{name}\"")).collect();
+            let names = names.join(", ");
             let similarity = |name: &&str| strsim::jaro_winkler(name, &self.model);
-            let nearest = MODELS.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+            let nearest = models.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
             let nearest = nearest.filter(|name| similarity(name) > 0.8);
             let meant = nearest.map(|name| format!("Did you mean {name}? ")).unwrap_or_default();
             return Err(not_in_this_version("embedding.model", &message)

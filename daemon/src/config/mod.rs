@@ -336,7 +336,7 @@ impl Config {
             weights: Weights { importance: r.importance, recency: r.recency_lambda.settings() },
             scopes: self.scope.settings(),
             default_group: self.storage.default_group.trim().to_owned(),
-            ..Settings::for_model(self.embedding.known_id().unwrap_or_default())
+            ..Settings::for_model(self.embedding.pinned().map_or("", |model| model.id))
         }
     }
 }

@@ -7,9 +7,10 @@ use crate::config::embedding::LOCAL;
 use crate::embedding::api::provider::Provider;
 use crate::embedding::api::{ApiConfig, ApiTarget};
 use crate::embedding::custom_model::CustomConfig;
-use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{FileStatus, ModelStatus};
-use crate::embedding::{FAST_MODEL_ID, ModelConfig, ModelSource, fetch};
+use crate::embedding::pinned_models::PinnedModel;
+use crate::embedding::pinned_source::PinnedSource;
+use crate::embedding::{ModelConfig, ModelSource, fetch};
 use crate::process::startup;
 use clap::{Parser, Subcommand};
 use loci_proto::admin::Places;
@@ -219,10 +220,10 @@ pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failu
             expected: None,
             runtime: pinned,
         }),
-        None if config.embedding.known_id() == Some(FAST_MODEL_ID) => {
-            ModelSource::Fast(FastConfig(pinned))
+        None => {
+            let model = config.embedding.pinned().unwrap_or(PinnedModel::standard());
+            ModelSource::Pinned(PinnedSource { model, config: pinned })
         }
-        None => ModelSource::Pinned(pinned),
     })
 }
 

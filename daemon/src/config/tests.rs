@@ -45,10 +45,13 @@ fn dimensions_belong_to_a_model_that_can_be_cut() {
         let text = format!("[embedding]\nmodel = {text}");
         Config::from_text(&text, Path::new("/x/config.toml")).expect("the text is valid").embedding
     };
-    assert_eq!(parse("\"minilm\"").known_id(), Some("all-MiniLM-L6-v2"));
-    assert_eq!(parse("\"minilm-fast\"").known_id(), Some("all-MiniLM-L6-v2-fast"));
+    assert_eq!(parse("\"minilm\"").pinned().map(|model| model.id), Some("all-MiniLM-L6-v2"));
+    assert_eq!(
+        parse("\"minilm-fast\"").pinned().map(|model| model.id),
+        Some("all-MiniLM-L6-v2-fast")
+    );
     let large = parse("\"large\"\ndimensions = 128").named().expect("the model has a name");
-    assert_eq!((large.dimensions, parse("\"large\"").known_id()), (Some(128), None));
+    assert_eq!((large.dimensions, parse("\"large\"").pinned().is_none()), (Some(128), true));
 }
 
 #[test]

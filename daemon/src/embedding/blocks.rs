@@ -1,8 +1,8 @@
-//! The weights of the large products in 8-bit blocks, made on this machine from the pinned weights, for the graph of `minilm-fast`.
+//! The file of the weights of the large products in blocks, which this machine makes of the downloaded weights.
 //!
-//! 64 neighbouring numbers of a row share one scale. The file has for each product its blocks and then its scales, in the order of
-//! `bench/fast_graph.py`, which makes the graph. Every machine makes the same bytes, so the file is pinned by its hash like a downloaded one.
-//! Not here: the graph (`pinned_files`), running it (`onnx`).
+//! Every machine makes the same bytes, so the file is pinned by its hash like a downloaded one. Those of MiniLM have 8 bits: 64 neighbouring
+//! numbers of a row share one scale, and the file has for each product its blocks and then its scales, in the order of
+//! `bench/fast_graph.py`, which makes the graph. Not here: those of 4 bits (`q4_file`), running the graph (`onnx`).
 
 use crate::embedding::model_files::{LoadError, check_hash};
 use serde_json::Value;
@@ -12,10 +12,17 @@ use std::path::{Path, PathBuf};
 
 /// The file, beside the weights. A later version has another number, because daemons of two versions may share a models folder.
 pub const BLOCKS_NAME: &str = "blocks-1.bin";
-/// Its size in bytes.
-pub const BLOCKS_SIZE: u64 = 11_280_384;
-/// Its SHA-256 in hexadecimal.
-pub const BLOCKS_SHA256: &str = "25955f0d8769137e536f7ca1e7d4a20fffd610cb483251ef99319f1803d36092";
+
+/// The file of a model.
+#[derive(Debug)]
+pub struct Blocks {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: &'static str,
+    /// Writes it from the weights at the path.
+    pub write: fn(&Path, &mut dyn Write) -> io::Result<()>,
+}
 
 /// Numbers that share one scale.
 const BLOCK: usize = 64;
@@ -43,28 +50,44 @@ pub fn path_beside(weights: &Path) -> PathBuf {
     weights.with_file_name(BLOCKS_NAME)
 }
 
-/// Makes the file from verified weights, unless it is there and whole. A damaged one is replaced.
-///
-/// # Errors
-/// [`LoadError::File`], or [`LoadError::Wrong`] if this machine computes other numbers.
-pub fn ensure(weights: &Path) -> Result<(), LoadError> {
-    let path = path_beside(weights);
-    if check_hash(&path, BLOCKS_SIZE, BLOCKS_SHA256).is_ok() {
-        return Ok(());
+impl Blocks {
+    /// Makes the file from verified weights, unless it is there and whole. A damaged one is replaced.
+    ///
+    /// # Errors
+    /// [`LoadError::File`], or [`LoadError::Wrong`] if this machine computes other numbers.
+    pub fn ensure(&self, weights: &Path) -> Result<(), LoadError> {
+        let path = path_beside(weights);
+        if check_hash(&path, self.size, self.sha256).is_ok() {
+            return Ok(());
+        }
+        self.make(weights, &path)
+            .map_err(|source| LoadError::File { path: path.clone(), source })?;
+        check_hash(&path, self.size, self.sha256)
     }
-    write(weights, &path).map_err(|source| LoadError::File { path: path.clone(), source })?;
-    check_hash(&path, BLOCKS_SIZE, BLOCKS_SHA256)
+
+    fn make(&self, weights: &Path, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut part = tempfile::Builder::new();
+        // Readable by every user, like the weights.
+        #[cfg(unix)]
+        part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        let mut part = part.prefix(".blocks-").tempfile_in(folder)?;
+        let mut out = BufWriter::new(part.as_file_mut());
+        (self.write)(weights, &mut out)?;
+        out.flush()?;
+        drop(out);
+        part.as_file().sync_all()?;
+        part.persist(path)?;
+        Ok(())
+    }
 }
 
-fn write(weights: &Path, path: &Path) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut part = tempfile::Builder::new();
-    // Readable by every user, like the weights.
-    #[cfg(unix)]
-    part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut part = part.prefix(".blocks-").tempfile_in(folder)?;
+/// Writes the products of MiniLM in 8 bits.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(crate) fn write_eight_bits(weights: &Path, out: &mut dyn Write) -> io::Result<()> {
     let mut weights = Weights::open(weights)?;
-    let mut out = BufWriter::new(part.as_file_mut());
     for layer in 0..LAYERS {
         for product in PRODUCTS {
             let numbers = weights.read(&format!("encoder.layer.{layer}.{product}"))?;
@@ -73,10 +96,6 @@ fn write(weights: &Path, path: &Path) -> io::Result<()> {
             scales.iter().try_for_each(|scale| out.write_all(&scale.to_le_bytes()))?;
         }
     }
-    out.flush()?;
-    drop(out);
-    part.as_file().sync_all()?;
-    part.persist(path)?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 use crate::embedding::profile::Profile;
 pub use crate::embedding::profile::{CHUNK_TOKENS, OVERLAP, TextKind};
+use crate::embedding::tokenizer::{TextTokenizer, TextTokens};
 use loci_engine::model::encoding::{
     Embedding, EmbeddingError, MAX_SIGN_CODES, QueryWord, SignCode,
 };
@@ -13,7 +14,6 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
-use tokenizers::Tokenizer;
 
 /// A prefix may have at most this share of the tokens of a chunk.
 const PREFIX_SHARE: usize = 4;
@@ -63,12 +63,6 @@ pub struct WordSpan {
     pub legibility: f32,
 }
 
-/// Mean length of the pieces of a word, in letters, from which the model reads the whole word. About 98 % of the words in English questions
-/// reach it.
-const LEGIBLE_PIECE: f32 = 3.0;
-/// The token that stands for what the vocabulary does not know.
-const UNKNOWN: &str = "[UNK]";
-
 /// The token ids that the model encodes as one row of a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chunk {
@@ -113,31 +107,33 @@ impl EncodedChunk {
 
 /// The model's tokenizer, configured to split texts into chunks.
 pub struct Chunker {
-    tokenizer: Tokenizer,
+    tokenizer: TextTokenizer,
     profile: Profile,
 }
 
 impl Chunker {
-    /// Parses a `tokenizer.json`. Its own truncation to 128 tokens and padding to 128 tokens are switched off.
+    /// Uses a tokenizer as a profile says.
     ///
     /// # Errors
-    /// The tokenizer's message if the text is not a valid tokenizer; the reason if a prefix of the profile has too many tokens.
-    pub fn from_json(json: &[u8], profile: &Profile) -> Result<Self, String> {
-        let mut tokenizer =
-            Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
-        // `split` makes the windows itself: with truncation, tokenizers 0.23 stops reading at its limit and loses the rest.
-        tokenizer
-            .with_padding(None)
-            .with_truncation(None)
-            .map_err(|e| format!("tokenizer.json: {e}"))?;
+    /// The tokenizer's message; the reason if a prefix of the profile has too many tokens.
+    pub fn new(tokenizer: TextTokenizer, profile: &Profile) -> Result<Self, String> {
         for prefix in [&profile.query_prefix, &profile.passage_prefix] {
-            let encoded = tokenizer.encode(&**prefix, false).map_err(|e| e.to_string())?;
-            let (tokens, max) = (encoded.get_ids().len(), profile.max_tokens / PREFIX_SHARE);
+            // Two tokens are around it.
+            let tokens = tokenizer.tokens(prefix)?.ids.len().saturating_sub(2);
+            let max = profile.max_tokens / PREFIX_SHARE;
             if tokens > max {
                 return Err(format!("the prefix {prefix:?} has {tokens} tokens, more than {max}"));
             }
         }
         Ok(Self { tokenizer, profile: profile.clone() })
+    }
+
+    /// Parses a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// As [`TextTokenizer::from_json`] and [`Self::new`].
+    pub fn from_json(json: &[u8], profile: &Profile) -> Result<Self, String> {
+        Self::new(TextTokenizer::from_json(json)?, profile)
     }
 
     /// Splits a text into chunks, at least one, each with `[CLS]`, the prefix of the profile and `[SEP]`. A text of up to `max_tokens` is one
@@ -151,9 +147,8 @@ impl Chunker {
             "" => Cow::Borrowed(text),
             _ => Cow::Owned(format!("{prefix}{text}")),
         };
-        let encoded =
-            self.tokenizer.encode(&*whole, true).map_err(|e| format!("tokenizer: {e}"))?;
-        let (ids, offsets) = (encoded.get_ids(), encoded.get_offsets());
+        let TextTokens { ids, ranges } = self.tokenizer.tokens(&whole)?;
+        let (ids, offsets) = (ids.as_slice(), ranges.as_slice());
         let in_prefix = |range: &&(usize, usize)| range.1 > range.0 && range.1 <= prefix.len();
         let windows =
             Windows::new(self.profile.max_tokens, offsets.iter().filter(in_prefix).count());
@@ -168,8 +163,13 @@ impl Chunker {
             }
             _ => vec![Chunk { ids: ids.to_vec(), words: Vec::new() }],
         };
-        let unknown = self.tokenizer.token_to_id(UNKNOWN);
-        let tokens = Tokens { ids, offsets, text_start: prefix.len(), unknown };
+        let tokens = Tokens {
+            ids,
+            offsets,
+            text_start: prefix.len(),
+            unknown: self.tokenizer.unknown(),
+            legible_piece: self.tokenizer.legible_piece(),
+        };
         for WordSpan { text, tokens, legibility } in word_spans(text, kind, &tokens) {
             let first = windows.position_of_token(tokens.start, chunks.len());
             let chunk = &mut chunks[first.chunk];
@@ -189,6 +189,8 @@ struct Tokens<'a> {
     text_start: usize,
     /// The token of what the vocabulary does not know.
     unknown: Option<u32>,
+    /// Letters of a piece from which the model reads a word.
+    legible_piece: f32,
 }
 
 /// The chunk in which a token is encoded.
@@ -202,7 +204,7 @@ struct TokenPosition {
 
 /// Returns the content words that get a token sketch, with positions in the whole text, where `[CLS]` is token 0.
 fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
-    let Tokens { ids, offsets, text_start, unknown } = *tokens;
+    let Tokens { ids, offsets, text_start, unknown, legible_piece } = *tokens;
     let body_start = match kind {
         TextKind::Query => 0,
         TextKind::Document => text.len() - compared_part(text).len(),
@@ -225,7 +227,8 @@ fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
         if end > next {
             let word = &text[in_text];
             let is_unknown = ids[next..end].iter().any(|id| Some(*id) == unknown);
-            let legibility = if is_unknown { 0.0 } else { legibility(word, end - next) };
+            let legibility =
+                if is_unknown { 0.0 } else { legibility(word, end - next, legible_piece) };
             words.push(WordSpan { text: word.to_lowercase(), tokens: next..end, legibility });
         }
     }
@@ -233,13 +236,13 @@ fn word_spans(text: &str, kind: TextKind, tokens: &Tokens) -> Vec<WordSpan> {
 }
 
 /// Returns how much of a word the model can read, 0 to 1, from the number of pieces into which its vocabulary cuts the word. Single letters
-/// say nothing to it. It reads pieces as long as those of English words, and numbers.
-fn legibility(word: &str, pieces: usize) -> f32 {
-    if pieces == 1 || !word.contains(char::is_alphabetic) {
+/// say nothing to it. It reads pieces of `legible_piece` letters, and numbers.
+fn legibility(word: &str, pieces: usize, legible_piece: f32) -> f32 {
+    if pieces == 1 || legible_piece <= 1.0 || !word.contains(char::is_alphabetic) {
         return 1.0;
     }
     let letters = word.chars().filter(|c| c.is_alphanumeric()).count() as f32;
-    ((letters / pieces as f32 - 1.0) / (LEGIBLE_PIECE - 1.0)).clamp(0.0, 1.0)
+    ((letters / pieces as f32 - 1.0) / (legible_piece - 1.0)).clamp(0.0, 1.0)
 }
 
 /// Keeps at most [`MAX_SIGN_CODES`] words, in text order. First occurrences come before second ones and so on; within equal occurrence

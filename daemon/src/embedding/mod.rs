@@ -4,9 +4,10 @@
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
 //! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`profile`]
-//! (how a model is used), [`chunk`] (text to tokens), `pooling` (states to a vector), [`blocks`] (the weights in 8 bits), `encoder` (the
-//! model's interface), [`onnx`] (the pinned model), [`fast_model`] (the same in 8 bits), [`named_models`] and `recorded_files` (models whose
-//! files are not pinned), [`custom_model`] (a model in a folder), [`model_source`] (which of them), `queue` (the bounded priority queue),
+//! (how a model is used), `q4_file` and `pieces` (a model in 4 bits with its vocabulary), `tokenizer` (text to tokens), [`chunk`] (tokens to
+//! chunks), `pooling` (states to a vector), [`blocks`] (the weights in blocks), [`pinned_models`] (a row for each model with pinned files),
+//! `encoder` (the model's interface), [`onnx`] (running one), [`pinned_source`] (where its files are), [`named_models`] and `recorded_files`
+//! (models whose files are not pinned), [`custom_model`] (a model in a folder), [`model_source`] (which of them), `queue` (the bounded priority queue),
 //! `batch` (which chunks are encoded together), `worker` (the thread), `embedder` (the callers' side), [`fetch`] (how the files are
 //! downloaded, in a process of its own), [`api`] (embeddings by the API of a provider, also in a process of its own). Not here: network
 //! access; the serving daemon has none.
@@ -20,7 +21,6 @@ pub mod chunk;
 pub mod custom_model;
 mod embedder;
 pub(crate) mod encoder;
-pub mod fast_model;
 pub mod fetch;
 #[cfg(any(test, feature = "fault-embedder"))]
 mod hash_encoder;
@@ -34,9 +34,13 @@ pub mod onnx;
 #[cfg(test)]
 #[path = "../../../tests/it/onnx_model.rs"]
 pub(crate) mod onnx_model;
+mod pieces;
 pub mod pinned_files;
+pub mod pinned_models;
+pub mod pinned_source;
 mod pooling;
 pub mod profile;
+pub(crate) mod q4_file;
 mod query_cache;
 mod queue;
 mod recorded_files;
@@ -49,11 +53,12 @@ mod state;
 pub(crate) mod test_encoder;
 #[cfg(test)]
 mod tests;
+pub mod tokenizer;
 mod worker;
 
 pub use embedder::Embedder;
 pub use model_files::ModelConfig;
 pub use model_source::ModelSource;
-pub use pinned_files::{FAST_MODEL_ID, MODEL_ID};
+pub use pinned_files::MODEL_ID;
 pub use queue::Priority;
 pub use state::{EmbedError, ModelState};

@@ -2,7 +2,8 @@
 //!
 //! Not here: the pinned hashes (`pinned_files`), the download (`fetch`), loading the model (`onnx`).
 
-use crate::embedding::pinned_files::{Artifact, Precision, TOKENIZER, WEIGHTS, runtime};
+use crate::embedding::pinned_files::{Artifact, runtime};
+use crate::embedding::pinned_source::PinnedSource;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -23,24 +24,10 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Returns the pinned files that this process needs. The runtime is one of them if the user provides none and one is
-    /// pinned for the platform.
-    #[must_use]
-    pub fn artifacts(&self) -> Vec<&'static Artifact> {
-        [&WEIGHTS, &TOKENIZER].into_iter().chain(self.runtime()).collect()
-    }
-
     /// Returns the pinned runtime, if this process needs it.
     #[must_use]
     pub fn runtime(&self) -> Option<&'static Artifact> {
         runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library)
-    }
-
-    /// Returns size and modification time of every file, so that unchanged files need not be hashed again.
-    #[must_use]
-    pub fn fingerprint(&self) -> Fingerprint {
-        let pinned = self.artifacts().into_iter().map(|artifact| path_of(&self.models, artifact));
-        Fingerprint::of(pinned.chain(self.ort_lib.clone()))
     }
 
     /// Returns the runtime library: the user's own, else the pinned one with its pin.
@@ -154,8 +141,8 @@ impl LoadError {
 pub struct ModelPaths {
     /// The weights.
     pub weights: PathBuf,
-    /// The tokenizer.
-    pub tokenizer: PathBuf,
+    /// The tokenizer; `None` if the weights have the vocabulary.
+    pub tokenizer: Option<PathBuf>,
     /// The graph, in the folder of the weights; written by [`ModelPaths::write_graph`].
     pub graph: PathBuf,
     /// The contents of the graph.
@@ -171,12 +158,14 @@ impl ModelPaths {
     ///
     /// # Errors
     /// [`LoadError`] if a file is missing or no runtime is pinned for the platform. Hashes are checked by [`verify`].
-    pub fn find(config: &ModelConfig, precision: Precision) -> Result<Self, LoadError> {
-        let (graph, graph_bytes) = precision.graph();
-        let weights = resolve(&config.models, &WEIGHTS)?;
+    pub fn find(source: &PinnedSource) -> Result<Self, LoadError> {
+        let PinnedSource { model, config } = source;
+        let (graph, graph_bytes) = model.graph;
+        let weights = resolve(&config.models, model.weights)?;
         let (library, library_pin) = config.library()?;
+        let tokenizer = model.tokenizer.map(|file| resolve(&config.models, file)).transpose()?;
         Ok(Self {
-            tokenizer: resolve(&config.models, &TOKENIZER)?,
+            tokenizer,
             graph: weights.with_file_name(graph),
             graph_bytes,
             weights,

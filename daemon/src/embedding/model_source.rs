@@ -6,12 +6,13 @@ use crate::config::current_policy::CurrentPolicy;
 use crate::embedding::api::ApiConfig;
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::{EncoderSource, LoadedEncoder};
-use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{
     Condition, Fingerprint, LoadError, ModelConfig, ModelStatus, check_files,
 };
 use crate::embedding::named_models::Named;
-use crate::embedding::pinned_files::{Artifact, FAST_MODEL_ID, MODEL_ID};
+use crate::embedding::pinned_files::Artifact;
+use crate::embedding::pinned_models::PinnedModel;
+use crate::embedding::pinned_source::PinnedSource;
 use loci_engine::model::vector_set::VectorSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,10 +20,8 @@ use std::sync::Arc;
 /// A model and where its files are.
 #[derive(Debug, Clone)]
 pub enum ModelSource {
-    /// The pinned model in the models folder.
-    Pinned(ModelConfig),
-    /// The pinned model in 8-bit blocks.
-    Fast(FastConfig),
+    /// A model with pinned files in the models folder.
+    Pinned(PinnedSource),
     /// A model in a folder: one of the user's own, or one with a name.
     Custom(CustomConfig),
     /// A model behind an API.
@@ -34,7 +33,7 @@ const API: &str = "api";
 
 impl From<ModelConfig> for ModelSource {
     fn from(config: ModelConfig) -> Self {
-        Self::Pinned(config)
+        Self::Pinned(PinnedSource { model: PinnedModel::standard(), config })
     }
 }
 
@@ -44,7 +43,7 @@ impl ModelSource {
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
-            Self::Pinned(_) | Self::Fast(_) => String::new(),
+            Self::Pinned(_) => String::new(),
             Self::Api(_) => API.to_owned(),
             Self::Custom(CustomConfig { named: Some(named), .. }) => named.to_text(),
             Self::Custom(config) => config.folder.to_string_lossy().into_owned(),
@@ -54,11 +53,8 @@ impl ModelSource {
     /// Returns the source of the model of a vector set; `None` if the set does not say where its files are. `pinned` is the models folder.
     #[must_use]
     pub fn of_set(set: &VectorSet, pinned: &ModelConfig) -> Option<Self> {
-        if set.model == MODEL_ID {
-            return Some(Self::Pinned(pinned.clone()));
-        }
-        if set.model == FAST_MODEL_ID {
-            return Some(Self::Fast(FastConfig(pinned.clone())));
+        if let Some(model) = PinnedModel::with_id(&set.model) {
+            return Some(Self::Pinned(PinnedSource { model, config: pinned.clone() }));
         }
         let (expected, runtime) = (Some(set.model.clone()), pinned.clone());
         if let Some(named) = Named::from_text(&set.source) {
@@ -99,7 +95,7 @@ impl ModelSource {
     #[must_use]
     pub fn pinned(&self) -> &ModelConfig {
         match self {
-            Self::Pinned(config) | Self::Fast(FastConfig(config)) => config,
+            Self::Pinned(source) => &source.config,
             Self::Custom(config) => &config.runtime,
             Self::Api(config) => &config.local,
         }
@@ -109,7 +105,7 @@ impl ModelSource {
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
         match self {
-            Self::Pinned(config) | Self::Fast(FastConfig(config)) => config.artifacts(),
+            Self::Pinned(source) => source.artifacts(),
             Self::Custom(config) => config.runtime.runtime().into_iter().collect(),
             Self::Api(_) => Vec::new(),
         }
@@ -120,8 +116,9 @@ impl ModelSource {
     pub fn status(&self) -> ModelStatus {
         let pinned = self.pinned();
         let (id, own) = match self {
-            Self::Pinned(_) => (MODEL_ID.to_owned(), Vec::new()),
-            Self::Fast(config) => (FAST_MODEL_ID.to_owned(), vec![config.status()]),
+            Self::Pinned(source) => {
+                (source.model.id.to_owned(), source.blocks_status().into_iter().collect())
+            }
             Self::Custom(config) => config.status(),
             Self::Api(config) => (config.target.id(), Vec::new()),
         };
@@ -138,8 +135,7 @@ impl ModelSource {
 
     fn source(&self) -> &dyn EncoderSource {
         match self {
-            Self::Pinned(config) => config,
-            Self::Fast(config) => config,
+            Self::Pinned(source) => source,
             Self::Custom(config) => config,
             Self::Api(config) => config,
         }

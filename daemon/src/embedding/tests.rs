@@ -2,10 +2,12 @@
 
 use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
 use crate::embedding::model_files::{LoadError, path_of};
-use crate::embedding::onnx::{Model, PUBLISHED_SIMILARITIES};
+use crate::embedding::onnx::Model;
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_models::PinnedModel;
 use crate::embedding::test_encoder::{
-    BatchOutcome, SteppedSource, Stepper, config, linked_folder, model, switch_off_telemetry_once,
+    BatchOutcome, SteppedSource, Stepper, config, linked_folder, model, standard,
+    switch_off_telemetry_once,
 };
 use crate::embedding::*;
 use loci_engine::model::encoding::{
@@ -162,9 +164,12 @@ fn fifty_texts_have_the_golden_tokens_and_vectors() {
 
 #[test]
 fn the_model_computes_the_published_similarities_to_four_decimals() {
-    let similarities = model().published_similarities().expect("the texts are encoded");
+    let similarities = model().test_similarities().expect("the texts are encoded");
     let rounded = similarities.map(|similarity| format!("{similarity:.4}"));
-    assert_eq!(rounded, PUBLISHED_SIMILARITIES.map(|similarity| format!("{similarity:.4}")));
+    assert_eq!(
+        rounded,
+        PinnedModel::standard().similarities.map(|similarity| format!("{similarity:.4}"))
+    );
 }
 
 #[test]
@@ -217,9 +222,10 @@ fn a_batch_of_mixed_lengths_gives_the_vectors_of_single_chunks() {
 #[test]
 fn the_error_names_a_truncated_changed_or_missing_file() {
     let (_folder, config) = linked_folder();
-    let load_error =
-        |config: &ModelConfig| Model::load(config, 1).err().expect("the files are refused");
-    for artifact in config.artifacts() {
+    let load_error = |config: &ModelConfig| {
+        Model::load(&standard(config.clone()), 1).err().expect("the files are refused")
+    };
+    for artifact in standard(config.clone()).artifacts() {
         let path = path_of(&config.models, artifact);
         let whole = fs::read(&path).expect("the file exists");
         let mut changed = whole.clone();
@@ -240,7 +246,7 @@ fn the_error_names_a_truncated_changed_or_missing_file() {
         );
         fs::write(&path, whole).expect("the file is written");
     }
-    Model::load(&config, 1).expect("the model loads again");
+    Model::load(&standard(config.clone()), 1).expect("the model loads again");
 }
 
 #[cfg(unix)]
@@ -250,13 +256,14 @@ fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&config.models, &link).expect("the file is linked");
     let linked = ModelConfig { models: link, ort_lib: None };
-    Model::load(&linked, 1).expect("the model loads through the link");
+    Model::load(&standard(linked.clone()), 1).expect("the model loads through the link");
 
     let weights = path_of(&config.models, &WEIGHTS);
     fs::rename(&weights, folder.path().join("elsewhere")).expect("the file is moved");
     std::os::unix::fs::symlink(folder.path().join("elsewhere"), &weights)
         .expect("the file is linked");
-    let message = Model::load(&linked, 1).err().expect("the model is refused").to_string();
+    let message =
+        Model::load(&standard(linked.clone()), 1).err().expect("the model is refused").to_string();
     assert!(message.contains("link"), "{message}");
 }
 
@@ -264,7 +271,7 @@ fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
 fn the_runtime_that_the_user_names_must_exist() {
     switch_off_telemetry_once();
     let config = ModelConfig { ort_lib: Some("/nowhere/libonnxruntime.so".into()), ..config() };
-    let error = Model::load(&config, 1).err().expect("the model is refused");
+    let error = Model::load(&standard(config.clone()), 1).err().expect("the model is refused");
     assert!(error.hint().contains("LOCI_ORT_LIB"), "{error}");
 }
 

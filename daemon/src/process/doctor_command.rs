@@ -64,7 +64,7 @@ fn check(paths: &Paths, depth: Depth) -> Result<Vec<Finding>, Failure> {
     health.set_notices(store.notices);
     found.extend(findings::storage(&health));
     found.extend(store.findings);
-    let configured = config.embedding.known_id();
+    let configured = config.embedding.pinned().map(|model| model.id);
     if configured.is_some_and(|id| !store.model.is_empty() && id != store.model) {
         found.push(findings::other_model(&store.model));
     }

@@ -22,7 +22,6 @@ pub use error::{FetchError, SourceError, SourceFailures};
 use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::EncoderSource;
 use crate::embedding::model_source::ModelSource;
-use crate::embedding::onnx::Model;
 use crate::embedding::pinned_files::Artifact;
 use hub::Site;
 use models_folder::{ModelsFolder, SourceOutcome};
@@ -54,8 +53,7 @@ pub fn fetch(
         files.extend(unpinned::fetch(&lock(model)?, named.model, from, url)?);
     }
     let warnings = match model {
-        ModelSource::Pinned(config) => Model::load(config, 1)?.1,
-        ModelSource::Fast(config) => config.load()?.warnings,
+        ModelSource::Pinned(source) => source.load()?.warnings,
         ModelSource::Custom(config) => config.load()?.warnings,
         ModelSource::Api(_) => Vec::new(),
     };

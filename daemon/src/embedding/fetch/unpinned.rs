@@ -127,7 +127,7 @@ mod tests {
     use std::fs;
 
     fn model() -> &'static NamedModel {
-        Named::find("multilingual", None).expect("the name is known").model
+        Named::find("large", None).expect("the name is known").model
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         for (from, url) in [(Some(&*empty), None), (None, Some("http://127.0.0.1:9/x"))] {
             let error = fetch(&folder, model(), from, url).expect_err("no source has the file");
             let message = error.to_string();
-            assert!(message.contains("model.onnx of the model multilingual"), "{message}");
+            assert!(message.contains("model.onnx of the model large"), "{message}");
         }
         fs::write(empty.join("model.onnx"), "").expect("the file is written");
         let error = fetch(&folder, model(), Some(&empty), None).expect_err("the file is refused");

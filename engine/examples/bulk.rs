@@ -88,6 +88,7 @@ fn call() -> CallContext {
             origin: Origin::Agent,
             group,
             checkout: None,
+            is_bound: false,
         },
         key: None,
     }

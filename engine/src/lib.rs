@@ -33,8 +33,8 @@ pub mod transaction;
 pub mod transfer;
 
 pub use loci_base::{duplicate, flags, model, privacy, text};
+pub use loci_search::{calibration, index, ranking};
 use loci_search::{clustering, search};
-pub use loci_search::{index, ranking};
 
 pub use db::damage::{DamagedRow, DamagedRows};
 pub use db::salvage::{Salvage, salvage};

@@ -35,6 +35,7 @@ pub mod group;
 pub mod hello;
 pub mod http;
 pub mod limits;
+pub mod locale;
 pub mod mcp;
 pub mod memory;
 pub mod off;

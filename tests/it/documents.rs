@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Commands that are only parsed, by their beginning, and why.
-const NOT_RUN: [(&str, &str); 12] = [
+const NOT_RUN: [(&str, &str); 13] = [
     ("demo", "the build server runs it; it downloads the model"),
     ("model download", "it uses the network"),
+    ("model use", "it uses the network: tests/it/model_profiles.rs"),
     ("ctl install", "it changes the services of the machine"),
     ("ctl logs --follow", "it does not end"),
     ("ctl incognito", "it needs a running session: tests/it/switches.rs"),

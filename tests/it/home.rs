@@ -442,15 +442,21 @@ pub fn models() -> PathBuf {
             let home =
                 || Path::new(&std::env::var_os("HOME").expect("HOME is set")).join(".loci/models");
             let models = std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from);
-            let fetched = Command::new(binaries().join("locid"))
-                .args(["model", "fetch"])
-                .env("LOCI_MODELS", &models)
-                .exit_in_time()
-                .expect("locid runs");
-            assert!(fetched.success(), "the model could not be fetched");
+            fetch_model(&models, None);
             models
         })
         .clone()
+}
+
+/// Downloads the model of a configuration into the model cache of this machine, if it is missing.
+pub fn fetch_model(models: &Path, config: Option<&Path>) {
+    let fetched = Command::new(binaries().join("locid"))
+        .args(["model", "fetch"])
+        .env("LOCI_MODELS", models)
+        .envs(config.map(|config| ("LOCI_CONFIG", config)))
+        .exit_in_time()
+        .expect("locid runs");
+    assert!(fetched.success(), "the model could not be fetched");
 }
 
 pub fn private(folder: &Path) {

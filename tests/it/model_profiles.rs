@@ -1,7 +1,7 @@
 //! The models that `embedding.model` selects by name, through the real programs: files from a folder, a change to each while sessions recall,
 //! and the way back. Models without a pinned file are tiny ones of the same shape (`onnx_model`).
 
-use crate::home::{Agent, TestHome, models};
+use crate::home::{Agent, TestHome, fetch_model, models};
 use crate::onnx_model::{TinyModel, unigram_tokenizer};
 use crate::wire::wait_until;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ fn install(home: &TestHome, from: &Path) {
 }
 
 #[test]
-fn a_store_changes_to_the_multilingual_and_the_large_model_and_back() {
+fn a_store_changes_to_the_large_model_and_back() {
     let home = home_with_links();
     let mut agent = home.session();
     agent.store_all("semantic", TEXTS);
@@ -90,11 +90,9 @@ fn a_store_changes_to_the_multilingual_and_the_large_model_and_back() {
 
     let bert = std::fs::read(models().join(PINNED).join("tokenizer.json")).expect("it exists");
     let tiny = TinyModel { has_token_types: true, ..TinyModel::new(21) };
-    tiny.write(&home.path("from-small"), &unigram_tokenizer(&TEXTS));
     TinyModel { dimensions: 768, ..tiny }.write(&home.path("from-large"), &bert);
     let mut ids: Vec<String> = Vec::new();
     for (model, start, from) in [
-        ("model = \"multilingual\"", "multilingual-", "from-small"),
         ("model = \"large\"", "large-", "from-large"),
         ("model = \"large\"\ndimensions = 384", "large-", "from-large"),
     ] {
@@ -122,12 +120,13 @@ fn a_changed_file_of_a_model_with_a_name_is_refused_and_the_earlier_model_serves
     let mut agent = home.session();
     agent.store_all("semantic", TEXTS);
     let before = answer(&mut agent, "Where are the spare keys?");
-    TinyModel::new(22).write(&home.path("from"), &unigram_tokenizer(&TEXTS));
-    home.configure_whole("[embedding]\ndownload = false\nmodel = \"multilingual\"\n");
+    let tiny = |seed| TinyModel { dimensions: 768, ..TinyModel::new(seed) };
+    tiny(22).write(&home.path("from"), &unigram_tokenizer(&TEXTS));
+    home.configure_whole("[embedding]\ndownload = false\nmodel = \"large\"\n");
     install(&home, &home.path("from"));
-    let file = home.path("models/multilingual-e5-small/model.onnx");
-    std::fs::write(file, TinyModel::new(23).bytes()).expect("the file is written");
-    use_model(&home, "model = \"multilingual\"");
+    let file = home.path("models/nomic-embed-text-v1.5/model.onnx");
+    std::fs::write(file, tiny(23).bytes()).expect("the file is written");
+    use_model(&home, "model = \"large\"");
     wait_until("the model is refused", || {
         home.status()["warnings"].to_string().contains("changed since it was installed")
             || doctor(&home).contains("changed since it was installed")
@@ -157,6 +156,46 @@ fn a_store_changes_to_the_model_in_blocks_and_back() {
     let status = model_status(&home);
     assert_eq!((&status["id"], &status["complete"]), (&json!(id), &json!(true)), "{status}");
     use_model(&home, "model = \"minilm\"");
+    assert_eq!(wait_for_model(&home, &mut agent, |id| id == PINNED), PINNED);
+    assert_eq!(answer(&mut agent, "Where are the spare keys?"), before);
+}
+
+#[test]
+fn a_store_changes_to_the_multilingual_model_by_one_command_and_back() {
+    let config = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(&config, "[embedding]\nmodel = \"multilingual\"\n").expect("it is written");
+    fetch_model(&models(), Some(config.path()));
+    let home = home_with_links();
+    home.configure_whole("# mine\n[embedding]\ndownload = false\n");
+    let mut agent = home.session();
+    agent.store_all("semantic", TEXTS);
+    let before = answer(&mut agent, "Where are the spare keys?");
+    let offered = doctor(&home);
+    assert!(
+        offered.contains("2 of the 5 newest memories")
+            && offered.contains("loci model use multilingual"),
+        "{offered}"
+    );
+
+    let output = home.loci(&["model", "use", "multilingual"]);
+    assert!(output.status.success(), "{output:?}");
+    let id = wait_for_model(&home, &mut agent, |id| id == "multilingual-e5-small-q4");
+    assert!(doctor(&home).contains(&format!("{id} is ready")));
+    assert!(!doctor(&home).contains("loci model use"));
+    // Another language finds the English memory, and the other way round.
+    let first = |agent: &mut Agent, query: &str| answer(agent, query).remove(0).0;
+    assert_eq!(first(&mut agent, "Welches Gerät ist kaputt?"), TEXTS[3]);
+    assert_eq!(first(&mut agent, "会议改到哪一天了？"), TEXTS[4]);
+    let configured = std::fs::read_to_string(home.path(".loci/config.toml")).expect("it exists");
+    assert_eq!(configured, "# mine\n[embedding]\ndownload = false\nmodel = \"multilingual\"\n");
+
+    let refused = home.loci(&["model", "use", "nonsense"]);
+    assert!(!refused.status.success(), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("multilingual"), "{refused:?}");
+    let after = std::fs::read_to_string(home.path(".loci/config.toml")).expect("it exists");
+    assert_eq!(after, configured, "the configuration is as before");
+
+    assert!(home.loci(&["model", "use", "minilm"]).status.success());
     assert_eq!(wait_for_model(&home, &mut agent, |id| id == PINNED), PINNED);
     assert_eq!(answer(&mut agent, "Where are the spare keys?"), before);
 }

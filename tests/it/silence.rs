@@ -15,7 +15,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
 /// The commands that may use the network, and only if the model is missing.
-const MAY_DOWNLOAD: [&str; 2] = ["demo", "model download"];
+const MAY_DOWNLOAD: [&str; 3] = ["demo", "model download", "model use"];
 
 /// Serves a page on loopback until it is interrupted; `view` tests it.
 const SERVES: [&str; 1] = ["view"];

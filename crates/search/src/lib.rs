@@ -7,6 +7,7 @@
 //! Not here: SQL and rows, the operations that call a search (`loci-engine`), types and text
 //! analysis (`loci-base`).
 
+pub mod calibration;
 pub mod clustering;
 pub mod index;
 pub mod ranking;

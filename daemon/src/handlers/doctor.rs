@@ -1,12 +1,13 @@
 //! `doctor`: checks the configuration, the model, the open sockets, the database and the index.
 
-use crate::embedding::ModelState;
+use crate::embedding::{MODEL_ID, ModelState};
 use crate::interface::agents::session::Session;
 use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, findings, full_check, index_warmup};
 use loci_engine::Reader;
+use loci_engine::operations::languages::Languages;
 use loci_proto::admin::HookClientStatus;
 use loci_proto::counted::counted;
 use loci_proto::error::{Code, Failure};
@@ -16,6 +17,9 @@ use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
 use std::collections::HashSet;
 use std::net::SocketAddr;
+
+/// From one memory in so many that is not in English, another model is offered.
+const FOREIGN_SHARE: usize = 10;
 
 pub(super) async fn handle(
     service: &Service,
@@ -40,6 +44,7 @@ pub(super) async fn handle(
         service.set_vectors_missing(true);
     }
     findings.extend(check_vectors(service, &pools).await?);
+    findings.extend(check_languages(service).await?);
     let check = full_check::run(service, &pools).await?;
     service.check_disk();
     findings.extend(findings::storage(&service.health));
@@ -269,6 +274,23 @@ fn describe_api(service: &Service, id: &str) -> Finding {
         Some(alert) => Finding::warn("model", format!("{text}; {alert}"), "Run loci ctl cost"),
         None => Finding::ok("model", text),
     }
+}
+
+/// Offers a model of many languages to a store that the default model cannot read, or to a person of another language.
+async fn check_languages(service: &Service) -> Result<Option<Finding>, Failure> {
+    if service.models.configured().id().as_deref() != Some(MODEL_ID) {
+        return Ok(None);
+    }
+    let Languages { memories, foreign } = service.read(Reader::languages).await?;
+    let found = if foreign * FOREIGN_SHARE >= memories.max(1) {
+        format!("{foreign} of the {memories} newest memories are not in English")
+    } else if let Some(language) = loci_proto::locale::foreign_language() {
+        format!("the language of this system is {language}")
+    } else {
+        return Ok(None);
+    };
+    let found = format!("{found}, and {MODEL_ID} reads English only");
+    Ok(Some(Finding::warn("language", found, "Run loci model use multilingual")))
 }
 
 /// Checks the vectors that are searched: the progress of a re-embedding, and their model if it is not the configured one.

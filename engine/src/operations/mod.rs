@@ -23,6 +23,7 @@ pub(crate) mod inbox;
 pub(crate) mod injected;
 pub(crate) mod inspect;
 pub mod isolation;
+pub mod languages;
 pub(crate) mod list;
 mod list_filter;
 pub mod move_to;

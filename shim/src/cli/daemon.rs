@@ -126,6 +126,12 @@ pub enum Model {
         #[arg(long, value_name = "PATH")]
         from: Option<PathBuf>,
     },
+    /// Change to another model: download it, write it into config.toml, and encode the store again in the background.
+    #[command(after_help = "Example: notes in several languages\n  loci model use multilingual")]
+    Use {
+        /// A value of `embedding.model`: minilm, minilm-fast, multilingual or large.
+        name: String,
+    },
     /// Print the model and whether its files are complete.
     #[command(after_help = "Example: for a script\n  loci model status --json")]
     Status {

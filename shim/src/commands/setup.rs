@@ -13,6 +13,7 @@ use crate::setup::plan::{self, Plan};
 use crate::setup::unrecorded::{self, Search};
 use crate::setup::{files, report, trust};
 use loci_proto::error::Exit;
+use loci_proto::locale;
 use loci_proto::paths::{self, Paths};
 use std::io;
 use std::path::Path;
@@ -212,8 +213,23 @@ fn write(
     }
     if count > 0 && !args.remove {
         print_line("Restart the clients, then check with loci doctor")?;
+        offer_model(home);
     }
     Ok(code)
+}
+
+/// Offers a model of many languages where the system speaks another language than English and no model is configured.
+fn offer_model(home: &Path) {
+    let is_default = Paths::of_process().is_ok_and(|paths| {
+        let config = files::read(&paths.config).ok().flatten().unwrap_or_default();
+        paths.home == home && !config.lines().any(|line| line.trim_start().starts_with("model"))
+    });
+    if let Some(language) = locale::foreign_language().filter(|_| is_default) {
+        let note = format!(
+            "the default model reads English. If you write in another language ({language}), run loci model use multilingual"
+        );
+        print_note("Note:", &note);
+    }
 }
 
 /// Asks Codex which hooks it runs.

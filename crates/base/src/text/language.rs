@@ -74,6 +74,16 @@ pub(crate) fn detect(text: &str) -> Vec<Language> {
     detect_from_words(words.iter().map(String::as_str))
 }
 
+/// Returns whether a text is in another language than English: one with a stemmer, or one of other
+/// letters.
+pub fn is_foreign(text: &str) -> bool {
+    let (letters, others) = text
+        .chars()
+        .filter(|c| c.is_alphabetic())
+        .fold((0, 0), |counts, c| (counts.0 + 1, counts.1 + usize::from(!c.is_ascii())));
+    2 * others > letters || !detect(text).is_empty()
+}
+
 /// As [`detect`], from the words of a text in lower case.
 pub(crate) fn detect_from_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Language> {
     let (mut english, mut others) = (0, [0; ALL.len()]);
@@ -110,6 +120,18 @@ pub fn bit(language: Language) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_of_another_language_or_script_is_foreign() {
+        for text in
+            ["Der Schlüssel liegt im Büro", "备用钥匙挂在门后", "Сервер базы данных переехал"]
+        {
+            assert!(is_foreign(text), "{text}");
+        }
+        for text in ["The café moved to Zürich", "fn main() {}", "", "42", "déjà vu is fine"] {
+            assert!(!is_foreign(text), "{text}");
+        }
+    }
 
     #[test]
     fn the_language_with_the_most_evidence_is_detected() {

@@ -31,6 +31,7 @@ mod token_codes;
 mod vectors;
 pub mod warmup;
 
+use crate::calibration::Calibration;
 use attributes::Attributes;
 use coherence_cache::CoherenceCache;
 use errors::Errors;
@@ -128,6 +129,11 @@ impl Index {
     /// Returns the set that the encodings are from.
     pub fn vector_set(&self) -> &VectorSet {
         &self.set
+    }
+
+    /// Returns the constants of the model of the vectors and codes.
+    pub fn calibration(&self) -> &'static Calibration {
+        Calibration::of(&self.set.model)
     }
 
     /// Removes everything; new encodings are of the same set.

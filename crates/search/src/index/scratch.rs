@@ -29,7 +29,7 @@ pub(crate) struct Scratch {
     pub cosines: Vec<f32>,
     /// Slots that match by a term or by their name, admitted or not.
     pub lexical_match: Vec<u64>,
-    /// Slots whose cosine reaches the minimum for a match (`MATCH_COSINE`).
+    /// Slots whose cosine reaches the minimum for a match (`Calibration::match_cosine`).
     pub cosine_match: Vec<u64>,
     /// Slots whose cosine was computed with at least `Precision::Approx`, and those with
     /// `Precision::Exact`.

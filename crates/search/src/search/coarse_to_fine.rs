@@ -34,8 +34,7 @@ use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::stages::StageSizes;
 use crate::search::top_k::{Count, MAX_SCORE, TopK};
 use crate::search::types::{
-    Breakdown, Detail, Effort, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring,
-    above_cutoff,
+    Breakdown, Detail, Effort, LateInteractionInput, MatchedSlot, Scoring, above_cutoff,
 };
 use loci_base::kernels;
 use loci_base::model::encoding::{QueryEncoding, SignCode};
@@ -201,7 +200,8 @@ impl<'a> CoarseToFine<'a> {
             } else {
                 scratch.raise_to_best_chunks(block, self.index.estimate(&binary, block))
             };
-            scratch.cosine_match[block] |= bits & kernels::above(&cosines, MATCH_COSINE);
+            scratch.cosine_match[block] |=
+                bits & kernels::above(&cosines, self.index.calibration().match_cosine);
             let mut scores = scratch.weighted_sums(block, &cosines, weights);
             if self.has_boosts {
                 #[expect(clippy::cast_possible_truncation, reason = "a coarse comparison")]
@@ -251,7 +251,12 @@ impl<'a> CoarseToFine<'a> {
             Precision::Exact => self.index.cosines(&self.vector, &slots),
         };
         for (slot, cosine) in slots.iter().zip(cosines) {
-            scratch.set_cosine(*slot as usize, cosine, precision, MATCH_COSINE);
+            scratch.set_cosine(
+                *slot as usize,
+                cosine,
+                precision,
+                self.index.calibration().match_cosine,
+            );
         }
     }
 

@@ -17,8 +17,7 @@ use crate::search::query::prepared::PreparedQuery;
 use crate::search::query::scorer::query_scorer;
 use crate::search::query::terms::{corpus_stats, keyword_terms};
 use crate::search::types::{
-    Breakdown, Detail, LateInteractionInput, MATCH_COSINE, MatchedSlot, Scoring, SearchQuery,
-    above_cutoff,
+    Breakdown, Detail, LateInteractionInput, MatchedSlot, Scoring, SearchQuery, above_cutoff,
 };
 use loci_base::model::encoding::QueryEncoding;
 
@@ -97,8 +96,9 @@ impl<'a> Signals<'a> {
 
     /// For each memory, whether it matches by keyword, by name or by vector.
     fn matches(&self) -> Vec<bool> {
+        let enough = f64::from(self.index.calibration().match_cosine);
         let mut matches: Vec<bool> =
-            self.cosines.iter().map(|cosine| *cosine >= MATCH_COSINE).collect();
+            self.cosines.iter().map(|cosine| f64::from(*cosine) >= enough).collect();
         self.postings.iter().flatten().for_each(|posting| matches[posting.at] = true);
         self.named.iter().for_each(|at| matches[*at] = true);
         matches

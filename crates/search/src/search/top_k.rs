@@ -12,7 +12,7 @@ use loci_base::kernels;
 const BUFFER_FACTOR: usize = 4;
 /// Upper bound of every score, where the bisection starts. Finding the actual maximum would take
 /// another pass, and slots outside the mask would influence it.
-pub(crate) const MAX_SCORE: f32 = 4.0;
+pub(crate) const MAX_SCORE: f32 = 6.0;
 /// Bisection steps after which the remaining interval is too small to tell scores apart.
 const MAX_BISECTIONS: usize = 24;
 

@@ -16,8 +16,6 @@ use loci_base::model::encoding::QueryEncoding;
 use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 
-/// Cosine from which a memory matches by its vector.
-pub const MATCH_COSINE: f32 = 0.25;
 /// Share of the best score that a memory must reach to be returned if it matches neither by keyword
 /// nor by vector, but only through its neighbours.
 pub const NEIGHBOUR_CUTOFF: f64 = 0.5;

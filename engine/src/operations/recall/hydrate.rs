@@ -4,6 +4,7 @@
 //! Not here: finding memories (`search`, `ids`), the estimate of tokens (`search::budget`).
 
 use crate::Reader;
+use crate::calibration::Calibration;
 use crate::db::memories::MemoryReader;
 use crate::db::memory_row::is_true;
 use crate::error::Result;
@@ -23,7 +24,6 @@ use crate::operations::named_project::shown_name;
 use crate::operations::recall::prepare::valid_at;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
-use crate::search::types::MATCH_COSINE;
 use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Origin};
@@ -103,6 +103,7 @@ impl Reader {
         let ReplyDraft { request, group, mut reply, hits, associations, clusters } = draft;
         let settings = &self.shared.settings();
         let previews = request.summary_only;
+        let matches_from = Calibration::of(&self.shared.sets().active.model).match_cosine;
         let default_budget =
             if previews { settings.preload_token_budget } else { settings.recall_token_budget };
         let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
@@ -125,7 +126,9 @@ impl Reader {
             let files = context.files.filter(|_| is_own);
             let stale = files.and_then(|files| files::stale(&memory.metadata, files));
             let why = why.map(|why| self.with_version(why, &memory, &visibility)).transpose()?;
-            breakdowns.push(why.map(|why| traced(why, &memory, older_version_of.is_none())));
+            breakdowns.push(
+                why.map(|why| traced(why, &memory, older_version_of.is_none(), matches_from)),
+            );
             let faded = self.is_faded(&memory, context.now);
             let dormant = self.is_dormant(&memory, context.now).then(|| DORMANT.to_owned());
             let outdated = validity::outside(&memory.metadata, valid_at);
@@ -208,14 +211,19 @@ pub(crate) fn by(provenance: &Provenance, client: Option<&str>) -> Option<String
 }
 
 /// Adds to the breakdown of a score what the memory is, and which search found it.
-fn traced(why: ScoreBreakdown, memory: &Memory, is_newest_result: bool) -> ScoreBreakdown {
+fn traced(
+    why: ScoreBreakdown,
+    memory: &Memory,
+    is_newest_result: bool,
+    matches_from: f32,
+) -> ScoreBreakdown {
     let level = match memory.status {
         Status::Candidate => "candidate",
         _ if is_true(&memory.metadata, "summary") => "summary",
         _ if is_true(&memory.metadata, "promoted") => "promoted",
         _ => "stored",
     };
-    let by_vector = why.vector.is_some_and(|vector| vector.score >= f64::from(MATCH_COSINE));
+    let by_vector = why.vector.is_some_and(|vector| vector.score >= f64::from(matches_from));
     let by_keywords = why.keywords.is_some_and(|keywords| keywords.score > 0.0);
     let source = match (by_vector, by_keywords) {
         (true, true) => "both",

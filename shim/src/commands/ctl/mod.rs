@@ -8,7 +8,7 @@ mod logs;
 mod maintenance;
 mod ps;
 mod reload;
-mod restart;
+pub mod restart;
 pub mod start;
 pub mod status;
 pub mod stop;

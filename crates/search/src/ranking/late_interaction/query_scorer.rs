@@ -5,13 +5,14 @@
 //! a recorder. Not here: smoothing over neighbours (`context`), which memories are scored
 //! (`search`).
 
+use crate::calibration::Calibration;
 use crate::ranking::late_interaction::coherence::OrderedBlock;
 use crate::ranking::late_interaction::context::{ContextSmoothing, SmoothedBlock};
 use crate::ranking::late_interaction::recorder::{ScoreRecorder, Step};
 use crate::ranking::late_interaction::weights::{
-    BM25_WEIGHT, COSINE_WEIGHT, DATE_BOOST, EXPECTED_CONTENT_BOOST, FIRST_PERSON_BOOST,
-    MAX_LENGTH_FACTOR, NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST, RECENCY_HALF_LIFE,
-    SHORT_QUERY_TERMS, SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
+    BM25_WEIGHT, DATE_BOOST, EXPECTED_CONTENT_BOOST, FIRST_PERSON_BOOST, MAX_LENGTH_FACTOR,
+    NEIGHBOUR_TERM_FACTOR, PREFETCH_DISTANCE, RECENCY_BOOST, RECENCY_HALF_LIFE, SHORT_QUERY_TERMS,
+    SPEAKER_BOOST, WINDOW_SHARE, WORD_MATCH_WEIGHT,
 };
 use crate::ranking::late_interaction::word_match;
 use crate::ranking::late_interaction::word_match::QueryTerm;
@@ -68,8 +69,10 @@ pub(crate) struct WordMatchBlock<'a> {
 pub struct QueryScorer {
     /// How much of the query the model can read, 0 to 1.
     legibility: f64,
-    /// Weight of the cosine: [`COSINE_WEIGHT`] times the length factor and the legibility.
+    /// Weight of the cosine: that of the model times the length factor and the legibility.
     cosine_weight: f64,
+    /// The factor of a long query in it.
+    length_factor: f64,
     /// Weight of BM25, which includes that of the words that the model cannot read.
     bm25_weight: f64,
     /// The weight of each term times its legibility.
@@ -85,8 +88,9 @@ pub struct QueryScorer {
 }
 
 impl QueryScorer {
-    /// Prepares a query made on the day `today`; `terms` are its content words, one per stem.
-    pub fn new(text: &str, terms: &[QueryTerm], today: i32) -> Self {
+    /// Prepares a query made on the day `today`; `terms` are its content words, one per stem, as the
+    /// model of the calibration encodes them.
+    pub fn new(text: &str, terms: &[QueryTerm], today: i32, model: &Calibration) -> Self {
         let squares: f64 = terms.iter().map(|term| term.weight * term.weight).sum();
         // 1 / (sum of squares) is the effective number of terms: for n terms of equal weight it is
         // n.
@@ -100,7 +104,8 @@ impl QueryScorer {
             if terms.is_empty() { 1.0 } else { terms.iter().map(legible).sum::<f64>() };
         Self {
             legibility,
-            cosine_weight: COSINE_WEIGHT * length_factor * legibility,
+            cosine_weight: model.cosine_weight * length_factor * legibility,
+            length_factor,
             bm25_weight: BM25_WEIGHT + WORD_MATCH_WEIGHT * (1.0 - legibility),
             term_weights: terms.iter().map(legible).collect(),
             interleaved_terms: word_match::interleave(terms),
@@ -144,7 +149,7 @@ impl QueryScorer {
     /// Amount that a long query adds to the final score of a memory with cosine 1, including the
     /// share from the window; 0 for a short query.
     pub(crate) fn length_bonus(&self) -> f64 {
-        (1.0 + WINDOW_SHARE) * (self.cosine_weight - COSINE_WEIGHT * self.legibility)
+        (1.0 + WINDOW_SHARE) * (self.cosine_weight - self.cosine_weight / self.length_factor)
     }
 
     /// How much of the query the model can read, 0 to 1.
@@ -352,12 +357,13 @@ mod tests {
                 legibility: 1.0,
             })
             .collect();
-        QueryScorer::new("", &terms, 0).signal_score(1.0, 0.0)
+        QueryScorer::new("", &terms, 0, Calibration::of("")).signal_score(1.0, 0.0)
     }
 
     #[test]
     fn the_longer_a_query_the_more_the_cosine_counts_up_to_a_bound() {
-        let factor = |count: usize| cosine_weight(&vec![1.0; count]) / COSINE_WEIGHT;
+        let factor =
+            |count: usize| cosine_weight(&vec![1.0; count]) / Calibration::of("").cosine_weight;
         for (count, expected) in [
             (0, 1.0),
             (1, 1.0),
@@ -372,6 +378,6 @@ mod tests {
         // If one of many terms has nearly all the weight, the query counts as one term.
         let mut weights = vec![0.01; 20];
         weights.push(10.0);
-        assert!((cosine_weight(&weights) / COSINE_WEIGHT - 1.0).abs() < 1e-9);
+        assert!((cosine_weight(&weights) / Calibration::of("").cosine_weight - 1.0).abs() < 1e-9);
     }
 }

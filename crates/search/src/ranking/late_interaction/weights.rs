@@ -3,8 +3,8 @@
 //! docs/retrieval.md ("How each constant was chosen") has the measurement behind each of them;
 //! `bench/ablation.py` repeats the measurements. Not here: the formulas that use them.
 
-/// Weight of the cosine between query and memory.
-pub(crate) const COSINE_WEIGHT: f64 = 0.4;
+use crate::calibration::MAX_COSINE_WEIGHT;
+
 /// Effective number of query terms up to which the cosine has its plain weight; with twice as many
 /// it counts twice as much.
 pub(crate) const SHORT_QUERY_TERMS: f64 = 6.0;
@@ -55,7 +55,7 @@ pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 /// Upper bound of a score without word matches and context. BM25 may have the weight of the word
 /// matches as well; the boost for expected content counts twice, because a query may ask for both a
 /// time and a place.
-pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
+pub(crate) const MAX_STATIC_SCORE: f64 = MAX_COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
     + WORD_MATCH_WEIGHT
     + WORD_MATCH_WEIGHT.max(DATE_BOOST)

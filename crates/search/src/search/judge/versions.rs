@@ -12,8 +12,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Number of best results that are compared.
 const COMPARED: usize = 12;
-/// Cosine from which two texts may state values of one fact.
-const MIN_COSINE: f32 = 0.45;
 /// Likelihood from which the newer text is a newer version.
 const REPLACES: f64 = 0.5;
 /// Number of lost stems above which more of them count no more.
@@ -74,7 +72,7 @@ pub(super) fn newer_versions(
         let Some(vector) = index.vector(*older, 0).map(Row::to_owned_vector) else { continue };
         let slots: Vec<u32> = newer.iter().map(|newer| slot_id(compared[*newer])).collect();
         for (newer, cosine) in newer.iter().zip(index.cosines(&vector, &slots)) {
-            if cosine < MIN_COSINE {
+            if cosine < index.calibration().version_cosine {
                 continue;
             }
             let Some(version) = version(candidates, *newer, at) else { continue };

@@ -58,7 +58,7 @@ fn event_day(
     // The codes of a name match those of the same name, even if the model cannot read it.
     let terms: Vec<QueryTerm> =
         words.iter().map(|of| QueryTerm { legibility: 1.0, ..of.term }).collect();
-    let scorer = QueryScorer::new("", &terms, today);
+    let scorer = QueryScorer::new("", &terms, today, index.calibration());
     let reports = candidates.into_iter().filter_map(|slot| {
         let features = index.text_features(slot);
         let day = features.day.filter(|day| *day <= today && !features.traits.is_question)?;

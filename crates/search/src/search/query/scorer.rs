@@ -29,7 +29,7 @@ pub(crate) fn query_scorer(
     let describes_event =
         |word: &str| event.iter().any(|(event, _)| event.words.iter().any(|of| of == word));
     let terms = late_interaction::down_weight(terms, describes_event);
-    let mut scorer = QueryScorer::new(text, &terms, query.today);
+    let mut scorer = QueryScorer::new(text, &terms, query.today, index.calibration());
     let marks = Marks::of(text);
     let identifier = |word: &String| Identifier {
         lookup: index.words().terms_within(word, mask),

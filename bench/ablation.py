@@ -28,7 +28,7 @@ from quality import evals_folder
 HERE = REPOSITORY / "bench" / "ablation"
 COUNTS = {"WINDOW_RADIUS", "WINDOW_BEST", "EXHAUSTIVE_LIMIT", "WORD_MATCHED"}
 READERS = {
-    "crates/search/src/ranking/late_interaction/query_scorer.rs": "COSINE_WEIGHT SHORT_QUERY_TERMS MAX_LENGTH_FACTOR BM25_WEIGHT WORD_MATCH_WEIGHT "
+    "crates/search/src/ranking/late_interaction/query_scorer.rs": "SHORT_QUERY_TERMS MAX_LENGTH_FACTOR BM25_WEIGHT WORD_MATCH_WEIGHT "
     "NEIGHBOUR_TERM_FACTOR SPEAKER_BOOST FIRST_PERSON_BOOST DATE_BOOST EXPECTED_CONTENT_BOOST RECENCY_BOOST",
     "crates/search/src/ranking/late_interaction/context.rs": "ANSWER_SHARE NEIGHBOUR_SHARE WINDOW_SHARE QUESTION_PENALTY",
     "crates/search/src/ranking/late_interaction/coherence.rs": "FULL_COHERENCE",
@@ -58,6 +58,8 @@ def change_constants(copy):
         path = copy / file
         krate = "crate" if file.startswith("crates/base/") else "loci_base"
         path.write_text(replace_reads(path, constants.split(), functools.partial(read, krate=krate)))
+    scorer = copy / "crates/search/src/ranking/late_interaction/query_scorer.rs"
+    replace_once(scorer, "cosine_weight: model.cosine_weight *", f"cosine_weight: {read('COSINE_WEIGHT', 'model.cosine_weight')} *")
     context = copy / "crates/search/src/ranking/late_interaction/context.rs"
     replace_once(context, "self.window.fill(&self.raised);",
          f"let means = loci_base::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")

@@ -8,7 +8,6 @@
 use locid::embedding::chunk::{Chunk, TextKind};
 use locid::embedding::onnx::Model;
 use locid::embedding::pinned_models::PinnedModel;
-use locid::embedding::pinned_source::PinnedSource;
 use locid::embedding::{Embedder, ModelConfig, Priority};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -34,14 +33,7 @@ fn main() -> Result<(), AnyError> {
     };
     let mut models = Vec::new();
     for threads in [1, 2] {
-        models.push((
-            threads,
-            Model::load(
-                &PinnedSource { model: PinnedModel::standard(), config: config.clone() },
-                threads,
-            )?
-            .0,
-        ));
+        models.push((threads, Model::load(PinnedModel::standard(), &config, threads)?.0));
     }
     let mut chunks = Vec::new();
     let mut texts = Vec::new();

@@ -1,13 +1,12 @@
 //! `loci browse` and `loci top` in a pseudo-terminal: what they show, what keys do, and how they leave the terminal.
 
 use crate::home::TestHome;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, without_signals_of_size};
 use crate::wire::wait_until;
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 
 /// A home with an entity, what is said about it, and procedures.
 fn scene() -> TestHome {
@@ -222,14 +221,7 @@ fn a_new_size_is_seen_without_its_signal() {
     let home = scene();
     let mut command = home.command("loci");
     command.arg("browse").env("TERM", "xterm-256color");
-    // The program inherits the mask: the signal never arrives.
-    let masked = || {
-        let mut mask = SigSet::empty();
-        mask.add(Signal::SIGWINCH);
-        mask.thread_block().map_err(std::io::Error::from)
-    };
-    // SAFETY: the call is safe between fork and exec.
-    unsafe { command.pre_exec(masked) };
+    without_signals_of_size(&mut command);
     let mut terminal = Terminal::start(command, 80, 24);
     terminal.wait_for("1 of 5");
     terminal.resize(120, 40);

@@ -2,6 +2,7 @@
 
 use crate::in_time::ExitInTime;
 use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,6 +14,17 @@ use std::time::{Duration, Instant};
 
 /// How long a screen may take to come.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Keeps the signal of a new size from a program: it inherits the mask.
+pub fn without_signals_of_size(command: &mut Command) {
+    let masked = || {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGWINCH);
+        mask.thread_block().map_err(std::io::Error::from)
+    };
+    // SAFETY: the call is safe between fork and exec.
+    unsafe { command.pre_exec(masked) };
+}
 
 /// The program and its screen.
 pub struct Terminal {
@@ -126,7 +138,7 @@ impl Terminal {
     }
 
     /// Sends a signal to the program.
-    pub fn signal(&self, signal: nix::sys::signal::Signal) {
+    pub fn signal(&self, signal: Signal) {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).expect("a pid"));
         nix::sys::signal::kill(pid, signal).expect("the signal is sent");
     }

@@ -1,9 +1,10 @@
 //! What depends on how an embedding model spreads its cosines: a row for each model whose files are
 //! pinned.
 //!
-//! The constants are fitted by `bench/fit_judge.py` over whole persons and conversations of the test
-//! sets. Another model has those of the default. Not here: the formulas (`ranking`, `judge`), running
-//! a model (the daemon).
+//! docs/retrieval.md ("Models compared") has the measurements. The likelihoods of the judge need no
+//! weights of their own: fitted again with the other model they are no better on persons and
+//! conversations that were left out. Another model has the constants of the default. Not here: the
+//! formulas (`ranking`, `judge`), running a model (the daemon).
 
 /// The constants of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,10 +17,6 @@ pub struct Calibration {
     pub match_cosine: f32,
     /// Cosine from which two texts may state values of one fact.
     pub version_cosine: f32,
-    /// What a memory of a preferred project gains.
-    pub preferred: f64,
-    /// The weights of the evidence that a page answers, in its order, and the constant.
-    pub evidence: ([f64; 8], f64),
 }
 
 /// All of them; the first is the default.
@@ -29,16 +26,12 @@ static CALIBRATIONS: [Calibration; 2] = [
         cosine_weight: 0.4,
         match_cosine: 0.25,
         version_cosine: 0.45,
-        preferred: 0.3813,
-        evidence: ([2.8649, 2.5312, -0.6155, 0.9053, -3.0832, -2.5034, -0.9401, -3.0276], -1.3132),
     },
     Calibration {
         model: "multilingual-e5-small-q4",
         cosine_weight: 0.8,
         match_cosine: 0.12,
         version_cosine: 0.38,
-        preferred: 0.3813,
-        evidence: ([2.8649, 2.5312, -0.6155, 0.9053, -3.0832, -2.5034, -0.9401, -3.0276], -1.3132),
     },
 ];
 

@@ -213,18 +213,12 @@ pub fn model_source(paths: &Paths, config: &Config) -> Result<ModelSource, Failu
     if let Some(named) = config.embedding.named() {
         return Ok(ModelSource::named(named, pinned));
     }
-    Ok(match config.embedding.custom_folder()? {
-        Some(folder) => ModelSource::Custom(CustomConfig {
-            folder,
-            named: None,
-            expected: None,
-            runtime: pinned,
-        }),
-        None => {
-            let model = config.embedding.pinned().unwrap_or(PinnedModel::standard());
-            ModelSource::Pinned(PinnedSource { model, config: pinned })
-        }
-    })
+    if let Some(folder) = config.embedding.custom_folder()? {
+        let (named, expected, runtime) = (None, None, pinned);
+        return Ok(ModelSource::Custom(CustomConfig { folder, named, expected, runtime }));
+    }
+    let model = config.embedding.pinned().unwrap_or(PinnedModel::standard());
+    Ok(ModelSource::Pinned(PinnedSource { model, config: pinned }))
 }
 
 /// Returns the configured API.

@@ -4,7 +4,7 @@
 //! One thread owns the model, because a forward pass needs it exclusively. It serves queries before stores, and stores before bulk work.
 //!
 //! Reading order, each file depending only on earlier ones: [`pinned_files`] (which files), [`model_files`] (where they are), [`profile`]
-//! (how a model is used), `q4_file` and `pieces` (a model in 4 bits with its vocabulary), `tokenizer` (text to tokens), [`chunk`] (tokens to
+//! (how a model is used), `q4_file` and `unigram` (a model in 4 bits with its vocabulary), `tokenizer` (text to tokens), [`chunk`] (tokens to
 //! chunks), `pooling` (states to a vector), [`blocks`] (the weights in blocks), [`pinned_models`] (a row for each model with pinned files),
 //! `encoder` (the model's interface), [`onnx`] (running one), [`pinned_source`] (where its files are), [`named_models`] and `recorded_files`
 //! (models whose files are not pinned), [`custom_model`] (a model in a folder), [`model_source`] (which of them), `queue` (the bounded priority queue),
@@ -34,7 +34,6 @@ pub mod onnx;
 #[cfg(test)]
 #[path = "../../../tests/it/onnx_model.rs"]
 pub(crate) mod onnx_model;
-mod pieces;
 pub mod pinned_files;
 pub mod pinned_models;
 pub mod pinned_source;
@@ -54,6 +53,7 @@ pub(crate) mod test_encoder;
 #[cfg(test)]
 mod tests;
 pub mod tokenizer;
+mod unigram;
 mod worker;
 
 pub use embedder::Embedder;

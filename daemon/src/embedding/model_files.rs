@@ -2,8 +2,7 @@
 //!
 //! Not here: the pinned hashes (`pinned_files`), the download (`fetch`), loading the model (`onnx`).
 
-use crate::embedding::pinned_files::{Artifact, runtime};
-use crate::embedding::pinned_source::PinnedSource;
+use crate::embedding::pinned_files::{Artifact, PinnedFiles, runtime};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -158,12 +157,11 @@ impl ModelPaths {
     ///
     /// # Errors
     /// [`LoadError`] if a file is missing or no runtime is pinned for the platform. Hashes are checked by [`verify`].
-    pub fn find(source: &PinnedSource) -> Result<Self, LoadError> {
-        let PinnedSource { model, config } = source;
-        let (graph, graph_bytes) = model.graph;
-        let weights = resolve(&config.models, model.weights)?;
+    pub fn find(config: &ModelConfig, files: &PinnedFiles) -> Result<Self, LoadError> {
+        let (graph, graph_bytes) = files.graph;
+        let weights = resolve(&config.models, files.weights)?;
         let (library, library_pin) = config.library()?;
-        let tokenizer = model.tokenizer.map(|file| resolve(&config.models, file)).transpose()?;
+        let tokenizer = files.tokenizer.map(|file| resolve(&config.models, file)).transpose()?;
         Ok(Self {
             tokenizer,
             graph: weights.with_file_name(graph),

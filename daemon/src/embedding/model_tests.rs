@@ -7,7 +7,7 @@ use crate::embedding::custom_model::CustomConfig;
 use crate::embedding::encoder::EncoderSource;
 use crate::embedding::model_files::{Condition, LoadError, path_of, sha256_of};
 use crate::embedding::named_models::Named;
-use crate::embedding::onnx_model::{ROWS, TinyModel};
+use crate::embedding::onnx_model::{ROWS, TinyModel, unigram_tokenizer};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::pinned_models::PinnedModel;
 use crate::embedding::pinned_source::PinnedSource;
@@ -131,6 +131,16 @@ fn assert_words(
         let place = &text[from.saturating_sub(prefix.len())..to - prefix.len()];
         assert_eq!(place.trim().to_lowercase(), word.text, "{text}");
     }
+}
+
+#[test]
+fn a_model_with_pieces_and_prefixes_equals_the_reference() {
+    let folder = tempfile::tempdir().expect("a folder is created");
+    let tiny = TinyModel { has_token_types: true, ..TinyModel::new(11) };
+    tiny.write(folder.path(), &unigram_tokenizer(&TEXTS));
+    let profile = "query_prefix = \"query: \"\npassage_prefix = \"passage: \"\n";
+    fs::write(folder.path().join(PROFILE_FILE), profile).expect("the file is written");
+    assert_parity(&custom(folder.path(), None), tiny, ["query: ", "passage: "], Pooled::Mean);
 }
 
 #[test]

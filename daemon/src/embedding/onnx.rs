@@ -5,15 +5,14 @@
 use crate::embedding::blocks;
 use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind};
 use crate::embedding::encoder::Encoder;
-use crate::embedding::model_files::{LoadError, ModelPaths, verify};
-use crate::embedding::pieces::Pieces;
+use crate::embedding::model_files::{LoadError, ModelConfig, ModelPaths, verify};
 use crate::embedding::pinned_files::Artifact;
 use crate::embedding::pinned_models::PinnedModel;
-use crate::embedding::pinned_source::PinnedSource;
 use crate::embedding::pooling::sign_codes;
 use crate::embedding::q4_file::Q4File;
 use crate::embedding::resident_memory;
 use crate::embedding::tokenizer::TextTokenizer;
+use crate::embedding::unigram::Unigram;
 use loci_engine::model::encoding::{DIMENSIONS, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
@@ -86,27 +85,30 @@ impl Model {
     ///
     /// # Errors
     /// [`LoadError`], which names the file at fault.
-    pub fn load(source: &PinnedSource, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
+    pub fn load(
+        pinned: &'static PinnedModel,
+        config: &ModelConfig,
+        threads: usize,
+    ) -> Result<(Self, Vec<String>), LoadError> {
         require_no_telemetry()?;
-        let (files, pinned) = (ModelPaths::find(source)?, source.model);
+        let files = ModelPaths::find(config, &pinned.files)?;
         files.write_graph()?;
         // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
         let (weights_check, prepared) = thread::scope(|scope| {
-            let weights_check = scope.spawn(|| verify(&files.weights, pinned.weights));
+            let weights_check = scope.spawn(|| verify(&files.weights, pinned.files.weights));
             let prepared = prepare(&files, pinned);
             (weights_check.join(), prepared)
         });
         weights_check.map_err(|_| {
-            LoadError::Refused(format!("hashing {} panicked", pinned.weights.name))
+            LoadError::Refused(format!("hashing {} panicked", pinned.files.weights.name))
         })??;
         let (runtime, tokenizer) = prepared?;
-        let (tokenizer, rows) = match tokenizer {
-            Some(tokenizer) => (tokenizer, None),
-            None => {
-                let (rows, vocabulary) = Q4File::open(&files.weights)
-                    .map_err(|source| LoadError::File { path: files.weights.clone(), source })?;
-                (TextTokenizer::Pieces(Box::new(Pieces::new(vocabulary))), Some(rows))
-            }
+        let (tokenizer, rows) = if let Some(tokenizer) = tokenizer {
+            (tokenizer, None)
+        } else {
+            let (rows, vocabulary) = Q4File::open(&files.weights)
+                .map_err(|source| LoadError::File { path: files.weights.clone(), source })?;
+            (TextTokenizer::Unigram(Box::new(Unigram::new(vocabulary))), Some(rows))
         };
         let chunker = Chunker::new(tokenizer, &pinned.profile()).map_err(LoadError::Refused)?;
         if let Some(blocks) = &pinned.blocks {
@@ -326,7 +328,7 @@ fn prepare(
     pinned: &PinnedModel,
 ) -> Result<(Runtime, Option<TextTokenizer>), LoadError> {
     let runtime = Runtime::open(&files.library, files.library_pin)?;
-    let (Some(path), Some(pin)) = (&files.tokenizer, pinned.tokenizer) else {
+    let (Some(path), Some(pin)) = (&files.tokenizer, pinned.files.tokenizer) else {
         return Ok((runtime, None));
     };
     verify(path, pin)?;

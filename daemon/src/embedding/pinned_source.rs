@@ -26,14 +26,14 @@ impl PinnedSource {
     /// pinned for the platform.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
-        let PinnedModel { weights, tokenizer, .. } = self.model;
-        std::iter::once(*weights).chain(*tokenizer).chain(self.config.runtime()).collect()
+        let files = &self.model.files;
+        std::iter::once(files.weights).chain(files.tokenizer).chain(self.config.runtime()).collect()
     }
 
     /// Returns the condition of the blocks, if the model has some; the next load makes them if they are missing or wrong.
     pub(crate) fn blocks_status(&self) -> Option<FileStatus> {
         let blocks = self.model.blocks.as_ref()?;
-        let path = path_beside(&path_of(&self.config.models, self.model.weights));
+        let path = path_beside(&path_of(&self.config.models, self.model.files.weights));
         let condition = match check_hash(&path, blocks.size, blocks.sha256) {
             Ok(()) => Condition::Present,
             Err(LoadError::Missing(_)) => Condition::Missing,
@@ -57,9 +57,9 @@ impl EncoderSource for PinnedSource {
     }
 
     fn load(&self) -> Result<LoadedEncoder, LoadError> {
-        let (model, warnings) = Model::load(self, intra_threads())?;
+        let (model, warnings) = Model::load(self.model, &self.config, intra_threads())?;
         let made = self.model.blocks.as_ref().map(|blocks| blocks.sha256);
-        let sha256 = made.unwrap_or(self.model.weights.sha256).to_owned();
+        let sha256 = made.unwrap_or(self.model.files.weights.sha256).to_owned();
         Ok(LoadedEncoder { encoder: Box::new(model), sha256, warnings })
     }
 }

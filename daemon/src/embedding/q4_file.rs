@@ -2,7 +2,7 @@
 //!
 //! Little-endian throughout. A block of 32 neighbouring numbers of a row has 18 bytes: a scale in 16 bits, then in byte i the number i and,
 //! in the upper half, the number i + 16; 8 stands for 0. Biases, norms and positions are 32-bit floats, which the graph reads where they are
-//! (`bench/multilingual_graph.py`). Not here: cutting a text into pieces (`pieces`), running the model (`onnx`).
+//! (`bench/multilingual_graph.py`). Not here: cutting a text into pieces (`unigram`), running the model (`onnx`).
 
 use std::collections::HashMap;
 use std::fs::File;

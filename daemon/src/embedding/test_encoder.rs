@@ -64,11 +64,21 @@ pub fn standard(config: ModelConfig) -> PinnedSource {
     PinnedSource { model: PinnedModel::standard(), config }
 }
 
+/// Loads the default model from a folder.
+pub fn load(config: &ModelConfig) -> Result<(Model, Vec<String>), LoadError> {
+    Model::load(PinnedModel::standard(), config, 1)
+}
+
 /// Returns the real model, which all tests share.
 pub fn model() -> MutexGuard<'static, Model> {
     static MODEL: OnceLock<Mutex<Model>> = OnceLock::new();
-    let load =
-        || Mutex::new(Model::load(&standard(config()), INTRA_THREADS).expect("the model loads").0);
+    let load = || {
+        Mutex::new(
+            Model::load(PinnedModel::standard(), &config(), INTRA_THREADS)
+                .expect("the model loads")
+                .0,
+        )
+    };
     MODEL.get_or_init(load).lock().unwrap_or_else(PoisonError::into_inner)
 }
 

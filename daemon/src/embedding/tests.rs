@@ -6,7 +6,7 @@ use crate::embedding::onnx::Model;
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::pinned_models::PinnedModel;
 use crate::embedding::test_encoder::{
-    BatchOutcome, SteppedSource, Stepper, config, linked_folder, model, standard,
+    BatchOutcome, SteppedSource, Stepper, config, linked_folder, load, model, standard,
     switch_off_telemetry_once,
 };
 use crate::embedding::*;
@@ -222,9 +222,7 @@ fn a_batch_of_mixed_lengths_gives_the_vectors_of_single_chunks() {
 #[test]
 fn the_error_names_a_truncated_changed_or_missing_file() {
     let (_folder, config) = linked_folder();
-    let load_error = |config: &ModelConfig| {
-        Model::load(&standard(config.clone()), 1).err().expect("the files are refused")
-    };
+    let load_error = || load(&config).err().expect("they are refused");
     for artifact in standard(config.clone()).artifacts() {
         let path = path_of(&config.models, artifact);
         let whole = fs::read(&path).expect("the file exists");
@@ -234,19 +232,16 @@ fn the_error_names_a_truncated_changed_or_missing_file() {
         {
             fs::remove_file(&path).expect("the file is removed");
             fs::write(&path, bytes).expect("the file is written");
-            let message = load_error(&config).to_string();
-            assert!(
-                message.contains(artifact.name) && message.contains(expected_reason),
-                "{message}"
-            );
+            let message = load_error().to_string();
+            let says = |part: &str| message.contains(part);
+            assert!(says(artifact.name) && says(expected_reason), "{message}");
         }
         fs::remove_file(&path).expect("the file is removed");
-        assert!(
-            matches!(load_error(&config), LoadError::Missing(named) if named.ends_with(artifact.name))
-        );
+        let is_named = |path: &Path| path.ends_with(artifact.name);
+        assert!(matches!(load_error(), LoadError::Missing(path) if is_named(&path)));
         fs::write(&path, whole).expect("the file is written");
     }
-    Model::load(&standard(config.clone()), 1).expect("the model loads again");
+    load(&config).expect("the model loads again");
 }
 
 #[cfg(unix)]
@@ -256,14 +251,13 @@ fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&config.models, &link).expect("the file is linked");
     let linked = ModelConfig { models: link, ort_lib: None };
-    Model::load(&standard(linked.clone()), 1).expect("the model loads through the link");
+    load(&linked).expect("the model loads through the link");
 
     let weights = path_of(&config.models, &WEIGHTS);
     fs::rename(&weights, folder.path().join("elsewhere")).expect("the file is moved");
     std::os::unix::fs::symlink(folder.path().join("elsewhere"), &weights)
         .expect("the file is linked");
-    let message =
-        Model::load(&standard(linked.clone()), 1).err().expect("the model is refused").to_string();
+    let message = load(&linked).err().expect("the model is refused").to_string();
     assert!(message.contains("link"), "{message}");
 }
 
@@ -271,7 +265,7 @@ fn the_models_folder_may_be_a_symbolic_link_but_the_weights_may_not() {
 fn the_runtime_that_the_user_names_must_exist() {
     switch_off_telemetry_once();
     let config = ModelConfig { ort_lib: Some("/nowhere/libonnxruntime.so".into()), ..config() };
-    let error = Model::load(&standard(config.clone()), 1).err().expect("the model is refused");
+    let error = load(&config).err().expect("the model is refused");
     assert!(error.hint().contains("LOCI_ORT_LIB"), "{error}");
 }
 

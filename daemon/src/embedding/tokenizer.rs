@@ -2,7 +2,7 @@
 //!
 //! Not here: windows of a long text, and the words (`chunk`).
 
-use crate::embedding::pieces::{self, Pieces};
+use crate::embedding::unigram::{self, Unigram};
 use tokenizers::Tokenizer;
 
 /// The token of a `tokenizer.json` that stands for what the vocabulary does not know.
@@ -15,7 +15,7 @@ pub enum TextTokenizer {
     /// Of a `tokenizer.json`.
     Json(Box<Tokenizer>),
     /// Of a vocabulary.
-    Pieces(Box<Pieces>),
+    Unigram(Box<Unigram>),
 }
 
 /// The tokens of a text, with the first and the last one that every text has.
@@ -51,8 +51,8 @@ impl TextTokenizer {
                 let (ids, ranges) = (encoded.get_ids().to_vec(), encoded.get_offsets().to_vec());
                 Ok(TextTokens { ids, ranges })
             }
-            Self::Pieces(pieces) => {
-                let (ids, ranges) = pieces.cut(text);
+            Self::Unigram(unigram) => {
+                let (ids, ranges) = unigram.cut(text);
                 Ok(TextTokens { ids, ranges })
             }
         }
@@ -63,7 +63,7 @@ impl TextTokenizer {
     pub(crate) fn legible_piece(&self) -> f32 {
         match self {
             Self::Json(_) => LEGIBLE_PIECE,
-            Self::Pieces(_) => 1.0,
+            Self::Unigram(_) => 1.0,
         }
     }
 
@@ -71,7 +71,7 @@ impl TextTokenizer {
     pub(crate) fn unknown(&self) -> Option<u32> {
         match self {
             Self::Json(tokenizer) => tokenizer.token_to_id(UNKNOWN),
-            Self::Pieces(_) => Some(pieces::UNKNOWN),
+            Self::Unigram(_) => Some(unigram::UNKNOWN),
         }
     }
 }

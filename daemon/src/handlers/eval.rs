@@ -149,12 +149,7 @@ fn rank(
     };
     let degraded = Degraded::default();
     let context = RecallContext {
-        viewer: Viewer {
-            group: &question.group,
-            origin: Origin::Person,
-            checkout: None,
-            is_bound: false,
-        },
+        viewer: Viewer { origin: Origin::Person, ..Viewer::from(&question.group) },
         client: None,
         encoding,
         now,

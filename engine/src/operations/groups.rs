@@ -77,8 +77,7 @@ impl Reader {
     pub fn group_named_by_person(&self, name: &GroupName) -> Result<Group> {
         // A person outside any project: no name is that of the own one.
         let nowhere = Group { id: String::new(), name: String::new() };
-        let viewer =
-            Viewer { group: &nowhere, origin: Origin::Person, checkout: None, is_bound: false };
+        let viewer = Viewer { origin: Origin::Person, ..Viewer::from(&nowhere) };
         named_group(&self.conn, &self.shared.isolation(), viewer, Some(name))
     }
 

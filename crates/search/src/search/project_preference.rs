@@ -13,6 +13,8 @@ use crate::search::query::prepared::PreparedTerm;
 use loci_proto::group::Group;
 use std::collections::HashMap;
 
+/// What a memory of a preferred project gains.
+const PREFERRED: f64 = 0.3813;
 /// Words of a project name with fewer characters do not name it alone.
 const MIN_NAME_CHARS: usize = 3;
 
@@ -72,8 +74,7 @@ impl ProjectPreference {
     ) -> HashMap<usize, f64> {
         let best = || scored.iter().map(|entry| entry.score).fold(0.0, f64::max);
         // The scores of a plain fusion have another scale.
-        let preferred = index.calibration().preferred;
-        let preferred = terms.map_or_else(|| preferred * best(), |_| preferred);
+        let preferred = terms.map_or_else(|| PREFERRED * best(), |_| PREFERRED);
         let terms = terms.unwrap_or_default();
         let weight = |words: &[String]| -> f64 {
             terms.iter().filter(|term| words.contains(&term.word)).map(|term| term.weight).sum()

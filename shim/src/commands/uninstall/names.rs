@@ -59,7 +59,13 @@ pub fn is_backup(name: &str) -> bool {
 /// Whether a folder of the folder of models is the one of a model that loci downloads.
 #[must_use]
 pub fn is_model(name: &str) -> bool {
-    ["all-MiniLM-L6-v2", "multilingual-e5-small", "nomic-embed-text-v1.5"].contains(&name)
+    [
+        "all-MiniLM-L6-v2",
+        "multilingual-e5-small",
+        "multilingual-e5-small-q4",
+        "nomic-embed-text-v1.5",
+    ]
+    .contains(&name)
 }
 
 /// Whether a file of that folder is the model's: weights, tokenizer, graph, blocks or hashes, also a part of one.

@@ -4,13 +4,16 @@
 //! does not. docs/retrieval.md ("The judge") has the meaning of each number and what is lost
 //! without it. Not here: which result answers (`judge`).
 
-use crate::calibration::Calibration;
 use crate::search::judge::candidates::{Candidates, sigmoid};
 use loci_base::model::encoding::SignCode;
 use std::collections::BTreeMap;
 
 /// Effective number of query terms above which more of them count no more.
 const MAX_TERMS: f64 = 8.0;
+
+/// The weights in the order of [`NAMES`].
+const WEIGHTS: [f64; 8] = [2.8649, 2.5312, -0.6155, 0.9053, -3.0832, -2.5034, -0.9401, -3.0276];
+const CONSTANT: f64 = -1.3132;
 
 /// The names in an explanation.
 const NAMES: [&str; 8] = [
@@ -67,11 +70,10 @@ impl Evidence {
     }
 
     /// Returns how likely one of the best five results answers the query, 0 to 1.
-    pub fn fit(&self, model: &Calibration) -> f64 {
-        let (weights, constant) = model.evidence;
+    pub fn fit(&self) -> f64 {
         sigmoid(
-            constant
-                + self.0.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>(),
+            CONSTANT
+                + self.0.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum::<f64>(),
         )
     }
 

@@ -56,7 +56,7 @@ pub(super) fn judge(input: &Judged<'_>) -> Option<Judgement> {
     let candidates = Candidates::new(input);
     let first = candidates.slots.first()?;
     let evidence = Evidence::gather(&candidates, index.codes(*first).unwrap_or_default());
-    let fit = evidence.fit(index.calibration());
+    let fit = evidence.fit();
     let order: Vec<f64> = ranked.iter().map(|entry| SCORE * entry.score).collect();
     let shares = shares(&order).into_iter().map(|share| share * fit);
     let mut fits: HashMap<usize, f64> = ranked.iter().map(|entry| entry.slot).zip(shares).collect();

@@ -1,4 +1,4 @@
-//! PURE: cuts a text into the pieces of a vocabulary, as the tokenizer of multilingual-e5-small does (SentencePiece, unigram).
+//! PURE: cuts a text into the pieces of a vocabulary, as the tokenizer of multilingual-e5-small does (a unigram model).
 //!
 //! Of all ways to cut a text the likeliest is taken. The library `tokenizers` does the same with 280 MB for this vocabulary of 250,000
 //! pieces; here it has 8. Not here: reading the vocabulary (`q4_file`).
@@ -16,7 +16,7 @@ pub(crate) const UNKNOWN: u32 = 3;
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// The pieces of a vocabulary, prepared for cutting.
-pub struct Pieces {
+pub struct Unigram {
     vocabulary: Vocabulary,
     /// The numbers of the pieces in the order of their bytes.
     sorted: Vec<u32>,
@@ -38,7 +38,7 @@ struct Way {
     start: usize,
 }
 
-impl Pieces {
+impl Unigram {
     /// Prepares a vocabulary.
     pub(crate) fn new(vocabulary: Vocabulary) -> Self {
         let mut sorted: Vec<u32> = (0_u32..).take(vocabulary.scores.len()).collect();
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pieces() -> Pieces {
+    fn unigram() -> Unigram {
         let all = [
             ("<s>", 0.0),
             ("<pad>", 0.0),
@@ -167,24 +167,24 @@ mod tests {
         vocabulary.normal.insert('ﬁ', Box::from(['f', 'i']));
         vocabulary.normal.insert('\t', Box::from([' ']));
         vocabulary.normal.insert('\u{1}', Box::from([]));
-        Pieces::new(vocabulary)
+        Unigram::new(vocabulary)
     }
 
     #[test]
     fn the_likeliest_pieces_are_taken_with_their_bytes() {
-        let pieces = pieces();
-        assert_eq!(pieces.cut("ab"), (vec![0, 7, 2], vec![(0, 0), (0, 2), (0, 0)]));
+        let unigram = unigram();
+        assert_eq!(unigram.cut("ab"), (vec![0, 7, 2], vec![(0, 0), (0, 2), (0, 0)]));
         // A tab is a space, and several are one.
-        assert_eq!(pieces.cut("b \t ab").0, [0, 4, 6, 7, 2]);
-        assert_eq!(pieces.cut("ﬁ"), (vec![0, 4, 9, 2], vec![(0, 0), (0, 0), (0, 3), (0, 0)]));
-        assert_eq!(pieces.cut("a\u{1}é").0, [0, 4, 5, UNKNOWN, 2]);
-        assert_eq!(pieces.cut("").0, [0, 4, 2]);
+        assert_eq!(unigram.cut("b \t ab").0, [0, 4, 6, 7, 2]);
+        assert_eq!(unigram.cut("ﬁ"), (vec![0, 4, 9, 2], vec![(0, 0), (0, 0), (0, 3), (0, 0)]));
+        assert_eq!(unigram.cut("a\u{1}é").0, [0, 4, 5, UNKNOWN, 2]);
+        assert_eq!(unigram.cut("").0, [0, 4, 2]);
     }
 
     proptest! {
         #[test]
         fn pieces_cover_the_text_in_order(text in "[ab éﬁ\t日]{0,40}") {
-            let (ids, ranges) = pieces().cut(&text);
+            let (ids, ranges) = unigram().cut(&text);
             prop_assert_eq!(ids.len(), ranges.len());
             let inner = &ranges[1..ranges.len() - 1];
             prop_assert!(inner.iter().all(|range| text.get(range.0..range.1).is_some()));

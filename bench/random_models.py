@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Writes models of the full size of `multilingual`, `large` and a cross-encoder with random weights, to measure their cost without their files.
+"""Writes models of the full size of `large` and a cross-encoder with random weights, to measure their cost without their files.
 
     python3 -m venv V && V/bin/pip install onnx numpy tokenizers
     V/bin/python bench/random_models.py FOLDER
-    for model in multilingual large; do LOCI_MODELS=FOLDER loci model download --from FOLDER/$model; done    # with this model configured
-    LOCI_MODELS=FOLDER python3 bench/model_costs.py --models minilm,minilm-fast,multilingual,large
+    LOCI_MODELS=FOLDER loci model download --from FOLDER/large    # with this model configured
+    LOCI_MODELS=FOLDER python3 bench/model_costs.py --models minilm,large
     python3 bench/cross_encoder.py FOLDER/cross-encoder
 
 FOLDER gets links to the files of this machine's models. The graphs have the layers of the models' configurations, in the fused operators that
-ONNX Runtime makes of exported ones. The tokenizer of `multilingual` has the words of the notes. Vectors mean nothing.
+ONNX Runtime makes of exported ones. Vectors mean nothing.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -20,12 +19,9 @@ sys.dont_write_bytecode = True
 
 import numpy as np
 import onnx
-from notes import Notes
 from onnx import TensorProto, helper, numpy_helper
 
 MICROSOFT = "com.microsoft"
-NOTES = 3000
-"""Notes whose words the tokenizer of `multilingual` knows."""
 
 
 class Graph:
@@ -133,30 +129,12 @@ def nomic(path, words, width, inner, layers, heads):
     graph.save(path, "last_hidden_state", "tokens", width)
 
 
-def unigram(path):
-    """Writes a unigram tokenizer that has the words of generated notes as single tokens."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-
-    notes = Notes(1)
-    texts = " ".join([note["content"] for note in notes.notes(NOTES)] + [notes.question() for _ in range(NOTES)])
-    words = sorted({"▁" + word for word in texts.split()} | {"▁query:", "▁passage:"})
-    characters = sorted(set(texts) | {"▁"})
-    vocabulary = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *[(word, -5.0) for word in words], *[(c, -20.0) for c in characters]]
-    tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=3))
-    tokenizer.normalizer = normalizers.NFKC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    path.write_text(json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False))
-
-
 def main():
     """Writes the models and the links."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", type=Path, default=Path.home() / ".loci/models", help="the models folder of this machine")
     chosen = parser.parse_args()
-    bert(250_037, 384, 1536, 12, 12).save(chosen.folder / "multilingual/model.onnx", "last_hidden_state", "tokens", 384)
-    unigram(chosen.folder / "multilingual/tokenizer.json")
     nomic(chosen.folder / "large/model.onnx", 30_528, 768, 3072, 12, 12)
     bert_tokenizer = chosen.models / "all-MiniLM-L6-v2/tokenizer.json"
     (chosen.folder / "large/tokenizer.json").write_bytes(bert_tokenizer.read_bytes())

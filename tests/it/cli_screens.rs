@@ -328,6 +328,7 @@ fn model_and_demo_commands_print_these_screens() {
     let screens = [
         scene.screen(&["model", "status"]),
         scene.screen(&["model", "download"]),
+        scene.screen(&["model", "use"]),
         scene.screen(&["demo"]),
     ];
     let normalized = |screen: &String| {

@@ -35,7 +35,8 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<Brief> {
-        let (viewer, isolation) = (viewer.into(), self.shared.isolation());
+        let viewer = viewer.into();
+        let isolation = self.shared.isolation_for(viewer);
         let group = existing_group(&self.conn, &isolation, viewer, name)?;
         let visibility = Visibility::of_group(&group.id, isolation);
         let request = ReviewRequest {

@@ -47,14 +47,15 @@ impl Reader {
         viewer: impl Into<Viewer<'a>>,
         now: Timestamp,
     ) -> Result<InspectReply> {
+        let viewer = viewer.into();
         if let Some(text) = &request.as_of {
-            let (past, at) = self.as_of(text, now)?;
+            let (past, at) = self.as_of_seen_by(text, now, viewer)?;
             let request = InspectRequest { as_of: None, ..request.clone() };
             let reply = past.inspect(&request, viewer, at)?;
             return Ok(InspectReply { as_of: past.stamp(), ..reply });
         }
         let named = request.group.as_ref();
-        let visibility = Visibility::new(&self.shared, &self.conn, viewer.into(), named)?;
+        let visibility = Visibility::new(&self.shared, &self.conn, viewer, named)?;
         let memory = visibility.find(&self.conn, "memory_id", &request.memory_id)?;
         let (relations, relations_next) = match request.include_relations {
             Some(false) => (Vec::new(), None),
@@ -67,6 +68,9 @@ impl Reader {
                 log.truncate(LOG_PAGE_SIZE);
                 log_next = log.last().map(|line| line.id);
             }
+            // What other projects did with it names what they have.
+            let is_own = |group: &String| visibility.groups().contains(group);
+            log.retain(|line| !viewer.is_bound || line.group.as_ref().is_none_or(is_own));
         }
         let is_entity = memory.kind == MemoryType::Entity;
         let mentioned_in =

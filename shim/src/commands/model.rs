@@ -12,9 +12,15 @@ use crate::setup::files;
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use tokio::process::Command;
-use toml_edit::{DocumentMut, Item, Table, value};
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// The value of `embedding.provider` for a model on this machine.
+const LOCAL: &str = "local";
 
 /// Runs the command and returns the exit code of `locid`.
 ///
@@ -25,25 +31,26 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     let status = match command {
         Model::Use { name } => return use_model(&paths, &name).await,
         Model::Download { from } => {
-            let from = from.map(|from| ["--from".into(), from.into_os_string()]);
-            let status =
-                locid(["fetch".into()].into_iter().chain(from.into_iter().flatten())).await?;
+            let mut arguments = vec!["fetch".into()];
+            arguments.extend(from.into_iter().flat_map(|from| ["--from".into(), from.into()]));
+            let status = locid(arguments, None).await?;
             if status.success() {
                 reload_in_daemon(&paths).await?;
             }
             status
         }
         Model::Status { json } => {
-            locid(["status".into()].into_iter().chain(json.then(|| "--json".into()))).await?
+            let arguments = ["status".into()].into_iter().chain(json.then(|| "--json".into()));
+            locid(arguments.collect(), None).await?
         }
     };
     Ok(exit_code(status))
 }
 
-/// Runs `locid model` with these arguments.
-async fn locid(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<ExitStatus, Problem> {
+/// Runs `locid model` with these arguments, and another configuration if one is given.
+async fn locid(arguments: Vec<OsString>, config: Option<&Path>) -> Result<ExitStatus, Problem> {
     let mut locid = Command::new(find_locid().map_err(Problem::new)?);
-    locid.arg("model").args(arguments);
+    locid.arg("model").args(arguments).envs(config.map(|path| ("LOCI_CONFIG", path)));
     locid.status().await.map_err(|error| Problem::new("Cannot run locid").because(&error))
 }
 
@@ -60,22 +67,22 @@ async fn reload_in_daemon(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
-/// Writes the model into the configuration, downloads it, and restarts a running daemon, which encodes the store in the background. If the
-/// model cannot be had, the configuration is as before.
+/// Downloads the model, writes it into the configuration, and restarts a running daemon, which encodes the store in the background. Nothing is
+/// written unless the model can be had.
 async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
     let before = files::read(&paths.config)?;
-    let text = with_model(before.as_deref().unwrap_or_default(), name)
-        .map_err(|reason| Problem::new(format!("{}: {reason}", paths.config.display())))?;
-    files::replace(&paths.config, before.as_deref(), &text)?;
-    let fetched = locid(["fetch".into()].into_iter()).await;
-    if !fetched.as_ref().is_ok_and(ExitStatus::success) {
-        match &before {
-            Some(before) => drop(files::replace(&paths.config, Some(&text), before)?),
-            None => files::delete(&paths.config, &[])?,
-        }
-        print_line("The configuration is as before")?;
-        return fetched.map(exit_code);
+    let text = with_model(before.as_deref().unwrap_or_default(), name).map_err(|reason| {
+        Problem::new(format!("{}: {reason}", paths.config.display()))
+            .hint("Nothing was written. Correct the file, then run the command again")
+    })?;
+    // The download reads the configuration as it will be.
+    let mut wanted = tempfile::Builder::new().prefix("config-").suffix(".toml").tempfile()?;
+    wanted.write_all(text.as_bytes())?;
+    let fetched = locid(vec!["fetch".into()], Some(wanted.path())).await?;
+    if !fetched.success() {
+        return Ok(exit_code(fetched));
     }
+    files::replace(&paths.config, before.as_deref(), &text)?;
     let is_running = status::fetch(paths).await.is_ok();
     if is_running {
         restart::run(paths).await?;
@@ -92,8 +99,18 @@ fn with_model(text: &str, name: &str) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
     let section = document.entry("embedding").or_insert(Item::Table(Table::new()));
     let section = section.as_table_like_mut().ok_or("embedding is not a section")?;
-    section.insert("model", value(name));
-    section.remove("path");
+    let provider = section.get("provider").and_then(Item::as_str).unwrap_or(LOCAL);
+    if provider != LOCAL {
+        return Err(format!(
+            "embedding.provider is \"{provider}\": its API computes the vectors; remove provider and its keys for a model on this machine"
+        ));
+    }
+    let mut model = Value::from(name);
+    if let Some(earlier) = section.get("model").and_then(Item::as_value) {
+        // With the comment behind it.
+        *model.decor_mut() = earlier.decor().clone();
+    }
+    section.insert("model", Item::Value(model));
     Ok(document.to_string())
 }
 
@@ -111,6 +128,10 @@ mod tests {
             with("embedding = { model = \"x\" }\n"),
             "embedding = { model = \"multilingual\" }\n"
         );
+        let commented = "[embedding]\nmodel = \"minilm\" # mine\npath = \"~/own\"\n";
+        assert_eq!(with(commented), commented.replace("minilm", "multilingual"));
         assert!(with_model("embedding = 1", "minilm").is_err());
+        let refusal = with_model("embedding.provider = \"openai\"", "minilm");
+        assert!(refusal.is_err_and(|reason| reason.starts_with("embedding.provider")));
     }
 }

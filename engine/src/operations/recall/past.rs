@@ -36,7 +36,7 @@ impl Reader {
         context: RecallContext<'_>,
         text: &str,
     ) -> Result<Answer> {
-        let (mut reader, at) = self.as_of(text, context.now)?;
+        let (mut reader, at) = self.as_of_seen_by(text, context.now, context.viewer)?;
         if let (Target::Search(_), Some(past)) = (&prepared.target, &mut reader.past) {
             past.unchanged = past::unchanged(&reader.conn)?;
             past.encoded.clone_from(&prepared.encoded_past);
@@ -60,7 +60,7 @@ impl Reader {
         let (Some(text), Target::Search(_)) = (&prepared.request.as_of, &prepared.target) else {
             return Ok(Vec::new());
         };
-        let (reader, _) = self.as_of(text, now)?;
+        let (reader, _) = self.as_of_seen_by(text, now, viewer)?;
         let isolation = self.shared.isolation_for(viewer);
         let named = prepared.request.group.as_ref();
         let group = existing_group(&reader.conn, &isolation, viewer, named)?;

@@ -239,7 +239,11 @@ impl Reader {
             let visible = index.mask(&self.all_visible(scope)).count();
             let in_store = match by_fallback {
                 // How many memories isolated projects have is for nobody outside.
-                _ if !self.shared.isolation().is_empty() && !context.viewer.is_person() => visible,
+                _ if !self.shared.isolation_for(context.viewer).is_empty()
+                    && !context.viewer.is_person() =>
+                {
+                    visible
+                }
                 true => memories::count(&self.conn)?,
                 false => index.size().memories,
             };

@@ -30,7 +30,13 @@ fn home() -> (TestHome, UnixDatagram) {
 
 fn next_notification(notify_socket: &UnixDatagram) -> String {
     let mut message = [0; 256];
-    let length = notify_socket.recv(&mut message).expect("a notification arrives");
+    let length = loop {
+        match notify_socket.recv(&mut message) {
+            // A signal, of a child that has ended for example.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => break received.expect("a notification arrives"),
+        }
+    };
     String::from_utf8_lossy(&message[..length]).trim().to_owned()
 }
 

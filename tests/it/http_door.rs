@@ -198,27 +198,6 @@ fn a_bound_token_reaches_its_own_project_only() {
         brief.contains("heron") && brief.contains("Turku") && !brief.contains("Oslo"),
         "{brief}"
     );
-    // What the token may see at a time does not grow; others go on seeing what it may not replace.
-    let till = json!({"content": "The till moved to egret", "type": "semantic", "scope": "global"});
-    let till = all.call("store_memory", &till).expect("it is stored");
-    let newer =
-        json!({"content": "The till moved to ibis", "type": "semantic", "supersedes": till["id"]});
-    let refusal = bound.call("store_memory", &newer).expect_err("others see it");
-    assert!(refusal.contains("supersedes"), "{refusal}");
-    let till = till["id"].as_str().expect("a string");
-    assert!(home.loci(&["move", till, "--to", "notes", "--group", "shop"]).status.success());
-    let shown = all.call("memory_inspect", &json!({"memory_id": till, "group": "notes"}));
-    let stored_at = shown.expect("it is there")["memory"]["created_at"].clone();
-    let then = json!({"query": "till", "as_of": stored_at});
-    let seen = |client: &Client| {
-        let found = client.call("recall_memory", &then).expect("the past is read");
-        contents(&found).iter().any(|text| text.contains("egret"))
-    };
-    assert!(seen(&all) && !seen(&bound), "of the past a token sees what it may see now");
-    let explained = bound
-        .call("recall_memory", &json!({"query": "moved", "explain": true}))
-        .expect("it is found");
-    assert_eq!(explained["explain"]["in_store"], explained["explain"]["visible"], "{explained}");
     let kept = json!({"content": "The shop has a cellar", "type": "semantic", "scope": "global"});
     let kept = bound.call("store_memory", &kept).expect("it is stored in the project");
     assert!(kept["note"].as_str().is_some_and(|note| note.contains("this token")), "{kept}");
@@ -250,6 +229,38 @@ fn a_bound_token_reaches_its_own_project_only() {
         notes.recall("moved").contains(&"The notes moved to egret".to_owned()),
         "it is still there"
     );
+}
+
+#[test]
+fn a_bound_token_replaces_nothing_that_others_see_and_reads_no_other_past() {
+    let home = TestHome::without_model();
+    let serving = Serving::start(&home);
+    let all = Client { group: Some("shop"), ..serving.client(&home, "default") };
+    store(&Client { group: Some("notes"), ..serving.client(&home, "default") }, "The notes moved");
+    let added = home.loci(&["serve", "token", "add", "phone", "--project", "shop"]);
+    assert!(added.status.success(), "{added:?}");
+    let bound = serving.client(&home, "phone");
+    // What the token may see at a time does not grow; others go on seeing what it may not replace.
+    let till = json!({"content": "The till moved to egret", "type": "semantic", "scope": "global"});
+    let till = all.call("store_memory", &till).expect("it is stored");
+    let newer =
+        json!({"content": "The till moved to ibis", "type": "semantic", "supersedes": till["id"]});
+    let refusal = bound.call("store_memory", &newer).expect_err("others see it");
+    assert!(refusal.contains("supersedes"), "{refusal}");
+    let till = till["id"].as_str().expect("a string");
+    assert!(home.loci(&["move", till, "--to", "notes", "--group", "shop"]).status.success());
+    let shown = all.call("memory_inspect", &json!({"memory_id": till, "group": "notes"}));
+    let stored_at = shown.expect("it is there")["memory"]["created_at"].clone();
+    let then = json!({"query": "till", "as_of": stored_at});
+    let seen = |client: &Client| {
+        let found = client.call("recall_memory", &then).expect("the past is read");
+        contents(&found).iter().any(|text| text.contains("egret"))
+    };
+    assert!(seen(&all) && !seen(&bound), "of the past a token sees what it may see now");
+    let explained = bound
+        .call("recall_memory", &json!({"query": "moved", "explain": true}))
+        .expect("it is found");
+    assert_eq!(explained["explain"]["in_store"], explained["explain"]["visible"], "{explained}");
 }
 
 #[test]

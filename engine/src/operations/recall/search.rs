@@ -237,16 +237,7 @@ impl Reader {
         let (mut breakdowns, mut explained) = (None, None);
         if let Some(explanation) = results.explanation.take() {
             let visible = index.mask(&self.all_visible(scope)).count();
-            let in_store = match by_fallback {
-                // How many memories isolated projects have is for nobody outside.
-                _ if !self.shared.isolation_for(context.viewer).is_empty()
-                    && !context.viewer.is_person() =>
-                {
-                    visible
-                }
-                true => memories::count(&self.conn)?,
-                false => index.size().memories,
-            };
+            let in_store = self.counted_for(context, by_fallback, visible, index)?;
             let judgement = results.judgement.as_ref();
             breakdowns = Some(explanation.score_breakdowns);
             explained = Some(RecallExplanation {
@@ -287,6 +278,22 @@ impl Reader {
         let Some(filter) = StatementFilter::new(category, subject)? else { return Ok(None) };
         let accepts = |fields: &Map<String, Value>| filter.admits(fields);
         Ok(Some(metadata::seqs_with(&self.conn, &statement_filter::FIELDS, accepts)?))
+    }
+
+    /// Returns how many memories the store has, as far as the viewer may know it: how many isolated projects have is for nobody outside.
+    fn counted_for(
+        &self,
+        context: RecallContext<'_>,
+        by_fallback: bool,
+        visible: usize,
+        index: &Index,
+    ) -> Result<usize> {
+        let hides = !self.shared.isolation_for(context.viewer).is_empty();
+        Ok(match by_fallback {
+            _ if hides && !context.viewer.is_person() => visible,
+            true => memories::count(&self.conn)?,
+            false => index.size().memories,
+        })
     }
 
     /// Returns the projects that a query may name.

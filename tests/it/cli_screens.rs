@@ -103,11 +103,8 @@ fn id(reply: &serde_json::Map<String, Value>) -> String {
 
 /// Replaces the numbers of a screen, except in the reply of a reload, where none vary.
 fn without_numbers(screen: &str) -> String {
-    if screen.starts_with("$ loci ctl reload") {
-        screen.trim_end().to_owned()
-    } else {
-        normalize_numbers(screen)
-    }
+    let varies = !screen.starts_with("$ loci ctl reload");
+    if varies { normalize_numbers(screen) } else { screen.trim_end().to_owned() }
 }
 
 /// All commands without subcommands, as they are typed.

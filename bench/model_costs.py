@@ -3,7 +3,7 @@
 
     python3 bench/model_costs.py                                two minutes: minilm, minilm-fast and multilingual
     python3 bench/model_costs.py --write                        the same, and writes it to docs/benchmarks.md
-    python3 bench/model_costs.py --models minilm,large      others, whose files are installed
+    python3 bench/model_costs.py --models minilm,large          others, whose files are installed
 
 Each model has a daemon of its own; rounds alternate between them. The CPU time of the model is that of the threads named `embedding`. Not here:
 quality.

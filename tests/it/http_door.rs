@@ -236,7 +236,8 @@ fn a_bound_token_replaces_nothing_that_others_see_and_reads_no_other_past() {
     let home = TestHome::without_model();
     let serving = Serving::start(&home);
     let all = Client { group: Some("shop"), ..serving.client(&home, "default") };
-    store(&Client { group: Some("notes"), ..serving.client(&home, "default") }, "The notes moved");
+    let notes = Client { group: Some("notes"), ..serving.client(&home, "default") };
+    store(&notes, "The notes moved");
     let added = home.loci(&["serve", "token", "add", "phone", "--project", "shop"]);
     assert!(added.status.success(), "{added:?}");
     let bound = serving.client(&home, "phone");
@@ -247,6 +248,15 @@ fn a_bound_token_replaces_nothing_that_others_see_and_reads_no_other_past() {
         json!({"content": "The till moved to ibis", "type": "semantic", "supersedes": till["id"]});
     let refusal = bound.call("store_memory", &newer).expect_err("others see it");
     assert!(refusal.contains("supersedes"), "{refusal}");
+    let id = json!({"memory_id": till["id"]});
+    notes.call("forget_memory", &id).expect("it is global");
+    notes.call("restore_memory", &id).expect("it was forgotten");
+    let log = json!({"memory_id": till["id"], "include_log": true});
+    let lines = |client: &Client| {
+        let shown = client.call("memory_inspect", &log).expect("it is visible");
+        shown["log"].as_array().expect("a JSON array").len()
+    };
+    assert!(lines(&all) >= lines(&bound) + 2, "what another project did is not shown");
     let till = till["id"].as_str().expect("a string");
     assert!(home.loci(&["move", till, "--to", "notes", "--group", "shop"]).status.success());
     let shown = all.call("memory_inspect", &json!({"memory_id": till, "group": "notes"}));

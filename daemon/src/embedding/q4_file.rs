@@ -155,7 +155,7 @@ fn read_vocabulary(from: &mut impl Read) -> io::Result<Vocabulary> {
     }
 }
 
-/// Reads what characters become: the character, a count, so many characters.
+/// Reads the table of replaced characters. An entry is the character, a count, and the characters that replace it.
 fn read_normal(from: &mut impl Read) -> io::Result<HashMap<char, Box<[char]>>> {
     let [count, _] = numbers::<2>(from)?;
     let character = |number: u32| char::from_u32(number).ok_or_else(|| invalid("a character"));

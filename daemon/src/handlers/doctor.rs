@@ -18,8 +18,8 @@ use loci_proto::requests::stats::StatsRequest;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 
-/// From one memory in so many that is not in English, another model is offered.
-const FOREIGN_SHARE: usize = 10;
+/// Another model is offered if at least one memory in ten is not in English.
+const FOREIGN_ONE_IN: usize = 10;
 
 pub(super) async fn handle(
     service: &Service,
@@ -282,7 +282,7 @@ async fn check_languages(service: &Service) -> Result<Option<Finding>, Failure> 
         return Ok(None);
     }
     let Languages { memories, foreign } = service.read(Reader::languages).await?;
-    let found = if foreign * FOREIGN_SHARE >= memories.max(1) {
+    let found = if foreign * FOREIGN_ONE_IN >= memories.max(1) {
         format!("{foreign} of the {memories} newest memories are not in English")
     } else if let Some(language) = loci_proto::locale::foreign_language() {
         format!("the language of this system is {language}")

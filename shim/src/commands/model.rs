@@ -94,6 +94,12 @@ async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
+/// Returns whether a configuration names a model. One that cannot be read names none.
+pub(crate) fn names_model(text: &str) -> bool {
+    let document = text.parse::<DocumentMut>().unwrap_or_default();
+    document.get("embedding").and_then(|section| section.get("model")).is_some()
+}
+
 /// Returns the text of a configuration with another model.
 fn with_model(text: &str, name: &str) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
@@ -130,6 +136,7 @@ mod tests {
         );
         let commented = "[embedding]\nmodel = \"minilm\" # mine\npath = \"~/own\"\n";
         assert_eq!(with(commented), commented.replace("minilm", "multilingual"));
+        assert!(names_model(commented) && !names_model("[rerank]\nmodel = 1") && !names_model(""));
         assert!(with_model("embedding = 1", "minilm").is_err());
         let refusal = with_model("embedding.provider = \"openai\"", "minilm");
         assert!(refusal.is_err_and(|reason| reason.starts_with("embedding.provider")));

@@ -194,14 +194,14 @@ impl<'a> CoarseToFine<'a> {
             .map(slot_id)
             .collect();
         self.refine_cosines(&direct, precision, scratch);
+        let match_cosine = self.index.calibration().match_cosine;
         for (block, bits) in blocks() {
             let cosines = if is_direct(*bits) {
                 scratch.cosines_of(block)
             } else {
                 scratch.raise_to_best_chunks(block, self.index.estimate(&binary, block))
             };
-            scratch.cosine_match[block] |=
-                bits & kernels::above(&cosines, self.index.calibration().match_cosine);
+            scratch.cosine_match[block] |= bits & kernels::above(&cosines, match_cosine);
             let mut scores = scratch.weighted_sums(block, &cosines, weights);
             if self.has_boosts {
                 #[expect(clippy::cast_possible_truncation, reason = "a coarse comparison")]
@@ -250,13 +250,9 @@ impl<'a> CoarseToFine<'a> {
             Precision::Approx => self.index.approx_cosines(&self.vector, &slots),
             Precision::Exact => self.index.cosines(&self.vector, &slots),
         };
+        let match_cosine = self.index.calibration().match_cosine;
         for (slot, cosine) in slots.iter().zip(cosines) {
-            scratch.set_cosine(
-                *slot as usize,
-                cosine,
-                precision,
-                self.index.calibration().match_cosine,
-            );
+            scratch.set_cosine(*slot as usize, cosine, precision, match_cosine);
         }
     }
 

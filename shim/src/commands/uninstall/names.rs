@@ -25,8 +25,14 @@ const DATABASE_FILES: [&str; 13] = [
 const TEMPORARY_ENDINGS: [&str; 5] = ["", ".db", ".db-wal", ".db-shm", ".db-journal"];
 
 /// Files of a model with a constant name.
-const MODEL_FILES: [&str; 5] =
-    ["model.safetensors", "tokenizer.json", "model.onnx", "model.onnx_data", "SHA256SUMS"];
+const MODEL_FILES: [&str; 6] = [
+    "model.safetensors",
+    "tokenizer.json",
+    "e5-small-q4.bin",
+    "model.onnx",
+    "model.onnx_data",
+    "SHA256SUMS",
+];
 
 /// Whether a link with this name in the data folder stands for something of loci.
 #[must_use]
@@ -154,6 +160,7 @@ mod tests {
         assert!(!is_of_runtime("src.c") && !is_of_runtime("libonnxruntime.txt"));
         assert!(is_of_model("graph-2.onnx") && is_of_model("model.safetensors.part"));
         assert!(is_of_model("graph-fast-1.onnx") && is_of_model("blocks-1.bin"));
+        assert!(is_of_model("e5-small-q4.bin") && is_model("multilingual-e5-small-q4"));
         assert!(is_of_model("SHA256SUMS") && is_of_model(".sums-a1B2c3"));
         assert!(!is_of_model("blocks-mine.bin") && !is_of_model("model.bin"));
         assert!(!is_of_model("notes.txt") && !is_of_model("graph-mine.onnx"));

@@ -36,16 +36,8 @@ const CALIBRATIONS: [Calibration; 2] = [
 ];
 
 /// The largest weight of a cosine in the table.
-pub(crate) const MAX_COSINE_WEIGHT: f64 = {
-    let (mut at, mut largest) = (0, 0.0);
-    while at < CALIBRATIONS.len() {
-        if CALIBRATIONS[at].cosine_weight > largest {
-            largest = CALIBRATIONS[at].cosine_weight;
-        }
-        at += 1;
-    }
-    largest
-};
+pub(crate) const MAX_COSINE_WEIGHT: f64 =
+    CALIBRATIONS[0].cosine_weight.max(CALIBRATIONS[1].cosine_weight);
 
 impl Calibration {
     /// Returns the constants of a model.
@@ -63,6 +55,7 @@ mod tests {
     fn every_model_has_its_constants_and_another_those_of_the_default() {
         for row in CALIBRATIONS {
             assert_eq!(*Calibration::of(row.model), row);
+            assert!(row.cosine_weight <= MAX_COSINE_WEIGHT);
         }
         assert_eq!(*Calibration::of("custom-0"), CALIBRATIONS[0]);
     }

@@ -42,8 +42,8 @@ pub fn main() -> ExitCode {
         Some(Command::Lines { path }) => read_command::lines(&paths, path).into(),
         Some(Command::Read(files)) => read_command::run(&paths, files).into(),
         Some(Command::Sessions { since, path }) => read_command::sessions(path, *since).into(),
-        Some(Command::Model { command: Model::Fetch { from } }) => {
-            options::fetch(&paths, from.as_deref())
+        Some(Command::Model { command: Model::Fetch { from, model } }) => {
+            options::fetch(&paths, from.as_deref(), model.as_deref())
         }
         Some(Command::Model { command: Model::Status { json } }) => options::status(&paths, *json),
         Some(Command::Embed) => embedding::api::program::run(),

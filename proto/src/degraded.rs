@@ -11,4 +11,7 @@ pub struct Degraded {
     /// How to repair them, one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The embedding model whose vectors are searched; given while the store changes to another model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }

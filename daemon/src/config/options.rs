@@ -175,6 +175,9 @@ pub enum Model {
         /// Copy the files from this folder instead.
         #[arg(long, value_name = "PATH")]
         from: Option<PathBuf>,
+        /// This model instead of the configured one.
+        #[arg(long, value_name = "NAME")]
+        model: Option<String>,
     },
     /// Show each model file and its condition.
     Status {
@@ -340,18 +343,24 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn read_config(paths: &Paths) -> Result<(Config, ModelSource), Failure> {
-    let config = Config::read(&paths.config)?;
+/// Reads the configuration, with another local model if one is named.
+fn read_config(paths: &Paths, model: Option<&str>) -> Result<(Config, ModelSource), Failure> {
+    let mut config = Config::read(&paths.config)?;
+    if let Some(model) = model {
+        LOCAL.clone_into(&mut config.embedding.provider);
+        model.clone_into(&mut config.embedding.model);
+        config.embedding.check()?;
+    }
     let model = model_source(paths, &config)?;
     Ok((config, model))
 }
 
 /// `locid model fetch`
 #[must_use]
-pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
+pub fn fetch(paths: &Paths, from: Option<&Path>, model: Option<&str>) -> ExitCode {
     // The download may create the data folder, which must not be open to other users.
     startup::make_private();
-    let (config, model) = match read_config(paths) {
+    let (config, model) = match read_config(paths, model) {
         Ok(configs) => configs,
         Err(failure) => return fail(&failure),
     };
@@ -376,7 +385,7 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
 /// `locid model status`
 #[must_use]
 pub fn status(paths: &Paths, json: bool) -> ExitCode {
-    let model = match read_config(paths) {
+    let model = match read_config(paths, None) {
         Ok((_, model)) => model,
         Err(failure) => return fail(&failure),
     };

@@ -21,7 +21,7 @@ pub(super) async fn status(
     request: BridgeRequest,
 ) -> Result<BridgeReply, Failure> {
     if request.scan {
-        service.scan_bridge().await?;
+        service.scan_bridge(None).await?;
     }
     let reply = service.read(move |reader| reader.bridge_status(request.files)).await?;
     let config = service.config.config().bridge;
@@ -63,7 +63,7 @@ pub(super) async fn switch(
     };
     service.write(caller, switched).await?;
     service.bridge.switched();
-    let counts = service.scan_bridge().await?;
+    let counts = service.scan_bridge(None).await?.counts;
     Ok(BridgeSwitchReply {
         client: client.as_str().to_owned(),
         on,

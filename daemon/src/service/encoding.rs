@@ -123,10 +123,19 @@ impl Service {
         self.models.of_now(&self.vector_sets().active)
     }
 
-    /// Returns `embedding` with a hint while the model is missing or has failed; nothing otherwise.
+    /// Returns `embedding` with a hint while the model is missing or has failed, and the model that serves while the store changes to another
+    /// one; nothing otherwise.
     #[must_use]
     pub fn degraded(&self) -> Degraded {
         let sets = self.vector_sets();
+        let is_changing = sets.filling.as_ref().is_some_and(|next| next.model != sets.active.model);
+        Degraded {
+            model: is_changing.then(|| sets.active.model.clone()),
+            ..self.degraded_embedding(&sets)
+        }
+    }
+
+    fn degraded_embedding(&self, sets: &VectorSets) -> Degraded {
         let embedder = self.models.of_now(&sets.active);
         let state = embedder.as_ref().map(Embedder::state);
         let hint = match &state {
@@ -162,5 +171,6 @@ pub(crate) fn keywords_only(reason: &str) -> Degraded {
     Degraded {
         parts: vec!["embedding".to_owned()],
         hint: Some(format!("Searching by keywords only: {reason}")),
+        model: None,
     }
 }

@@ -95,6 +95,9 @@ pub struct Eval {
     /// Compare with another value of `retrieval.fusion`, `retrieval.vector_weight` or `retrieval.rrf_k`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Compare embedding models on a copy of the store, for example minilm,multilingual; a model that is missing is downloaded.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "set")]
+    pub models: Vec<String>,
     /// Print the metrics as JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,12 +1,16 @@
-//! `loci eval`: measures how well the store finds its own memories, with the current settings and with others.
+//! `loci eval`: measures how well the store finds its own memories, with the current settings and with others; with other models, on a copy (`eval_models`).
 //!
 //! Not here: the queries and the metrics; the daemon computes both.
 
 use crate::cli::store_admin::Eval;
 use crate::client::call::VerbClient;
+use crate::commands::eval_models;
+use crate::commands::eval_models::ModelReply;
+use crate::commands::reply_text::to_json;
 use crate::output::{Problem, Screen, escape_line, print_line, print_note, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::eval::{EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency};
+use serde_json::json;
 use std::io;
 use std::process::ExitCode;
 
@@ -15,6 +19,9 @@ use std::process::ExitCode;
 /// # Errors
 /// The daemon cannot be reached, or refuses the request.
 pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
+    if !args.models.is_empty() {
+        return compare_models(&args).await;
+    }
     let client = VerbClient::of_process()?;
     let request =
         EvalRequest { probes: Some(usize::from(args.probes)), seed: args.seed, set: args.set };
@@ -23,21 +30,52 @@ pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
     if args.json {
         print_line(String::from_utf8_lossy(&answer))?;
     } else {
-        print_line(metrics_text(&reply).trim_end())?;
+        let columns = reply.runs.iter().map(|run| Column::of(run, run_name(run), &reply));
+        print_line(metrics_text(&reply, &columns.collect::<Vec<_>>()).trim_end())?;
         reply.degraded.hint.iter().for_each(|hint| print_note("Note:", hint));
     }
     Ok(Exit::Ok.into())
 }
 
-fn metrics_text(reply: &EvalReply) -> String {
-    let mut rows = vec![row("", reply.runs.iter().map(run_name))];
-    rows.extend(section("known answers", reply.known, &reply.runs, |run| run.known));
-    rows.extend(section("probes", reply.probes, &reply.runs, |run| run.probes));
-    rows.push(row("time per query", reply.runs.iter().map(|run| latency_text(run.search_latency))));
-    if reply.encode_latency.p50_ms > 0.0 {
+async fn compare_models(args: &Eval) -> Result<ExitCode, Problem> {
+    let replies = eval_models::run(args).await?;
+    let columns = replies.iter().filter_map(|ModelReply { model, reply }| {
+        reply.runs.first().map(|run| Column::of(run, model.clone(), reply))
+    });
+    if args.json {
+        print_line(to_json(&json!({"models": replies}))?)?;
+    } else if let Some(first) = replies.first() {
+        print_line(metrics_text(&first.reply, &columns.collect::<Vec<_>>()).trim_end())?;
+    }
+    Ok(Exit::Ok.into())
+}
+
+/// One column of the table.
+struct Column {
+    name: String,
+    run: EvalRun,
+    encode_latency: Latency,
+}
+
+impl Column {
+    fn of(run: &EvalRun, name: String, reply: &EvalReply) -> Self {
+        Self { name, run: run.clone(), encode_latency: reply.encode_latency }
+    }
+}
+
+/// Returns the table. All columns have the queries of `reply`.
+fn metrics_text(reply: &EvalReply, columns: &[Column]) -> String {
+    let mut rows = vec![row("", columns.iter().map(|column| column.name.clone()))];
+    rows.extend(section("known answers", reply.known, columns, |run| run.known));
+    rows.extend(section("probes", reply.probes, columns, |run| run.probes));
+    rows.push(row(
+        "time per query",
+        columns.iter().map(|column| latency_text(column.run.search_latency)),
+    ));
+    if columns.iter().any(|column| column.encode_latency.p50_ms > 0.0) {
         rows.push(row(
             "time to embed a query",
-            reply.runs.iter().map(|_| latency_text(reply.encode_latency)),
+            columns.iter().map(|column| latency_text(column.encode_latency)),
         ));
     }
     let notice =
@@ -49,17 +87,18 @@ fn metrics_text(reply: &EvalReply) -> String {
 fn section(
     title: &str,
     count: usize,
-    runs: &[EvalRun],
+    columns: &[Column],
     metrics_of: impl Fn(&EvalRun) -> Option<EvalMetrics>,
 ) -> Vec<Vec<String>> {
     if count == 0 {
         return Vec::new();
     }
     let metric_row = |name: &str, cell: &dyn Fn(EvalMetrics) -> String| {
-        row(name, runs.iter().map(|run| metrics_of(run).map_or("-".to_owned(), cell)))
+        let metrics = columns.iter().map(|column| metrics_of(&column.run));
+        row(name, metrics.map(|metrics| metrics.map_or("-".to_owned(), cell)))
     };
     vec![
-        row(&format!("{title} ({count})"), runs.iter().map(|_| String::new())),
+        row(&format!("{title} ({count})"), columns.iter().map(|_| String::new())),
         metric_row("  recall at 1", &|metrics| percent(metrics.recall_at_1)),
         metric_row("  recall at 5", &|metrics| percent(metrics.recall_at_5)),
         metric_row("  recall at 10", &|metrics| percent(metrics.recall_at_10)),
@@ -101,13 +140,10 @@ mod tests {
         };
         let encode_latency = Latency { p50_ms: 5.0, p99_ms: 9.0 };
         let runs = vec![run(&[], 0.5), run(&["retrieval.fusion=rrf"], 0.25)];
-        let text = metrics_text(&EvalReply {
-            known: 0,
-            probes: 8,
-            encode_latency,
-            runs,
-            degraded: Degraded::default(),
-        });
+        let reply =
+            EvalReply { known: 0, probes: 8, encode_latency, runs, degraded: Degraded::default() };
+        let columns = reply.runs.iter().map(|run| Column::of(run, run_name(run), &reply));
+        let text = metrics_text(&reply, &columns.collect::<Vec<_>>());
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines[0].contains("current settings") && lines[0].contains("retrieval.fusion=rrf"),

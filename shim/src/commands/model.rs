@@ -13,8 +13,6 @@ use crate::spawn::find_locid;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
 use std::ffi::OsString;
-use std::io::Write;
-use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use tokio::process::Command;
 use toml_edit::{DocumentMut, Item, Table, Value};
@@ -33,7 +31,7 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
         Model::Download { from } => {
             let mut arguments = vec!["fetch".into()];
             arguments.extend(from.into_iter().flat_map(|from| ["--from".into(), from.into()]));
-            let status = locid(arguments, None).await?;
+            let status = locid(arguments).await?;
             if status.success() {
                 reload_in_daemon(&paths).await?;
             }
@@ -41,16 +39,16 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
         }
         Model::Status { json } => {
             let arguments = ["status".into()].into_iter().chain(json.then(|| "--json".into()));
-            locid(arguments.collect(), None).await?
+            locid(arguments.collect()).await?
         }
     };
     Ok(exit_code(status))
 }
 
-/// Runs `locid model` with these arguments, and another configuration if one is given.
-async fn locid(arguments: Vec<OsString>, config: Option<&Path>) -> Result<ExitStatus, Problem> {
+/// Runs `locid model` with these arguments.
+async fn locid(arguments: Vec<OsString>) -> Result<ExitStatus, Problem> {
     let mut locid = Command::new(find_locid().map_err(Problem::new)?);
-    locid.arg("model").args(arguments).envs(config.map(|path| ("LOCI_CONFIG", path)));
+    locid.arg("model").args(arguments);
     locid.status().await.map_err(|error| Problem::new("Cannot run locid").because(&error))
 }
 
@@ -67,6 +65,14 @@ async fn reload_in_daemon(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
+/// Downloads a model of this machine by its name; `locid` says why if it cannot be had.
+///
+/// # Errors
+/// When `locid` cannot be run.
+pub async fn download(name: &str) -> Result<ExitStatus, Problem> {
+    locid(vec!["fetch".into(), "--model".into(), name.into()]).await
+}
+
 /// Downloads the model, writes it into the configuration, and restarts a running daemon, which encodes the store in the background. Nothing is
 /// written unless the model can be had.
 async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
@@ -75,10 +81,7 @@ async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
         Problem::new(format!("{}: {reason}", paths.config.display()))
             .hint("Nothing was written. Correct the file, then run the command again")
     })?;
-    // The download reads the configuration as it will be.
-    let mut wanted = tempfile::Builder::new().prefix("config-").suffix(".toml").tempfile()?;
-    wanted.write_all(text.as_bytes())?;
-    let fetched = locid(vec!["fetch".into()], Some(wanted.path())).await?;
+    let fetched = download(name).await?;
     if !fetched.success() {
         return Ok(exit_code(fetched));
     }
@@ -101,7 +104,7 @@ pub(crate) fn names_model(text: &str) -> bool {
 }
 
 /// Returns the text of a configuration with another model.
-fn with_model(text: &str, name: &str) -> Result<String, String> {
+pub(crate) fn with_model(text: &str, name: &str) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
     let section = document.entry("embedding").or_insert(Item::Table(Table::new()));
     let section = section.as_table_like_mut().ok_or("embedding is not a section")?;

@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Maximum folders of projects.
 const MAX_PROJECTS: usize = 2000;
@@ -24,6 +25,17 @@ pub struct Stamp {
     modified: (i64, i64),
     size: u64,
     inode: u64,
+}
+
+impl Stamp {
+    /// Returns whether the file changed at or after a time, and not in the future.
+    pub fn is_modified_since(&self, since: SystemTime) -> bool {
+        let (seconds, nanoseconds) = self.modified;
+        let nanoseconds = u32::try_from(nanoseconds).unwrap_or(0);
+        let after_epoch = u64::try_from(seconds).map(|seconds| Duration::new(seconds, nanoseconds));
+        let modified = after_epoch.map_or(UNIX_EPOCH, |after_epoch| UNIX_EPOCH + after_epoch);
+        (since..=SystemTime::now()).contains(&modified)
+    }
 }
 
 /// A file that was found.

@@ -10,11 +10,13 @@ pub mod state;
 
 use crate::service::Service;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 /// When a scan that failed is tried again: the store may have been busy.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// How long a file must be unchanged before a scan that nobody asked for reads it.
+const SETTLES_IN: Duration = Duration::from_secs(1);
 
 /// Scans until the daemon drains.
 pub async fn run_in_background(service: &Service, draining: CancellationToken) {
@@ -22,11 +24,16 @@ pub async fn run_in_background(service: &Service, draining: CancellationToken) {
     service.bridge.is_on.store(true, Ordering::Relaxed);
     loop {
         let mut interval = Duration::from_secs(service.config.config().bridge.interval());
-        if service.bridge.is_on.load(Ordering::Relaxed)
-            && let Err(failure) = service.scan_bridge().await
-        {
-            tracing::debug!(%failure, "the memory files of clients were not scanned");
-            interval = interval.min(RETRY_AFTER);
+        if service.bridge.is_on.load(Ordering::Relaxed) {
+            let unsettled = SystemTime::now().checked_sub(SETTLES_IN);
+            match service.scan_bridge(unsettled).await {
+                Ok(scanned) if scanned.is_writing => interval = interval.min(SETTLES_IN),
+                Ok(_) => {}
+                Err(failure) => {
+                    tracing::debug!(%failure, "the memory files of clients were not scanned");
+                    interval = interval.min(RETRY_AFTER);
+                }
+            }
         }
         tokio::select! {
             () = draining.cancelled() => return,

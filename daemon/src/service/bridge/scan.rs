@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::SystemTime;
 
 /// Maximum files that are recorded in one transaction: calls wait for the writer meanwhile.
 const FILES_AT_ONCE: usize = 16;
@@ -28,6 +29,17 @@ struct Changes {
     changed: Vec<ScannedFile>,
     gone: Vec<String>,
     problems: Vec<String>,
+    /// A file is perhaps still being written, and is read later.
+    is_writing: bool,
+}
+
+/// What a scan has found.
+#[derive(Default)]
+pub struct Scanned {
+    /// What it recorded.
+    pub counts: ScanCounts,
+    /// A file is perhaps still being written: look again soon.
+    pub is_writing: bool,
 }
 
 /// Decides which projects are looked at.
@@ -53,24 +65,25 @@ impl Projects {
 }
 
 impl Service {
-    /// Looks at the files of all watched clients, and records what has changed.
+    /// Looks at the files of all watched clients, and records what has changed. A file that changed at or after `unsettled` is left for the
+    /// next scan: a client may have emptied it and be about to write it.
     ///
     /// # Errors
     /// `busy`, `storage_failed`.
-    pub async fn scan_bridge(&self) -> Result<ScanCounts, Failure> {
+    pub async fn scan_bridge(&self, unsettled: Option<SystemTime>) -> Result<Scanned, Failure> {
         let mut stamps = self.bridge.stamps.lock().await;
         self.record_started().await?;
         let state = self.read(loci_engine::Reader::bridge_state).await?;
         self.bridge.is_on.store(!state.clients.is_empty(), Ordering::Relaxed);
         let clients = state.clients.clone();
         let projects = Arc::new(self.projects(state).await?);
-        let (mut counts, mut problems) = (ScanCounts::default(), Vec::new());
+        let (mut scanned, mut problems) = (Scanned::default(), Vec::new());
         for client in clients {
             let (watched, projects) = (client.clone(), Arc::clone(&projects));
             let (policy, known) = (self.config.policy(), std::mem::take(&mut *stamps));
             let work = move || {
                 let mut known = known;
-                let changes = changes(&watched, &projects, &policy, &mut known);
+                let changes = changes(&watched, &projects, &policy, &mut known, unsettled);
                 (changes, known)
             };
             let (changes, known) = tokio::task::spawn_blocking(work)
@@ -78,25 +91,26 @@ impl Service {
                 .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
             *stamps = known;
             problems.extend(changes.problems.iter().cloned());
+            scanned.is_writing |= changes.is_writing;
             let recorded = self.record_changes(client.client, changes).await;
             if recorded.is_err() {
                 // What was read and not recorded is read again.
                 stamps.clear();
             }
-            counts.add(recorded?);
+            scanned.counts.add(recorded?);
         }
         problems.truncate(MAX_PROBLEMS);
         *self.bridge.problems.lock() = problems;
         self.bridge.set_loaded(self.read(loci_engine::Reader::bridge_loaded).await?);
-        if counts != ScanCounts::default() {
-            let ScanCounts { files, versions, imported } = counts;
+        if scanned.counts != ScanCounts::default() {
+            let ScanCounts { files, versions, imported } = scanned.counts;
             tracing::info!(files, versions, imported, "memory files of clients were recorded");
             self.request_checkpoint();
         }
-        if counts.imported > 0 {
+        if scanned.counts.imported > 0 {
             self.set_vectors_missing(true);
         }
-        Ok(counts)
+        Ok(scanned)
     }
 
     /// Records the projects of sessions that have started.
@@ -214,6 +228,7 @@ fn changes(
     projects: &Projects,
     policy: &Policy,
     stamps: &mut Stamps,
+    unsettled: Option<SystemTime>,
 ) -> Changes {
     let found = find(watched, projects);
     let mut changes = Changes { problems: found.problems, ..Changes::default() };
@@ -227,6 +242,10 @@ fn changes(
         };
         let known = projects.state.files.get(&path).filter(is_placed);
         if known.is_some() && stamps.get(&file.path) == Some(&file.stamp) {
+            continue;
+        }
+        if unsettled.is_some_and(|since| file.stamp.is_modified_since(since)) {
+            changes.is_writing = true;
             continue;
         }
         let read = match files::read(&file.path) {
@@ -320,4 +339,31 @@ fn scanned(
         statements,
         rewordings,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_file_that_has_just_changed_is_read_by_a_scan_that_was_asked_for_alone() {
+        let home = tempfile::tempdir().expect("a folder");
+        let memory = home.path().join("projects/-shop/memory");
+        std::fs::create_dir_all(&memory).expect("the folder is created");
+        std::fs::write(memory.join("MEMORY.md"), "").expect("the file is emptied");
+        let folder = home.path().to_string_lossy().into_owned();
+        let watched = WatchedClient { client: BridgeClient::Claude, folder, other: None };
+        let state = BridgeState::default();
+        let projects = Projects { state, off: HashSet::new(), serves_unknown: true };
+        let mut stamps = Stamps::new();
+        let mut scan = |unsettled| {
+            let changes = changes(&watched, &projects, &Policy::default(), &mut stamps, unsettled);
+            (changes.changed.len(), changes.is_writing)
+        };
+        let hour_ago = SystemTime::now().checked_sub(Duration::from_secs(3600));
+        assert_eq!(scan(hour_ago), (0, true));
+        assert_eq!(scan(Some(SystemTime::now() + Duration::from_secs(1))), (1, false));
+        assert_eq!(scan(None), (1, false), "it is read again until it is recorded");
+    }
 }

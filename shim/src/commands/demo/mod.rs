@@ -3,26 +3,17 @@
 //! Everything is real: two `loci mcp` processes, the daemon and the model. Only the model cache is the user's own, so a downloaded model
 //! stays.
 
-mod sandbox;
 mod session;
 
-use crate::client::admin::RequestError;
-use crate::client::backoff::Backoff;
-use crate::client::unreachable::Unreachable;
-use crate::commands::ctl::{status, stop};
+use crate::commands::ctl::status;
+use crate::commands::sandbox::Sandbox;
 use crate::output::{Problem, Style, escape_line, print_line};
 use loci_proto::admin::Status;
 use loci_proto::error::Exit;
-use sandbox::Sandbox;
 use serde_json::{Value, json};
 use session::Session;
 use std::collections::HashSet;
 use std::process::ExitCode;
-use std::time::Duration;
-use tokio::time::timeout;
-
-/// Time limit for loading the model.
-const MODEL_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A memory that the first session stores.
 struct DemoMemory {
@@ -61,24 +52,11 @@ const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 /// # Errors
 /// The first step that failed, or a wrong best result.
 pub async fn run() -> Result<ExitCode, Problem> {
-    let sandbox = Sandbox::create()?;
-    print_line(format!(
-        "Everything except the model is stored in {}, which is removed at the end.",
-        sandbox.folder().display()
-    ))?;
-    let result = tokio::select! {
-        result = run_steps(&sandbox) => result,
-        _ = tokio::signal::ctrl_c() => Err(Problem::new("The demo was interrupted")),
-    };
-    let stopped = stop::stop(sandbox.paths()).await;
-    let (folder, models) =
-        (sandbox.folder().display().to_string(), sandbox.paths().models.display().to_string());
-    let removed = sandbox
-        .remove()
-        .map_err(|error| Problem::new(format!("Cannot remove {folder}")).because(&error));
-    result?;
-    stopped?;
-    removed?;
+    let models = Sandbox::run("loci-demo-", async |sandbox| {
+        run_steps(sandbox).await?;
+        Ok(sandbox.paths().models.display().to_string())
+    })
+    .await?;
     print_line(format!(
         "\nThe daemon has stopped and its memories are removed. The model stays in {models}."
     ))?;
@@ -86,6 +64,10 @@ pub async fn run() -> Result<ExitCode, Problem> {
 }
 
 async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
+    print_line(format!(
+        "Everything except the model is stored in {}, which is removed at the end.",
+        sandbox.folder().display()
+    ))?;
     let shared = shared_words(MEMORIES[0].content, QUESTION);
     if !shared.is_empty() {
         return Err(Problem::new(format!(
@@ -97,7 +79,7 @@ async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
     sandbox.download_model().await?;
     print_step("An agent session stores five memories")?;
     let mut first = Session::begin(sandbox).await?;
-    wait_for_model(sandbox).await?;
+    sandbox.wait_for_model().await?;
     for memory in &MEMORIES {
         store(&mut first, memory).await?;
     }
@@ -122,30 +104,6 @@ fn shared_words(one: &str, other: &str) -> Vec<String> {
             .collect()
     };
     words(one).intersection(&words(other)).cloned().collect()
-}
-
-async fn wait_for_model(sandbox: &Sandbox) -> Result<(), Problem> {
-    let until_ready = async {
-        let mut backoff = Backoff::default();
-        loop {
-            match status::fetch(sandbox.paths()).await {
-                Ok(status) if status.model.state == "ready" => return Ok(()),
-                Ok(status) if status.model.state != "loading" => return Err(model_error(&status)),
-                Ok(_) | Err(RequestError::Unreachable(Unreachable::Absent)) => {}
-                Err(reason) => return Err(reason.into()),
-            }
-            backoff.wait().await;
-        }
-    };
-    let timed_out = |_| {
-        Problem::new(format!("The model was not ready within {} seconds", MODEL_TIMEOUT.as_secs()))
-    };
-    timeout(MODEL_TIMEOUT, until_ready).await.map_err(timed_out)?
-}
-
-fn model_error(status: &Status) -> Problem {
-    let problem = Problem::new(format!("The model is {}", status.model.state));
-    status.warnings.iter().fold(problem, Problem::because)
 }
 
 async fn store(session: &mut Session, memory: &DemoMemory) -> Result<(), Problem> {

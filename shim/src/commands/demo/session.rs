@@ -1,6 +1,6 @@
 //! One agent session of the demo: a child process `loci mcp`, with MCP over its pipes.
 
-use crate::commands::demo::sandbox::Sandbox;
+use crate::commands::sandbox::Sandbox;
 use crate::output::Problem;
 use crate::relay::line_reader::{Line, LineReader};
 use loci_proto::{VERSION, limits};

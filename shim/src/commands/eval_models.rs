@@ -1,0 +1,134 @@
+//! `loci eval --models`: measures a copy of the store with each of several models, in a sandbox. The store itself does not change.
+//!
+//! Not here: the table (`eval`), the sandbox.
+
+use crate::cli::store_admin::Eval;
+use crate::client::call::VerbClient;
+use crate::commands::ctl::stop;
+use crate::commands::model;
+use crate::commands::sandbox::Sandbox;
+use crate::commands::short_lived::parse;
+use crate::output::{Problem, counted, print_note};
+use crate::setup::files;
+use loci_proto::requests::backup::{BackupEntry, BackupRequest};
+use loci_proto::requests::eval::EvalReply;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::process::Stdio;
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// Keys of `[embedding]` that are about a model's files and not about an API.
+const KEYS_OF_A_MODEL: [&str; 4] = ["path", "dimensions", "download", "url"];
+
+/// What one model finds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ModelReply {
+    /// The model, as `embedding.model` names it.
+    pub model: String,
+    /// What it finds.
+    #[serde(flatten)]
+    pub reply: EvalReply,
+}
+
+/// Measures each model of `args.models` on a copy of the store.
+///
+/// # Errors
+/// A model cannot be had or used, or the daemon fails.
+pub async fn run(args: &Eval) -> Result<Vec<ModelReply>, Problem> {
+    for name in &args.models {
+        if !model::download(name).await?.success() {
+            return Err(Problem::new("No model was compared").hint("Name models that can be used"));
+        }
+    }
+    let client = VerbClient::of_process()?;
+    let answer = client.call_streamed("/long/backup", &BackupRequest::default()).await?;
+    let backup: BackupEntry =
+        serde_json::from_slice(&answer.read_all().await?).map_err(io::Error::from)?;
+    let memories = counted(backup.memories.unwrap_or_default(), "memory", "memories");
+    let note = format!("{} of {memories} was made; each model reads a copy of it", backup.id);
+    print_note("Backup:", &note);
+    let config = files::read(&client.paths.config)?.unwrap_or_default();
+    let key = client.paths.home.join("key");
+    Sandbox::run("loci-eval-", async |sandbox| {
+        fs::copy(&backup.path, &sandbox.paths().db)?;
+        let mut replies = Vec::new();
+        for model in &args.models {
+            let mut config = config_for(&config, model)?;
+            if key.exists() && config["storage"].get("key_file").is_none() {
+                config["storage"]["key_file"] = toml_edit::value(key.display().to_string());
+            }
+            fs::write(&sandbox.paths().config, config.to_string())?;
+            replies.push(ModelReply { model: model.clone(), reply: measure(sandbox, args).await? });
+        }
+        Ok(replies)
+    })
+    .await
+}
+
+/// Changes the copy to the model that is configured, then measures it.
+async fn measure(sandbox: &Sandbox, args: &Eval) -> Result<EvalReply, Problem> {
+    for arguments in [&["ctl", "start"][..], &["re-embed", "--wait"]] {
+        let output = sandbox.loci(arguments).stdout(Stdio::null()).status().await?;
+        if !output.success() {
+            return Err(Problem::new(format!("loci {} failed", arguments.join(" "))));
+        }
+        sandbox.wait_for_model().await?;
+    }
+    let (probes, seed) = (args.probes.to_string(), args.seed.to_string());
+    let eval = ["eval", "--json", "--probes", &probes, "--seed", &seed];
+    let output = sandbox.loci(&eval).stderr(Stdio::inherit()).output().await?;
+    if !output.status.success() {
+        return Err(Problem::new("loci eval failed"));
+    }
+    stop::stop(sandbox.paths()).await?;
+    parse(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Returns the configuration of the sandbox: the ranking of the user's, the key of an encrypted store, and a model on this machine.
+fn config_for(text: &str, model: &str) -> Result<DocumentMut, Problem> {
+    let own: DocumentMut = text
+        .parse()
+        .map_err(|error| Problem::new("The configuration cannot be read").because(&error))?;
+    let mut config = DocumentMut::new();
+    for section in ["embedding", "storage", "bridge", "backup", "maintenance"] {
+        config[section] = Item::Table(Table::new());
+    }
+    if let Some(retrieval) = own.get("retrieval") {
+        config["retrieval"] = retrieval.clone();
+    }
+    let copied = KEYS_OF_A_MODEL.map(|key| ("embedding", key));
+    for (section, key) in copied.into_iter().chain([("storage", "key_file")]) {
+        if let Some(value) = own.get(section).and_then(|section| section.get(key)) {
+            config[section][key] = value.clone();
+        }
+    }
+    config["embedding"]["model"] = Item::Value(Value::from(model));
+    // The copy is only read.
+    config["bridge"]["import"] = toml_edit::value(false);
+    config["backup"]["enabled"] = toml_edit::value(false);
+    config["maintenance"]["enabled"] = toml_edit::value(false);
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_has_the_ranking_of_the_store_and_another_model() {
+        let own = "[embedding]\nprovider = \"openai\"\nconsent = \"yes\"\npath = \"~/m\"\n\
+                   [retrieval]\nfusion = \"rrf\"\n[storage]\ndb_path = \"/a/b.db\"\nkey_file = \"/k\"\n\
+                   [server]\nlog_level = \"warn\"\n";
+        let config = config_for(own, "multilingual").expect("it is valid").to_string();
+        for kept in
+            ["model = \"multilingual\"", "path = \"~/m\"", "fusion = \"rrf\"", "key_file = \"/k\""]
+        {
+            assert!(config.contains(kept), "{kept}: {config}");
+        }
+        for left in ["provider", "consent", "db_path", "server"] {
+            assert!(!config.contains(left), "{left}: {config}");
+        }
+        assert!(config_for("= 1", "minilm").is_err());
+    }
+}

@@ -1,21 +1,33 @@
 //! `store_memory` through the shim, with the real model.
 
-use crate::home::TestHome;
+use crate::home::{Agent, TestHome};
 use serde_json::json;
 
 #[test]
-fn the_same_fact_in_other_words_is_merged_and_a_changed_one_is_not() {
+fn the_same_wording_is_merged_other_words_are_folded_and_a_changed_fact_is_neither() {
     let home = TestHome::new();
     let mut agent = home.session();
     let first = agent.store("semantic", "The staging server runs on Debian 12");
-    let again = agent.store_with(
-        json!({"content": "The staging server is running on Debian 12.", "type": "semantic"}),
-    );
+    let store = |agent: &mut Agent, text: &str| {
+        agent.store_with(json!({"content": text, "type": "semantic"}))
+    };
+    let again = store(&mut agent, "A staging server runs on Debian 12!");
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &json!(first)));
+    let merged = json!({"id": first, "preview": "The staging server runs on Debian 12"});
+    assert_eq!(again["merged"], merged);
+    let reworded = store(&mut agent, "The staging server is running on Debian 12.");
+    assert_eq!(reworded["deduplicated"], false);
+    let found =
+        agent.call("recall_memory", json!({"query": "What does the staging server run on?"}));
+    let found = found.expect("the call succeeds")["results"].clone();
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    let ids = [&found[0]["id"], &found[0]["also"][0]];
+    assert!(ids.contains(&&json!(first)) && ids.contains(&&reworded["id"]), "{found}");
     let changed = agent
         .store_with(json!({"content": "The staging server runs on Debian 13", "type": "semantic"}));
     assert_eq!(changed["deduplicated"], false);
-    assert_eq!(changed["similar"], json!([first]));
+    assert!(changed["similar"].as_array().is_some_and(|of| of.contains(&json!(first))));
+    assert_eq!(agent.recall("staging server").len(), 2);
 }
 
 #[test]

@@ -349,6 +349,8 @@ fn read_config(paths: &Paths, model: Option<&str>) -> Result<(Config, ModelSourc
     if let Some(model) = model {
         LOCAL.clone_into(&mut config.embedding.provider);
         model.clone_into(&mut config.embedding.model);
+        // It is about the configured model.
+        config.embedding.dimensions = None;
         config.embedding.check()?;
     }
     let model = model_source(paths, &config)?;

@@ -278,7 +278,9 @@ fn describe_api(service: &Service, id: &str) -> Finding {
 
 /// Offers a model of many languages to a store that the default model cannot read, or to a person of another language.
 async fn check_languages(service: &Service) -> Result<Option<Finding>, Failure> {
-    if service.models.configured().id().as_deref() != Some(MODEL_ID) {
+    let sets = service.vector_sets();
+    // Also minilm-fast, which is the same model.
+    if sets.filling.is_some() || !sets.active.model.starts_with(MODEL_ID) {
         return Ok(None);
     }
     let Languages { memories, foreign } = service.read(Reader::languages).await?;

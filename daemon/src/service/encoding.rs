@@ -129,10 +129,9 @@ impl Service {
     pub fn degraded(&self) -> Degraded {
         let sets = self.vector_sets();
         let is_changing = sets.filling.as_ref().is_some_and(|next| next.model != sets.active.model);
-        Degraded {
-            model: is_changing.then(|| sets.active.model.clone()),
-            ..self.degraded_embedding(&sets)
-        }
+        let degraded = self.degraded_embedding(&sets);
+        let is_serving = is_changing && degraded.parts.is_empty();
+        Degraded { model: is_serving.then(|| sets.active.model.clone()), ..degraded }
     }
 
     fn degraded_embedding(&self, sets: &VectorSets) -> Degraded {

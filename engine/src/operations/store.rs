@@ -29,6 +29,7 @@ use crate::model::time::Timestamp;
 use crate::model::validity::Given;
 use crate::model::visibility::{Isolation, Visibility};
 use crate::model::{content, time};
+use crate::operations::inspect::to_preview;
 use crate::operations::named_project::{named_group, new_group_note, other_group};
 use crate::operations::store_texts::{
     conflict_text, dated_note, everywhere_note, join_notes, kept_category_note, narrowed_note,
@@ -261,6 +262,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let found = self.similar(&group, replaced.as_ref())?;
         // A conflict that was found now also forbids the supersession.
         replaced = replaced.filter(|old| self.provenance.may_replace(&old.provenance));
+        let merged = found.same.as_ref().map(to_preview);
         let (id, deduplicated, expires_at) = match found.same {
             Some(known) if found.is_known_better => (known.id, true, known.expires_at),
             Some(existing) => {
@@ -284,6 +286,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             expires_at: expires_at.map(Timestamp::iso),
             kind: self.request.kind,
             deduplicated,
+            merged,
             superseded: replaced.map(|old| old.id),
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),

@@ -6,7 +6,6 @@
 
 use crate::db::memories;
 use crate::duplicate;
-use crate::duplicate::Equivalence;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::index::{Filter, Index, Mask};
@@ -48,7 +47,7 @@ struct NearMemory {
     seq: i64,
     /// Of its best chunk and the first chunk of the new text.
     cosine: f64,
-    /// Both have one chunk: longer texts are the same fact only if they are equal.
+    /// Both have one chunk: longer texts are the same wording only if they are equal.
     may_be_same: bool,
 }
 
@@ -95,11 +94,9 @@ impl<'a> StoreWork<'a, '_> {
                 continue;
             };
             let is_above = may_be_same && cosine > threshold;
-            let is_same = may_be_same
-                && cosine > min_cosine_of(Equivalence::InWords, threshold)
+            let is_same = is_above
                 && content::same_thing(&memory.metadata, &self.request.metadata)
-                && duplicate::equivalence(&memory.content, &self.request.content)
-                    .is_some_and(|e| cosine > min_cosine_of(e, threshold));
+                && duplicate::is_same_wording(&memory.content, &self.request.content);
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
                 return Ok(found);
@@ -166,8 +163,7 @@ impl<'a> StoreWork<'a, '_> {
             scope: Some(self.scope),
             ..visible.clone()
         });
-        let min_cosine =
-            min_cosine_of(Equivalence::InWords, threshold).min(same_subject::MIN_COSINE);
+        let min_cosine = threshold.min(same_subject::MIN_COSINE);
         let Neighbours { above, mut nearest } = neighbours(&index, &mask, vector, min_cosine);
         let near = |(slot, cosine): (usize, f32)| NearMemory {
             seq: index.seq(slot),
@@ -210,15 +206,4 @@ impl<'a> StoreWork<'a, '_> {
         let questions = document::questions(&self.request.metadata);
         encoding.map_or(&[], |encoding| document::text_vectors(&encoding.vectors, &questions))
     }
-}
-
-/// Returns the cosine above which a memory may state the same fact. Its distance from 1 is twice that
-/// of the threshold for the same words, and one and a half times for similar words.
-fn min_cosine_of(equivalence: Equivalence, threshold: f64) -> f64 {
-    let factor = match equivalence {
-        Equivalence::InWords => 2.0,
-        Equivalence::InSimilarWords => 1.5,
-        Equivalence::InMeaning => 1.0,
-    };
-    1.0 - factor * (1.0 - threshold)
 }

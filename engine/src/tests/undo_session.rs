@@ -63,7 +63,7 @@ fn be_rogue(test_store: &mut TestStore, ids: &[MemoryId]) {
     let call = test_store.call("a", None);
     test_store.writer.edit(&call, &parse(edit), &TextEncodings::default()).expect("it is edited");
     // A store that is merged: it raises confidence, changes metadata and adds a wording.
-    let merged = json!({"content": "Anna really likes the colour blue", "type": "semantic", "metadata": {"subject": "Anna"}});
+    let merged = json!({"content": "Anna likes the colour blue!", "type": "semantic", "metadata": {"subject": "Anna"}});
     let merged = test_store.store("a", merged, Some(&between_axes(1, 2, 0.97)));
     assert!(merged.deduplicated);
     store(test_store, "Tea with evil", "semantic");

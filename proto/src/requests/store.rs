@@ -106,13 +106,16 @@ impl StoreRequest {
 /// Reply of `store_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreReply {
-    /// The new memory, or the existing memory that states the same fact.
+    /// The new memory, or the existing memory that has the same wording.
     pub id: MemoryId,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// True if an existing memory states the same fact and was reinforced instead.
+    /// True if an existing memory has the same wording and was reinforced instead.
     pub deduplicated: bool,
+    /// That memory, with the beginning of its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MemoryPreview>,
     /// The memory that this one replaced.
     pub superseded: Option<MemoryId>,
     /// The project that it was stored in, if it is not the obvious one: another than the session's own, or one that the folder does not name.

@@ -272,7 +272,7 @@ pub enum Command {
         after_help = "Example\n  loci doctor\n\nExample: a database that is damaged\n  loci doctor --recover\n\nExample: without starting the daemon\n  loci doctor --offline"
     )]
     Doctor(Doctor),
-    /// Measure how well this store finds its memories; changes nothing.
+    /// Measure how well this store finds its memories; changes nothing in it.
     #[command(
         after_help = "Example\n  loci eval\n\nExample: compare with another ranking\n  loci eval --set retrieval.fusion=weighted"
     )]

@@ -83,6 +83,11 @@ pub struct Doctor {
     pub json: bool,
 }
 
+/// Returns the name of a model without spaces around it.
+fn model_name(name: &str) -> Result<String, &'static str> {
+    Some(name.trim()).filter(|name| !name.is_empty()).map(str::to_owned).ok_or("must name a model")
+}
+
 /// `loci eval`
 #[derive(Debug, Args)]
 pub struct Eval {
@@ -96,7 +101,7 @@ pub struct Eval {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Compare embedding models on a copy of the store, for example minilm,multilingual; a model that is missing is downloaded.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "set")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "set", value_parser = model_name)]
     pub models: Vec<String>,
     /// Print the metrics as JSON.
     #[arg(long)]

@@ -48,8 +48,9 @@ fn whole_text(first: String, words: Vec<String>) -> Result<String, Problem> {
 }
 
 fn result_text(reply: &StoreReply) -> String {
-    let mut text = if reply.deduplicated {
-        format!("Already known; its confidence was raised: {}", reply.id)
+    let mut text = if let Some(known) = &reply.merged {
+        let text = escape_line(&known.preview);
+        format!("Already known; its confidence was raised: {}\n  {text}", reply.id)
     } else {
         format!("Stored {0}\n  to take it back: loci forget {0}", reply.id)
     };

@@ -14,6 +14,10 @@ use serde_json::json;
 use std::io;
 use std::process::ExitCode;
 
+/// What the comparison of models does not show.
+const PROBES_NOTE: &str = "Probes are words of the memories themselves. They do not show what a model finds by other words or in another \
+                           language: known answers do, after some use";
+
 /// Runs the evaluation and prints the metrics.
 ///
 /// # Errors
@@ -46,6 +50,7 @@ async fn compare_models(args: &Eval) -> Result<ExitCode, Problem> {
         print_line(to_json(&json!({"models": replies}))?)?;
     } else if let Some(first) = replies.first() {
         print_line(metrics_text(&first.reply, &columns.collect::<Vec<_>>()).trim_end())?;
+        print_note("Note:", PROBES_NOTE);
     }
     Ok(Exit::Ok.into())
 }

@@ -8,18 +8,20 @@ use crate::commands::ctl::stop;
 use crate::commands::model;
 use crate::commands::sandbox::Sandbox;
 use crate::commands::short_lived::parse;
-use crate::output::{Problem, counted, print_note};
+use crate::output::{Problem, escape_line};
 use crate::setup::files;
 use loci_proto::requests::backup::{BackupEntry, BackupRequest};
 use loci_proto::requests::eval::EvalReply;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use tokio::task::spawn_blocking;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 /// Keys of `[embedding]` that are about a model's files and not about an API.
-const KEYS_OF_A_MODEL: [&str; 4] = ["path", "dimensions", "download", "url"];
+const KEYS_OF_A_MODEL: [&str; 3] = ["path", "download", "url"];
 
 /// What one model finds.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,20 +40,19 @@ pub struct ModelReply {
 pub async fn run(args: &Eval) -> Result<Vec<ModelReply>, Problem> {
     for name in &args.models {
         if !model::download(name).await?.success() {
-            return Err(Problem::new("No model was compared").hint("Name models that can be used"));
+            return Err(Problem::new(format!("The model {} cannot be used", escape_line(name)))
+                .hint("locid has said why; docs/models.md lists the models"));
         }
     }
     let client = VerbClient::of_process()?;
     let answer = client.call_streamed("/long/backup", &BackupRequest::default()).await?;
     let backup: BackupEntry =
         serde_json::from_slice(&answer.read_all().await?).map_err(io::Error::from)?;
-    let memories = counted(backup.memories.unwrap_or_default(), "memory", "memories");
-    let note = format!("{} of {memories} was made; each model reads a copy of it", backup.id);
-    print_note("Backup:", &note);
     let config = files::read(&client.paths.config)?.unwrap_or_default();
     let key = client.paths.home.join("key");
     Sandbox::run("loci-eval-", async |sandbox| {
-        fs::copy(&backup.path, &sandbox.paths().db)?;
+        let (from, to) = (PathBuf::from(&backup.path), sandbox.paths().db.clone());
+        spawn_blocking(move || take(&from, &to)).await.map_err(io::Error::from)??;
         let mut replies = Vec::new();
         for model in &args.models {
             let mut config = config_for(&config, model)?;
@@ -66,6 +67,13 @@ pub async fn run(args: &Eval) -> Result<Vec<ModelReply>, Problem> {
     .await
 }
 
+/// Makes a backup the database of the sandbox: a person does not want to keep it.
+fn take(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    fs::remove_file(from)?;
+    fs::remove_file(from.with_extension("json"))
+}
+
 /// Changes the copy to the model that is configured, then measures it.
 async fn measure(sandbox: &Sandbox, args: &Eval) -> Result<EvalReply, Problem> {
     for arguments in [&["ctl", "start"][..], &["re-embed", "--wait"]] {
@@ -73,8 +81,8 @@ async fn measure(sandbox: &Sandbox, args: &Eval) -> Result<EvalReply, Problem> {
         if !output.success() {
             return Err(Problem::new(format!("loci {} failed", arguments.join(" "))));
         }
-        sandbox.wait_for_model().await?;
     }
+    sandbox.wait_for_model().await?;
     let (probes, seed) = (args.probes.to_string(), args.seed.to_string());
     let eval = ["eval", "--json", "--probes", &probes, "--seed", &seed];
     let output = sandbox.loci(&eval).stderr(Stdio::inherit()).output().await?;

@@ -7,7 +7,8 @@ use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{restart, status};
-use crate::output::{Problem, print_line};
+use crate::commands::reembed;
+use crate::output::{Problem, escape_line, print_line};
 use crate::setup::files;
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
@@ -86,14 +87,14 @@ async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
         return Ok(exit_code(fetched));
     }
     files::replace(&paths.config, before.as_deref(), &text)?;
-    let is_running = status::fetch(paths).await.is_ok();
-    if is_running {
-        restart::run(paths).await?;
+    print_line(format!("embedding.model = \"{}\"", escape_line(name)))?;
+    if status::fetch(paths).await.is_err() {
+        print_line("The store changes as soon as the daemon runs")?;
+        return Ok(Exit::Ok.into());
     }
-    print_line(format!(
-        "embedding.model = \"{name}\". The store changes in the background, and the earlier vectors serve until then;\n\
-         loci ctl status shows how far it is, and loci model use minilm returns"
-    ))?;
+    restart::run(paths).await?;
+    // Also if the change to this model was cancelled before.
+    print_line(reembed::start().await?)?;
     Ok(Exit::Ok.into())
 }
 
@@ -115,11 +116,20 @@ pub(crate) fn with_model(text: &str, name: &str) -> Result<String, String> {
         ));
     }
     let mut model = Value::from(name);
-    if let Some(earlier) = section.get("model").and_then(Item::as_value) {
-        // With the comment behind it.
-        *model.decor_mut() = earlier.decor().clone();
+    // It is about the earlier model.
+    if section.get("model").and_then(Item::as_str) != Some(name) {
+        section.remove("dimensions");
     }
-    section.insert("model", Item::Value(model));
+    match section.get_mut("model") {
+        // With the comments before and behind it.
+        Some(item) => {
+            if let Some(earlier) = item.as_value() {
+                *model.decor_mut() = earlier.decor().clone();
+            }
+            *item = Item::Value(model);
+        }
+        None => drop(section.insert("model", Item::Value(model))),
+    }
     Ok(document.to_string())
 }
 
@@ -137,9 +147,11 @@ mod tests {
             with("embedding = { model = \"x\" }\n"),
             "embedding = { model = \"multilingual\" }\n"
         );
-        let commented = "[embedding]\nmodel = \"minilm\" # mine\npath = \"~/own\"\n";
+        let commented = "[embedding]\n# this\nmodel = \"minilm\" # mine\npath = \"~/own\"\n";
         assert_eq!(with(commented), commented.replace("minilm", "multilingual"));
         assert!(names_model(commented) && !names_model("[rerank]\nmodel = 1") && !names_model(""));
+        let large = "[embedding]\nmodel = \"large\"\ndimensions = 256\n";
+        assert_eq!(with(large), "[embedding]\nmodel = \"multilingual\"\n");
         assert!(with_model("embedding = 1", "minilm").is_err());
         let refusal = with_model("embedding.provider = \"openai\"", "minilm");
         assert!(refusal.is_err_and(|reason| reason.starts_with("embedding.provider")));

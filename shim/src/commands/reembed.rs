@@ -41,6 +41,16 @@ pub async fn run(args: Reembed) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
+/// Starts a change to the configured model, also if it was cancelled before; returns what it does, for people.
+///
+/// # Errors
+/// The daemon cannot be reached, or the model cannot be used.
+pub async fn start() -> Result<String, Problem> {
+    let client = VerbClient::of_process()?;
+    let reply = call(&client, ReembedAction::Start, false).await?;
+    Ok(reply_text(&reply, ReembedAction::Start))
+}
+
 /// Asks before the texts of memories are sent to an API, unless that has begun.
 fn ask_to_send(state: &ReembedReply, yes: bool) -> Result<(), Problem> {
     let Some(sends) = state.sends.as_ref().filter(|_| state.re_embedding.is_none()) else {

@@ -11,10 +11,13 @@ use crate::output::Problem;
 use crate::spawn::folders;
 use loci_proto::admin::{Places, Status};
 use loci_proto::paths::{Paths, Variables};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 /// Time limit for loading the model.
@@ -40,7 +43,7 @@ impl Sandbox {
         let sandbox = Self::create(prefix).await?;
         let result = tokio::select! {
             result = steps(&sandbox) => result,
-            _ = tokio::signal::ctrl_c() => Err(Problem::new("It was interrupted")),
+            () = ended() => Err(Problem::new("It was interrupted")),
         };
         let stopped = stop::stop(&sandbox.paths).await;
         let folder = sandbox.folder.path().display().to_string();
@@ -56,7 +59,8 @@ impl Sandbox {
 
     async fn create(prefix: &str) -> Result<Self, Problem> {
         let places: Places = short_lived::parse(&short_lived::run(&["paths"]).await?)?;
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
+        let private = fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(prefix).permissions(private).tempdir()?;
         let [home, runtime, project] =
             ["home", "run", "project"].map(|name| folder.path().join(name));
         for path in [&home, &runtime, &project] {
@@ -132,6 +136,19 @@ impl Sandbox {
         let seconds = MODEL_TIMEOUT.as_secs();
         let late = |_| Problem::new(format!("The model was not ready within {seconds} seconds"));
         timeout(MODEL_TIMEOUT, until_ready).await.map_err(late)?
+    }
+}
+
+/// Waits until somebody ends this process: by Ctrl-C, a closed terminal, `kill`.
+async fn ended() {
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::hangup()) => {}
+        () = wait(SignalKind::terminate()) => {}
     }
 }
 

@@ -54,12 +54,6 @@ pub(crate) fn equal_bases(word: &str) -> Vec<String> {
     equal
 }
 
-/// Returns true if two words are forms of one word, or of words that can always replace each other.
-pub(crate) fn are_equal(x: &str, y: &str) -> bool {
-    let other = equal_bases(y);
-    equal_bases(x).iter().any(|base| other.contains(base))
-}
-
 /// Returns the words that stand for the meanings of base forms.
 pub(crate) fn meanings(bases: &[String]) -> Vec<String> {
     let mut meanings: Vec<String> = bases.iter().flat_map(|base| equal_bases(base)).collect();
@@ -71,12 +65,6 @@ pub(crate) fn meanings(bases: &[String]) -> Vec<String> {
             .collect::<Vec<_>>(),
     );
     meanings
-}
-
-/// Returns true if two words are equal or synonyms.
-pub(crate) fn are_synonyms(x: &str, y: &str) -> bool {
-    let (x, y) = (WordForms::of(x), WordForms::of(y));
-    x.equal.iter().any(|base| y.means(base)) || x.meanings.iter().any(|meaning| y.means(meaning))
 }
 
 /// Removes an ending if the rest can be a word.

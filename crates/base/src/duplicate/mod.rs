@@ -1,16 +1,15 @@
-//! The duplicate guard: decides whether two notes of high cosine state the same fact, or whether
-//! one corrects the other.
+//! The duplicate guard. `is_same_wording` decides whether two texts are merged when they are stored,
+//! and `same_fact` whether one of two notes of high cosine represents both when they are read.
 //!
-//! Merging a correction loses the newest value; keeping a duplicate costs one row. Therefore the
-//! guard answers "not the same" in case of doubt: a word that replaces another one counts as a new
-//! value, unless the two are forms of one word or listed as synonyms. `scan` splits a text into
-//! words, `pairing` finds for each word its counterpart in the other text, and the `RULES` judge
+//! A merged text is lost, so its words must be the same. A folded one stays; showing a correction
+//! behind what it corrects is the only harm. Therefore `same_fact` answers "not the same" in case of
+//! doubt: a word that replaces another one counts as a new value, unless the two are forms of one
+//! word or listed as synonyms. `signs` compares tokens with signs byte for byte, `scan` splits a text
+//! into words, `pairing` finds for each word its counterpart in the other text, and the `RULES` judge
 //! the remaining differences.
 //!
-//! Not here: vectors and thresholds (`operations::store` calls this only for similar vectors), and
-//! any knowledge of the subject of the notes.
+//! Not here: vectors and thresholds, and any knowledge of the subject of the notes.
 
-mod agreement;
 mod changes;
 pub mod content_hash;
 mod context_rules;
@@ -21,20 +20,21 @@ mod passive;
 mod phrases;
 mod possessives;
 mod scan;
+mod signs;
 #[cfg(test)]
 mod tests;
 mod token;
 mod word;
 mod word_order;
+mod wording;
 
-pub use agreement::Equivalence;
 use pairing::PairedText;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use word::{ScannedWord, WordClass};
+pub use wording::is_same_wording;
 
 /// Maximum number of compared words; longer texts state the same fact only if they are equal.
-/// `operations::store` compares only texts of one chunk, which have at most 256 tokens.
 const MAX_WORDS: usize = 1024;
 
 /// A check for one kind of difference.
@@ -47,7 +47,7 @@ struct Rule {
 
 /// The differences by which two texts state different facts, in the order of the checks.
 #[rustfmt::skip]
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 19] = [
     Rule { difference: "a value or significant word is in one text only", has_difference: changes::added },
     Rule { difference: "another value", has_difference: changes::replaced },
     Rule { difference: "another function word of the same class", has_difference: changes::function_word_changed },
@@ -62,6 +62,7 @@ const RULES: [Rule; 18] = [
     Rule { difference: "neighbours exchanged", has_difference: word_order::neighbours_exchanged },
     Rule { difference: "another clause after the conjunction", has_difference: word_order::clause_changed },
     Rule { difference: "another owner", has_difference: possessives::possessors_exchanged },
+    Rule { difference: "a thing of somebody and not that person", has_difference: possessives::thing_added },
     Rule { difference: "another owner of the same thing", has_difference: possessives::owner_changed },
     Rule { difference: "owner and thing exchanged", has_difference: possessives::owner_and_thing_exchanged },
     Rule { difference: "owning something and being it", has_difference: possessives::possessive_or_copula },
@@ -110,15 +111,10 @@ fn without_full_stop(text: &str) -> &str {
 /// Returns true if two texts of high cosine state the same fact, so that one of them can represent
 /// both.
 ///
-/// Use it only for pairs above the threshold of `operations::store`: below it, loose paraphrases of
-/// different facts may be taken for the same fact.
+/// Use it only for pairs of high cosine: below it, loose paraphrases of different facts may be taken
+/// for the same fact.
 pub fn same_fact(a: &str, b: &str) -> bool {
-    equivalence(a, b).is_some()
-}
-
-/// Returns how closely two texts agree if they state the same fact.
-pub fn equivalence(a: &str, b: &str) -> Option<Equivalence> {
-    judge(a, b).ok()
+    judge(a, b).is_ok()
 }
 
 /// The values of a text: numbers, names, calendar words. Extracted once, for comparison with many
@@ -170,9 +166,12 @@ impl TextValues {
 ///
 /// # Errors
 /// The name of the difference that makes them two facts.
-fn judge(a: &str, b: &str) -> Result<Equivalence, &'static str> {
+fn judge(a: &str, b: &str) -> Result<(), &'static str> {
     if normalised(a) == normalised(b) {
-        return Ok(Equivalence::InWords);
+        return Ok(());
+    }
+    if signs::are_changed(a, b) {
+        return Err("another sign of a token");
     }
     if a.trim_end().ends_with('?') != b.trim_end().ends_with('?') {
         return Err("a question and a statement");
@@ -187,6 +186,6 @@ fn judge(a: &str, b: &str) -> Result<Equivalence, &'static str> {
     let (a, b) = pairing::pair(a, b);
     match RULES.iter().find(|rule| (rule.has_difference)(&a, &b)) {
         Some(rule) => Err(rule.difference),
-        None => Ok(agreement::agreement(&a, &b)),
+        None => Ok(()),
     }
 }

@@ -18,6 +18,21 @@ pub(crate) fn possessors_exchanged(a: &PairedText, b: &PairedText) -> bool {
     has_new_owner(a, b) && has_new_owner(b, a)
 }
 
+/// Returns true if one text is about somebody and the other about a thing of theirs: `Anna is
+/// allergic`, `Anna's son is allergic`.
+pub(crate) fn thing_added(a: &PairedText, b: &PairedText) -> bool {
+    let owns_more = |side: &PairedText, other: &PairedText| {
+        (0..side.words.len()).any(|owner| {
+            let is_owner = side.words[owner].role == WordRole::Possessive;
+            is_owner
+                && side.counterparts[owner]
+                    .is_some_and(|j| other.words[j].role != WordRole::Possessive)
+                && side.next_content(owner).is_some_and(|thing| side.counterparts[thing].is_none())
+        })
+    };
+    owns_more(a, b) || owns_more(b, a)
+}
+
 /// Returns true if a thing has an owner in both texts, and another one in each: `the manager of Ann
 /// is Bob`, `Ann is the manager of Bob`.
 pub(crate) fn owner_changed(a: &PairedText, b: &PairedText) -> bool {

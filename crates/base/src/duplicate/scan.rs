@@ -184,7 +184,10 @@ impl Scan {
 
     /// Scans a word and splits a contraction.
     fn contraction(&mut self, run: &str) {
-        if let Some(stem) = run.strip_suffix("n't") {
+        if let Some(stem) = run
+            .strip_suffix("n't")
+            .or_else(|| run.strip_suffix("not").filter(|stem| *stem == "can"))
+        {
             self.word(match stem {
                 "ca" => "can",
                 "wo" => "will",

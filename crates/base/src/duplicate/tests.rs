@@ -230,6 +230,31 @@ proptest! {
         prop_assert_eq!(normalised(&words), normalised(&text));
     }
 
+    /// One sign of a command, path, unit or identifier makes another one.
+    #[test]
+    fn another_sign_is_never_the_same_fact(
+        (before, token, after) in
+            ("[a-z]{3,6}", "[-+~./@#=]{0,2}[a-zA-Z][a-zA-Z0-9_/.:=-]{0,8}[a-zA-Z0-9]", "[a-z]{3,6}"),
+        at in any::<prop::sample::Index>(),
+        sign in "[-a-zA-Z0-9_/.:=+~@#]",
+    ) {
+        let mut other: Vec<char> = token.chars().collect();
+        let place = at.index(other.len());
+        other[place] = sign.chars().next().unwrap_or('-');
+        let other: String = other.into_iter().collect();
+        prop_assume!(other != token && other.ends_with(char::is_alphanumeric));
+        // A plain word is no identifier, and capitals alone may be an abbreviation.
+        let is_plain = |token: &str| {
+            token.chars().skip(1).all(char::is_lowercase) || token.chars().all(char::is_uppercase)
+        };
+        prop_assume!(!is_plain(&token));
+        let text = |token: &str| format!("Run {before} {token} {after}");
+        let (a, b) = (text(&token), text(&other));
+        // Another capital at the start of a word makes no other word.
+        prop_assume!(a.to_lowercase() != b.to_lowercase() || place > 0);
+        prop_assert!(!same_fact(&a, &b), "{a} | {b}");
+    }
+
     #[test]
     fn the_result_is_symmetric_for_any_two_texts(a in any::<String>(), b in any::<String>()) {
         prop_assert_eq!(same_fact(&a, &b), same_fact(&b, &a));

@@ -80,12 +80,11 @@ impl ScannedWord {
     /// Returns true if the word makes another fact when only one text has it.
     pub(crate) fn counts_alone(&self) -> bool {
         match self.class {
-            WordClass::Number | WordClass::Unit | WordClass::Negation | WordClass::Significant => {
-                true
-            }
-            WordClass::Function(FunctionWord::Modal) => {
-                matches!(self.text.as_str(), "may" | "should" | "will")
-            }
+            WordClass::Number
+            | WordClass::Unit
+            | WordClass::Negation
+            | WordClass::Significant
+            | WordClass::Function(FunctionWord::Modal) => true,
             // Characters below U+2000 are diacritics of scripts, which make another word.
             WordClass::Symbol => self.text.as_str() < "\u{2000}",
             WordClass::Filler | WordClass::One | WordClass::Function(_) | WordClass::Content => {

@@ -28,6 +28,16 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    fn of(meta: &fs::Metadata) -> Self {
+        let modified = (meta.mtime(), meta.mtime_nsec());
+        Self { modified, size: meta.size(), inode: meta.ino() }
+    }
+
+    /// Returns whether the file at the path is still as it was.
+    pub fn is_of(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok_and(|meta| Self::of(&meta) == *self)
+    }
+
     /// Returns whether the file changed at or after a time, and not in the future.
     pub fn is_modified_since(&self, since: SystemTime) -> bool {
         let (seconds, nanoseconds) = self.modified;
@@ -131,11 +141,7 @@ impl FoundFiles {
         if let Ok(meta) = path.symlink_metadata()
             && is_text
         {
-            let stamp = Stamp {
-                modified: (meta.mtime(), meta.mtime_nsec()),
-                size: meta.size(),
-                inode: meta.ino(),
-            };
+            let stamp = Stamp::of(&meta);
             self.files.push(FoundFile { path, project: project.map(str::to_owned), stamp });
         }
     }

@@ -18,17 +18,24 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long a file must be unchanged before a scan that nobody asked for reads it.
 const SETTLES_IN: Duration = Duration::from_secs(1);
 
+/// How often in turn a scan leaves what is being written to the next one.
+const MAX_PUT_OFF: usize = 10;
+
 /// Scans until the daemon drains.
 pub async fn run_in_background(service: &Service, draining: CancellationToken) {
     // The first scan finds out whether a client is watched.
     service.bridge.is_on.store(true, Ordering::Relaxed);
+    let mut put_off = 0;
     loop {
         let mut interval = Duration::from_secs(service.config.config().bridge.interval());
         if service.bridge.is_on.load(Ordering::Relaxed) {
             let unsettled = SystemTime::now().checked_sub(SETTLES_IN);
-            match service.scan_bridge(unsettled).await {
-                Ok(scanned) if scanned.is_writing => interval = interval.min(SETTLES_IN),
-                Ok(_) => {}
+            match service.scan_bridge(unsettled.filter(|_| put_off < MAX_PUT_OFF)).await {
+                Ok(scanned) if scanned.is_writing => {
+                    put_off += 1;
+                    interval = interval.min(SETTLES_IN);
+                }
+                Ok(_) => put_off = 0,
                 Err(failure) => {
                     tracing::debug!(%failure, "the memory files of clients were not scanned");
                     interval = interval.min(RETRY_AFTER);

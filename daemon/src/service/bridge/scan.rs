@@ -255,6 +255,10 @@ fn changes(
                 continue;
             }
         };
+        if unsettled.is_some() && !file.stamp.is_of(&file.path) {
+            changes.is_writing = true;
+            continue;
+        }
         stamps.insert(file.path.clone(), file.stamp);
         let hash = file_hash(read.text.as_bytes());
         if known.is_some_and(|known| known.hash.as_ref() == Some(&hash)) {

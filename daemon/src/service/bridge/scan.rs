@@ -365,7 +365,7 @@ mod tests {
             let changes = changes(&watched, &projects, &Policy::default(), &mut stamps, unsettled);
             (changes.changed.len(), changes.is_writing)
         };
-        let hour_ago = SystemTime::now().checked_sub(Duration::from_secs(3600));
+        let hour_ago = SystemTime::now().checked_sub(Duration::from_hours(1));
         assert_eq!(scan(hour_ago), (0, true));
         assert_eq!(scan(Some(SystemTime::now() + Duration::from_secs(1))), (1, false));
         assert_eq!(scan(None), (1, false), "it is read again until it is recorded");

@@ -90,13 +90,13 @@ def section(loci):
     times = [time for thread in busy for time in thread.times]
     errors = [error for thread in busy for error in thread.errors]
     named = sum((thread.named for thread in busy), collections.Counter())
-    serving = ", ".join(f"{count:,} the model {name}" for name, count in named.items() if name)
+    serving = ", ".join(f"{name} by {count:,}" for name, count in named.items() if name)
     return f"""\
 ## Change to another model
 
 A store of {NOTES:,} notes changes to `multilingual` and back while {SESSIONS} sessions recall and store: {len(times):,} calls, {len(errors)} errors,
 p50 {quantile(times):.0f} ms, p99 {quantile(times, 0.99):.0f} ms, longest {max(times):.0f} ms. Of {len(stored):,} memories stored meanwhile {lost} were
-lost or changed. Of the replies, {serving} named as the one that serves.
+lost or changed. Named by replies as the model that serves: {serving}.
 
 {report.table(["", "seconds"], rows)}
 """

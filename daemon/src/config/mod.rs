@@ -107,7 +107,7 @@ pub struct Retrieval {
     pub relation_weight: f64,
     /// Whether the kind of a query decides how much is returned, where the call says nothing.
     pub query_kinds: bool,
-    /// Cosine above which two texts may state the same fact, 0 to 1.
+    /// Cosine above which a store names another text as similar, 0 to 1.
     pub dedup_threshold: f64,
     /// Number of memories that the first stage of a search in a large store keeps, 500 to 100,000.
     pub stage1_k: i64,

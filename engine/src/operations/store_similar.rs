@@ -94,7 +94,9 @@ impl<'a> StoreWork<'a, '_> {
                 continue;
             };
             let is_above = may_be_same && cosine > threshold;
-            let is_same = is_above
+            // An article may move a vector farther than the threshold.
+            let is_same = may_be_same
+                && cosine > 2.0 * threshold - 1.0
                 && content::same_thing(&memory.metadata, &self.request.metadata)
                 && duplicate::is_same_wording(&memory.content, &self.request.content);
             if is_same && memory.provenance.is_equal_to(&self.provenance) {

@@ -18,10 +18,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::task::spawn_blocking;
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::DocumentMut;
 
-/// Keys of `[embedding]` that are about a model's files and not about an API.
-const KEYS_OF_A_MODEL: [&str; 3] = ["path", "download", "url"];
+/// Keys that the sandbox takes from the user's configuration, beside the ranking. None is about an API.
+const TAKEN_KEYS: [(&str, &str); 4] = [
+    ("embedding", "path"),
+    ("embedding", "download"),
+    ("embedding", "url"),
+    ("storage", "key_file"),
+];
 
 /// What one model finds.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,15 +56,15 @@ pub async fn run(args: &Eval) -> Result<Vec<ModelReply>, Problem> {
     let config = files::read(&client.paths.config)?.unwrap_or_default();
     let key = client.paths.home.join("key");
     Sandbox::run("loci-eval-", async |sandbox| {
-        let (from, to) = (PathBuf::from(&backup.path), sandbox.paths().db.clone());
+        let (from, to) = (PathBuf::from(&backup.path), sandbox.paths.db.clone());
         spawn_blocking(move || take(&from, &to)).await.map_err(io::Error::from)??;
         let mut replies = Vec::new();
         for model in &args.models {
             let mut config = config_for(&config, model)?;
-            if key.exists() && config["storage"].get("key_file").is_none() {
+            if key.exists() && config.get("storage").is_none() {
                 config["storage"]["key_file"] = toml_edit::value(key.display().to_string());
             }
-            fs::write(&sandbox.paths().config, config.to_string())?;
+            fs::write(&sandbox.paths.config, config.to_string())?;
             replies.push(ModelReply { model: model.clone(), reply: measure(sandbox, args).await? });
         }
         Ok(replies)
@@ -77,8 +82,8 @@ fn take(from: &Path, to: &Path) -> io::Result<()> {
 /// Changes the copy to the model that is configured, then measures it.
 async fn measure(sandbox: &Sandbox, args: &Eval) -> Result<EvalReply, Problem> {
     for arguments in [&["ctl", "start"][..], &["re-embed", "--wait"]] {
-        let output = sandbox.loci(arguments).stdout(Stdio::null()).status().await?;
-        if !output.success() {
+        let status = sandbox.loci(arguments).stdout(Stdio::null()).status().await?;
+        if !status.success() {
             return Err(Problem::new(format!("loci {} failed", arguments.join(" "))));
         }
     }
@@ -89,7 +94,7 @@ async fn measure(sandbox: &Sandbox, args: &Eval) -> Result<EvalReply, Problem> {
     if !output.status.success() {
         return Err(Problem::new("loci eval failed"));
     }
-    stop::stop(sandbox.paths()).await?;
+    stop::stop(&sandbox.paths).await?;
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 
@@ -99,19 +104,15 @@ fn config_for(text: &str, model: &str) -> Result<DocumentMut, Problem> {
         .parse()
         .map_err(|error| Problem::new("The configuration cannot be read").because(&error))?;
     let mut config = DocumentMut::new();
-    for section in ["embedding", "storage", "bridge", "backup", "maintenance"] {
-        config[section] = Item::Table(Table::new());
-    }
     if let Some(retrieval) = own.get("retrieval") {
         config["retrieval"] = retrieval.clone();
     }
-    let copied = KEYS_OF_A_MODEL.map(|key| ("embedding", key));
-    for (section, key) in copied.into_iter().chain([("storage", "key_file")]) {
+    for (section, key) in TAKEN_KEYS {
         if let Some(value) = own.get(section).and_then(|section| section.get(key)) {
             config[section][key] = value.clone();
         }
     }
-    config["embedding"]["model"] = Item::Value(Value::from(model));
+    config["embedding"]["model"] = toml_edit::value(model);
     // The copy is only read.
     config["bridge"]["import"] = toml_edit::value(false);
     config["backup"]["enabled"] = toml_edit::value(false);

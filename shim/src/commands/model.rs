@@ -88,6 +88,10 @@ async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
     }
     files::replace(&paths.config, before.as_deref(), &text)?;
     print_line(format!("embedding.model = \"{}\"", escape_line(name)))?;
+    if before.is_some_and(|before| has_key(&before, "dimensions")) && !has_key(&text, "dimensions")
+    {
+        print_line("embedding.dimensions was removed: it was for the earlier model")?;
+    }
     if status::fetch(paths).await.is_err() {
         print_line("The store changes as soon as the daemon runs")?;
         return Ok(Exit::Ok.into());
@@ -98,10 +102,10 @@ async fn use_model(paths: &Paths, name: &str) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-/// Returns whether a configuration names a model. One that cannot be read names none.
-pub(crate) fn names_model(text: &str) -> bool {
+/// Returns whether a configuration has a key of `[embedding]`; one that cannot be read has none.
+pub(crate) fn has_key(text: &str, key: &str) -> bool {
     let document = text.parse::<DocumentMut>().unwrap_or_default();
-    document.get("embedding").and_then(|section| section.get("model")).is_some()
+    document.get("embedding").and_then(|section| section.get(key)).is_some()
 }
 
 /// Returns the text of a configuration with another model.
@@ -149,7 +153,7 @@ mod tests {
         );
         let commented = "[embedding]\n# this\nmodel = \"minilm\" # mine\npath = \"~/own\"\n";
         assert_eq!(with(commented), commented.replace("minilm", "multilingual"));
-        assert!(names_model(commented) && !names_model("[rerank]\nmodel = 1") && !names_model(""));
+        assert!(has_key(commented, "model") && !has_key("[rerank]\nmodel = 1", "model"));
         let large = "[embedding]\nmodel = \"large\"\ndimensions = 256\n";
         assert_eq!(with(large), "[embedding]\nmodel = \"multilingual\"\n");
         assert!(with_model("embedding = 1", "minilm").is_err());

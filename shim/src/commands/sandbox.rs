@@ -28,7 +28,8 @@ pub struct Sandbox {
     folder: TempDir,
     project: PathBuf,
     loci: PathBuf,
-    paths: Paths,
+    /// Its paths.
+    pub paths: Paths,
 }
 
 impl Sandbox {
@@ -85,11 +86,6 @@ impl Sandbox {
     /// Returns the folder that contains everything.
     pub fn folder(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// Returns the paths of the sandbox.
-    pub fn paths(&self) -> &Paths {
-        &self.paths
     }
 
     /// Returns a command that runs our own binary inside the sandbox with the user's model cache.

@@ -3,7 +3,7 @@
 //! Not here: what a client wants and how files are edited (`setup`).
 
 use crate::cli::setup::Setup;
-use crate::commands::model::names_model;
+use crate::commands::model::has_key;
 use crate::output::{Consent, Problem, Style, confirm, print_line, print_note};
 use crate::setup::apply::apply;
 use crate::setup::client::{Client, Context, Scope, Wishes};
@@ -223,7 +223,7 @@ fn write(
 fn offer_model(home: &Path) {
     let is_default = Paths::of_process().is_ok_and(|paths| {
         let config = files::read(&paths.config).ok().flatten().unwrap_or_default();
-        paths.home == home && !names_model(&config)
+        paths.home == home && !has_key(&config, "model")
     });
     if let Some(language) = locale::foreign_language().filter(|_| is_default) {
         let note = format!(

@@ -6,12 +6,12 @@ use crate::duplicate::lexicon::ABBREVIATIONS;
 use std::collections::BTreeMap;
 
 /// Signs around a token that are no part of it.
-const AROUND: [char; 12] = ['"', '\'', '`', '(', ')', ',', ';', '“', '”', '‘', '’', '«'];
+const AROUND: [char; 13] = ['"', '\'', '`', '(', ')', ',', ';', '“', '”', '‘', '’', '«', '»'];
 /// Signs at the end of a token that are no part of it.
-const AT_END: [char; 5] = ['.', ':', '!', '?', '»'];
+const AT_END: [char; 4] = ['.', ':', '!', '?'];
 
-/// Signs that no number has.
-const SIGNS_OF_CODE: [char; 7] = ['=', '_', '/', '\\', '#', '@', '~'];
+/// Signs that a number in a sentence rarely has.
+const SIGNS_OF_CODE: [char; 9] = ['+', ':', '=', '_', '/', '\\', '#', '@', '~'];
 
 /// Returns true if a token of both texts, or a sign between words, is written differently, or if one text has a marked token of its own.
 pub fn are_changed(a: &str, b: &str) -> bool {

@@ -52,18 +52,15 @@ const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 /// # Errors
 /// The first step that failed, or a wrong best result.
 pub async fn run() -> Result<ExitCode, Problem> {
-    let models = Sandbox::run("loci-demo-", async |sandbox| {
-        run_steps(sandbox).await?;
-        Ok(sandbox.paths().models.display().to_string())
-    })
-    .await?;
+    let models = Sandbox::run("loci-demo-", run_steps).await?;
     print_line(format!(
         "\nThe daemon has stopped and its memories are removed. The model stays in {models}."
     ))?;
     Ok(Exit::Ok.into())
 }
 
-async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
+/// Returns the folder of the model.
+async fn run_steps(sandbox: &Sandbox) -> Result<String, Problem> {
     print_line(format!(
         "Everything except the model is stored in {}, which is removed at the end.",
         sandbox.folder().display()
@@ -91,7 +88,8 @@ async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
     print_step("Results")?;
     print_results(&reply)?;
     second.end().await?;
-    print_versions(sandbox).await
+    print_versions(sandbox).await?;
+    Ok(sandbox.paths.models.display().to_string())
 }
 
 /// Returns the words that both texts contain, including stop words.
@@ -133,7 +131,7 @@ fn print_results(reply: &Value) -> Result<(), Problem> {
 }
 
 async fn print_versions(sandbox: &Sandbox) -> Result<(), Problem> {
-    let Status { version, pid, model, .. } = status::fetch(sandbox.paths()).await?;
+    let Status { version, pid, model, .. } = status::fetch(&sandbox.paths).await?;
     print_line(format!("\nmodel   {}, SHA-256 {}", model.id, model.sha256))?;
     print_line(format!("daemon  locid {version}, pid {pid}"))
 }

@@ -127,8 +127,11 @@ pub(crate) fn prepositions_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let is_reversed = |&(in_a, in_b): &(&str, &str)| {
         in_a == "from" && is_direction(in_b) || in_b == "from" && is_direction(in_a)
     };
+    let preposition = WordClass::Function(FunctionWord::Preposition);
+    let is_ordered = a.counterparts.iter().flatten().is_sorted();
     replaced.iter().any(|&(in_a, in_b)| replaced.contains(&(in_b, in_a)))
         || replaced.iter().any(is_reversed)
+        || !is_ordered && a.has_unpaired(preposition) && b.has_unpaired(preposition)
 }
 
 /// Returns true if a negation, or `only`, applies to another word.
@@ -142,18 +145,6 @@ pub(crate) fn negation_scope_changed(a: &PairedText, b: &PairedText) -> bool {
             }
             (in_a, in_b) => in_a != in_b,
         }
-    })
-}
-
-/// Returns true if one text names a person where the other has only a pronoun or `user`.
-pub(crate) fn person_changed(a: &PairedText, b: &PairedText) -> bool {
-    either(a, b, |side, other| {
-        let is_new_pronoun = |word: &ScannedWord| {
-            word.class == WordClass::Function(FunctionWord::Pronoun)
-                && !other.words.iter().any(|w| w.class == word.class && w.text == word.text)
-        };
-        other.has_unpaired(WordClass::Content)
-            && side.unpaired().any(|i| is_new_pronoun(&side.words[i]))
     })
 }
 

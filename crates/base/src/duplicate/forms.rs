@@ -4,9 +4,7 @@
 //! words without a counterpart, so that `plan` and `plane`, or `party` and `part`, are rarely
 //! compared.
 
-use crate::duplicate::lexicon::{
-    EQUAL_WORDS, HYPERNYMS, IRREGULAR, IRREGULAR_PLURALS, SPELLINGS, SYNONYMS,
-};
+use crate::duplicate::lexicon::{IRREGULAR, IRREGULAR_PLURALS, SYNONYMS};
 
 /// Returns the possible base forms of a word, itself first: `running` gives `running`, `runn`,
 /// `runne`, `run`.
@@ -39,32 +37,10 @@ pub(crate) fn bases(word: &str) -> Vec<String> {
     bases
 }
 
-/// Returns the possible base forms of a word, and the words that can replace them in every note:
-/// another spelling, or another name of the same thing or act.
-pub(crate) fn equal_bases(word: &str) -> Vec<String> {
-    let mut equal = bases(word);
-    let spelled = |base: &String| SPELLINGS.get(base).map(str::to_owned);
-    equal.extend(equal.iter().filter_map(spelled).collect::<Vec<_>>());
-    // An American spelling may have one more inflected form: `labelled`, `labeled`.
-    equal.extend(equal.iter().flat_map(|base| bases(base)).collect::<Vec<_>>());
-    let other_name = |base: &String| EQUAL_WORDS.get(base).map(str::to_owned);
-    equal.extend(equal.iter().filter_map(other_name).collect::<Vec<_>>());
-    equal.sort_unstable();
-    equal.dedup();
-    equal
-}
-
 /// Returns the words that stand for the meanings of base forms.
-pub(crate) fn meanings(bases: &[String]) -> Vec<String> {
-    let mut meanings: Vec<String> = bases.iter().flat_map(|base| equal_bases(base)).collect();
-    meanings.extend(
-        meanings
-            .iter()
-            .filter_map(|base| SYNONYMS.get(base))
-            .map(str::to_owned)
-            .collect::<Vec<_>>(),
-    );
-    meanings
+pub(crate) fn meanings(bases: &[String]) -> Vec<&str> {
+    let synonyms = bases.iter().filter_map(|base| SYNONYMS.get(base));
+    bases.iter().map(String::as_str).chain(synonyms).collect()
 }
 
 /// Removes an ending if the rest can be a word.
@@ -93,39 +69,29 @@ pub(crate) fn is_irregular_plural(word: &str) -> bool {
 /// The possible base forms of a word, and their synonyms.
 pub(crate) struct WordForms {
     bases: Vec<String>,
-    /// The base forms and the words equal to them.
-    equal: Vec<String>,
-    meanings: Vec<&'static str>,
+    synonyms: Vec<&'static str>,
 }
 
 impl WordForms {
     /// Computes the forms of a word in lower case.
     pub fn of(word: &str) -> Self {
-        let (bases, equal) = (bases(word), equal_bases(word));
-        let meanings = equal.iter().filter_map(|base| SYNONYMS.get(base)).collect();
-        Self { bases, equal, meanings }
+        let bases = bases(word);
+        let synonyms = bases.iter().filter_map(|base| SYNONYMS.get(base)).collect();
+        Self { bases, synonyms }
     }
 
-    /// Returns true if two words are forms of one word, synonyms, derived from each other, or one
-    /// is a more general word for the other.
+    /// Returns true if two words are forms of one word, synonyms, or derived from each other.
     pub(crate) fn is_related(&self, other: &Self) -> bool {
-        self.equal.iter().any(|base| other.means(base))
-            || self.meanings.iter().any(|meaning| other.means(meaning))
-            || self.is_hyponym_of(other)
-            || other.is_hyponym_of(self)
+        let mut meanings =
+            self.bases.iter().map(String::as_str).chain(self.synonyms.iter().copied());
+        meanings.any(|word| other.means(word))
             || self.is_derived_from(other)
             || other.is_derived_from(self)
     }
 
     /// Returns true if the word is a base form or a synonym of this one.
     fn means(&self, word: &str) -> bool {
-        self.meanings.contains(&word) || self.equal.iter().any(|base| base == word)
-    }
-
-    /// Returns true if the other word is more general: `boy` and `child`.
-    fn is_hyponym_of(&self, other: &Self) -> bool {
-        let words = self.equal.iter().map(String::as_str).chain(self.meanings.iter().copied());
-        words.filter_map(|word| HYPERNYMS.get(word)).any(|kind| other.means(kind))
+        self.synonyms.contains(&word) || self.bases.iter().any(|base| base == word)
     }
 
     /// Returns true for derivations: `snowy` from `snow`, `wooden` from `wood`, `player` from

@@ -42,7 +42,7 @@ impl FunctionWord {
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident: $list:ident = $file:literal;)*) => {
         $($(#[$doc])* pub static $name: LazyLock<$list> =
-            LazyLock::new(|| $list(lines(include_str!($file), " ").collect()));)*
+            LazyLock::new(|| $list(lines(include_str!($file)).collect()));)*
     };
 }
 
@@ -57,10 +57,6 @@ lists! {
     NUMBERS: WordMap = "data/numbers.txt";
     /// Units, currencies, calendar words and colours.
     UNITS: WordMap = "data/units.txt";
-    /// Units only with a capital or after a number.
-    UNITS_IF_CAPITAL: WordMap = "data/units_if_capital.txt";
-    /// Units only after a number.
-    UNITS_AFTER_NUMBER: WordMap = "data/units_after_number.txt";
     /// Words of direction, order, extent, doubt and reversal.
     SIGNIFICANT: WordMap = "data/significant.txt";
     /// Function words: the class, and the entry that stands for equal words.
@@ -73,26 +69,13 @@ lists! {
     IRREGULAR_PLURALS: WordMap = "data/irregular_plurals.txt";
     /// Verbs whose past tense equals the base form.
     UNCHANGED_PAST: WordSet = "data/unchanged_past.txt";
-    /// Words, each with a more general word.
-    HYPERNYMS: WordMap = "data/hypernyms.txt";
     /// Words of equal or nearly equal meaning.
     SYNONYMS: WordMap = "data/synonyms.txt";
-    /// Words that can replace each other in every note.
-    EQUAL_WORDS: WordMap = "data/equal_words.txt";
-    /// British spellings and the American ones.
-    SPELLINGS: WordMap = "data/spellings.txt";
-    /// Abbreviations and the words that they stand for.
-    ABBREVIATIONS: WordMap = "data/abbreviations.txt";
-    /// Words with a negating prefix, and the word that they negate.
-    OPPOSITES: WordMap = "data/opposites.txt";
 }
 
-/// Returns a file's entries: the key, and the rest of the line after the separator.
-pub fn lines(
-    text: &'static str,
-    separator: &'static str,
-) -> impl Iterator<Item = (&'static str, &'static str)> {
-    text.lines().skip(1).map(move |line| line.split_once(separator).unwrap_or((line, "")))
+/// Returns a file's entries: the key, and the rest of the line.
+fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().skip(1).map(|line| line.split_once(' ').unwrap_or((line, "")))
 }
 
 /// A sorted list of words.
@@ -138,19 +121,12 @@ mod tests {
         for map in [
             &NUMBERS,
             &UNITS,
-            &UNITS_IF_CAPITAL,
-            &UNITS_AFTER_NUMBER,
             &SIGNIFICANT,
             &FUNCTION_WORDS,
             &COUNTRIES,
             &IRREGULAR,
             &IRREGULAR_PLURALS,
-            &HYPERNYMS,
             &SYNONYMS,
-            &EQUAL_WORDS,
-            &SPELLINGS,
-            &ABBREVIATIONS,
-            &OPPOSITES,
         ] {
             assert!(map.0.is_sorted_by(|a, b| a.0 < b.0), "{:?}", map.0);
             assert!(map.0.iter().all(|(word, value)| !word.is_empty() && !value.is_empty()));

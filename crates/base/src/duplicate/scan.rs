@@ -6,10 +6,9 @@
 use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
 use crate::duplicate::forms::{bases, is_irregular};
 use crate::duplicate::lexicon::{
-    ABBREVIATIONS, COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, OPPOSITES, PARTITIVES,
-    SIGNIFICANT, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, function_word,
+    COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, PARTITIVES, SIGNIFICANT, UNITS,
+    function_word,
 };
-use crate::duplicate::phrases;
 use crate::duplicate::token::{
     NumberLength, core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
 };
@@ -24,9 +23,8 @@ pub fn words(text: &str) -> Vec<ScannedWord> {
         follows_directly: false,
         compound: None,
         written: None,
-        is_abbreviation: false,
     };
-    for (at, token) in phrases::tokens(text).iter().enumerate() {
+    for (at, token) in text.split_whitespace().enumerate() {
         scan.token(at, token);
     }
     reclassify_letter_a(&mut scan.words);
@@ -44,8 +42,6 @@ struct Scan {
     compound: Option<usize>,
     /// Its original spelling, if `text` is another word.
     written: Option<String>,
-    /// It is an abbreviation, so its capitals do not make it a name.
-    is_abbreviation: bool,
 }
 
 impl Scan {
@@ -94,7 +90,6 @@ impl Scan {
     /// Scans a path, address or identifier, which is one value.
     fn code(&mut self, core: &str) {
         let lower = core.to_lowercase();
-        let lower = ABBREVIATIONS.get(&lower).map_or(lower, str::to_owned);
         self.is_capitalised = true;
         if let Some(unit) = UNITS.get(&lower) {
             self.push(unit, WordClass::Unit);
@@ -157,7 +152,7 @@ impl Scan {
         match tail.as_str() {
             "" | "st" | "nd" | "rd" | "th" => self.push(number, WordClass::Number),
             "k" => self.push(number + "000", WordClass::Number),
-            tail => match UNITS.get(tail).or_else(|| UNITS_AFTER_NUMBER.get(tail)) {
+            tail => match UNITS.get(tail) {
                 Some(unit) => {
                     self.push(number, WordClass::Number);
                     self.push(unit, WordClass::Unit);
@@ -215,13 +210,7 @@ impl Scan {
 
     /// Adds a word in lower case with its class from the word lists.
     fn word(&mut self, word: &str) {
-        let expanded = ABBREVIATIONS.get(word);
-        self.is_abbreviation = expanded.is_some();
-        let word = expanded.unwrap_or(word);
-        if let Some(positive) = OPPOSITES.get(word) {
-            self.push("not", WordClass::Negation);
-            self.push(positive, WordClass::Content);
-        } else if let Some(unit) = self.unit(word) {
+        if let Some(unit) = UNITS.get(word) {
             self.push(unit, WordClass::Unit);
         } else if matches!(word, "one" | "first") {
             self.push("1", WordClass::One);
@@ -258,17 +247,6 @@ impl Scan {
             let country = COUNTRIES.get(word).filter(|_| self.is_capitalised);
             self.push(country.unwrap_or(word), WordClass::Content);
         }
-    }
-
-    /// Returns the unit that a word stands for in its context.
-    fn unit(&self, word: &str) -> Option<&'static str> {
-        let follows_number = self.follows_number();
-        UNITS
-            .get(word)
-            .or_else(|| {
-                UNITS_IF_CAPITAL.get(word).filter(|_| self.is_capitalised || follows_number)
-            })
-            .or_else(|| UNITS_AFTER_NUMBER.get(word).filter(|_| follows_number))
     }
 
     /// Returns true if the last word is a number.
@@ -329,7 +307,7 @@ impl Scan {
         let is_capitalised =
             self.is_capitalised && matches!(class, WordClass::Content | WordClass::Filler);
         let (text, role) = (text.into(), WordRole::Other);
-        let is_name = is_capitalised && !self.starts_sentence && !self.is_abbreviation;
+        let is_name = is_capitalised && !self.starts_sentence;
         let written = self.written.take().unwrap_or_else(|| text.clone());
         self.words.push(ScannedWord {
             text,
@@ -342,7 +320,6 @@ impl Scan {
             compound: self.compound,
         });
         (self.starts_sentence, self.is_capitalised, self.follows_directly) = (false, false, true);
-        self.is_abbreviation = false;
     }
 }
 

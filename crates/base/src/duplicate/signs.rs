@@ -2,7 +2,6 @@
 //!
 //! A token with a sign or a capital inside is compared byte for byte. Not here: numbers, which may be written in several ways (`scan`).
 
-use crate::duplicate::lexicon::ABBREVIATIONS;
 use std::collections::BTreeMap;
 
 /// Signs around a token that are no part of it.
@@ -70,7 +69,6 @@ impl<'a> Signs<'a> {
                 let is_marked = is_marked(token);
                 let is_name = is_marked
                     && !is_abbreviation(token)
-                    && ABBREVIATIONS.get(&letters).is_none()
                     && (token.contains(SIGNS_OF_CODE) || !is_number(token));
                 let spelling = if is_marked { token.to_owned() } else { token.to_lowercase() };
                 let token = signs.tokens.entry(letters).or_default();

@@ -85,6 +85,7 @@ impl ScannedWord {
             | WordClass::Negation
             | WordClass::Significant
             | WordClass::Function(FunctionWord::Modal) => true,
+            WordClass::Function(FunctionWord::Quantifier) => self.text == "all",
             // Characters below U+2000 are diacritics of scripts, which make another word.
             WordClass::Symbol => self.text.as_str() < "\u{2000}",
             WordClass::Filler | WordClass::One | WordClass::Function(_) | WordClass::Content => {

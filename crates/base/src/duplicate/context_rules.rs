@@ -4,7 +4,7 @@
 //! Not here: the class of a single word (`scan`).
 
 use crate::duplicate::lexicon::FunctionWord;
-use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
+use crate::duplicate::word::{ScannedWord, WordClass};
 
 /// Makes `a` a value instead of an article if no noun follows: `answer: a`, `revision A of the
 /// board`.
@@ -29,18 +29,6 @@ pub(crate) fn reclassify_letter_a(words: &mut [ScannedWord]) {
         let before_letter = words.get(at + 1).is_some_and(is_letter);
         if words[at].text == "a" && (!before_word || !before_letter && among_letters()) {
             words[at].class = WordClass::Content;
-        }
-    }
-}
-
-/// Removes the possessive role of `Anna's` and `her` if no noun follows: `Anna's a nurse`, `ask her
-/// about it`.
-pub(crate) fn clear_possessives_without_noun(words: &mut [ScannedWord]) {
-    for at in 0..words.len() {
-        let has_noun =
-            words.get(at + 1).is_some_and(|next| next.follows_directly && !next.is_function_word());
-        if words[at].role == WordRole::Possessive && !has_noun {
-            words[at].role = WordRole::Other;
         }
     }
 }

@@ -61,8 +61,6 @@ lists! {
     SIGNIFICANT: WordMap = "data/significant.txt";
     /// Function words: the class, and the entry that stands for equal words.
     FUNCTION_WORDS: WordMap = "data/function_words.txt";
-    /// Adjectives of countries and continents.
-    COUNTRIES: WordMap = "data/countries.txt";
     /// Irregular forms of verbs and their base form.
     IRREGULAR: WordMap = "data/irregular.txt";
     /// Irregular plurals and their singular.
@@ -123,7 +121,6 @@ mod tests {
             &UNITS,
             &SIGNIFICANT,
             &FUNCTION_WORDS,
-            &COUNTRIES,
             &IRREGULAR,
             &IRREGULAR_PLURALS,
             &SYNONYMS,

@@ -88,8 +88,7 @@ impl PairedText {
     }
 }
 
-/// Pairs equal words, then forms of one word and synonyms (except names), then words that are
-/// written as two words in one text and as one in the other. Skips the last two steps if the texts
+/// Pairs equal words, then forms of one word and synonyms (except names). Skips the second step if the texts
 /// state different facts in any case.
 pub fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, PairedText) {
     let side =
@@ -118,8 +117,6 @@ pub fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, PairedText
                 b.set_counterpart(j, i);
             }
         }
-        pair_split_words(&mut a, &mut b);
-        pair_split_words(&mut b, &mut a);
     }
     (a, b)
 }
@@ -169,22 +166,4 @@ fn unpaired_by_key(side: &PairedText, by_next: bool) -> Vec<usize> {
     let mut unpaired: Vec<usize> = side.unpaired().collect();
     unpaired.sort_by(|&x, &y| key(side, x, by_next).cmp(&key(side, y, by_next)).then(x.cmp(&y)));
     unpaired
-}
-
-/// Pairs two neighbouring words of one text with one word of the other: `key board` and `keyboard`,
-/// `on a stage` and `onstage`, `set-up` and `setup`.
-fn pair_split_words(split: &mut PairedText, joined: &mut PairedText) {
-    let right = unpaired_content(joined);
-    for at in split.unpaired().collect::<Vec<_>>() {
-        let Some(before) = (0..at).rev().find(|&i| split.words[i].class != WordClass::Filler)
-        else {
-            continue;
-        };
-        let compound = format!("{}{}", split.words[before].text, split.words[at].text);
-        if let Some(&j) = right.iter().find(|&&j| joined.words[j].text == compound) {
-            split.set_counterpart(before, j);
-            split.set_counterpart(at, j);
-            joined.set_counterpart(j, at);
-        }
-    }
 }

@@ -7,8 +7,7 @@ use crate::duplicate::pairing::PairedText;
 use crate::duplicate::word::{ScannedWord, WordClass};
 
 /// Returns the agent of a passive whose verb is active, or has another form, in the other text: the
-/// word after `by`, or after `in` or `with` as in `covered in`, if the other text does not
-/// have the preposition too.
+/// word after `by`.
 pub fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
     // With `same_form`, a verb of the same form that is active in the other text; else a verb of
     // another form.
@@ -23,27 +22,14 @@ pub fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
             }
         })
     };
-    let is_preposition = |i: usize, text: &str| {
-        side.words[i].class == WordClass::Function(FunctionWord::Preposition)
-            && side.words[i].text == text
-    };
-    let by_after = |verb: usize| (verb..side.words.len()).find(|&i| is_preposition(i, "by"));
-    let in_or_with_after = |verb: usize| {
-        (verb + 1..side.words.len())
-            .take(1)
-            .filter(|&i| side.counterparts[i].is_none())
-            .find(|&i| is_preposition(i, "in") || is_preposition(i, "with"))
-    };
     let verb = |same_form: bool| (0..side.words.len()).find(|&i| is_passive_verb(i, same_form));
-    let agent_preposition = verb(false)
-        .and_then(|verb| by_after(verb).or(in_or_with_after(verb)))
-        .or_else(|| verb(true).and_then(by_after))?;
+    let by_after = |verb: usize| (verb..side.words.len()).find(|&i| side.words[i].text == "by");
+    let by = verb(false).and_then(by_after).or_else(|| verb(true).and_then(by_after))?;
     let is_paired_pronoun = |i: usize| {
         side.words[i].class == WordClass::Function(FunctionWord::Pronoun)
             && side.counterparts[i].is_some()
     };
-    (agent_preposition + 1..side.words.len())
-        .find(|&i| !side.words[i].is_function_word() || is_paired_pronoun(i))
+    (by + 1..side.words.len()).find(|&i| !side.words[i].is_function_word() || is_paired_pronoun(i))
 }
 
 /// Returns true if one text says that X was acted on by Y, and the other that X acted on Y: `he was

@@ -3,16 +3,16 @@
 //! Accepts any text. Not here: the shape of a token (`token`),
 //! comparing two texts (`pairing`).
 
-use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
+use crate::duplicate::context_rules::reclassify_letter_a;
 use crate::duplicate::forms::{bases, is_irregular};
 use crate::duplicate::lexicon::{
-    COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, PARTITIVES, SIGNIFICANT, UNITS,
-    function_word,
+    FILLERS, FunctionWord, NEGATIONS, NUMBERS, PARTITIVES, SIGNIFICANT, UNITS, function_word,
 };
 use crate::duplicate::token::{
     NumberLength, core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
 };
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
+use crate::duplicate::wording::expanded;
 
 /// Returns the words of a text, in order.
 pub fn words(text: &str) -> Vec<ScannedWord> {
@@ -28,7 +28,6 @@ pub fn words(text: &str) -> Vec<ScannedWord> {
         scan.token(at, token);
     }
     reclassify_letter_a(&mut scan.words);
-    clear_possessives_without_noun(&mut scan.words);
     scan.words
 }
 
@@ -179,32 +178,16 @@ impl Scan {
 
     /// Scans a word and splits a contraction.
     fn contraction(&mut self, run: &str) {
-        if let Some(stem) = run
-            .strip_suffix("n't")
-            .or_else(|| run.strip_suffix("not").filter(|stem| *stem == "can"))
-        {
-            self.word(match stem {
-                "ca" => "can",
-                "wo" => "will",
-                "sha" => "shall",
-                stem => stem,
-            });
-            self.push("not", WordClass::Negation);
+        if let Some((first, second)) = expanded(run) {
+            self.word(&first.replace('\'', ""));
+            self.word(second);
             return;
         }
-        let (stem, verb) = match run.split_once('\'') {
-            Some((stem, "re" | "m")) => (stem, Some("are")),
-            Some((stem, "ve")) => (stem, Some("have")),
-            Some((stem, "ll")) => (stem, Some("will")),
-            Some((stem, "s" | "d")) => (stem, None),
-            _ => (run, None),
-        };
+        let stem = run.split_once('\'').filter(|(_, end)| matches!(*end, "s" | "d"));
+        let stem = stem.map_or(run, |(stem, _)| stem);
         self.word(&stem.replace('\'', ""));
         if run.ends_with("'s") && !matches!(stem, "he" | "she" | "it") {
             self.set_role(WordRole::Possessive);
-        }
-        if let Some(verb) = verb {
-            self.word(verb);
         }
     }
 
@@ -221,9 +204,6 @@ impl Scan {
         } else if let Some((class, entry)) =
             function_word(word).filter(|_| self.is_function_word_here(word))
         {
-            if word == "to" {
-                self.reclassify_before_to();
-            }
             self.written = Some(word.to_owned());
             self.push(entry, WordClass::Function(class));
             self.set_role(match word {
@@ -244,8 +224,7 @@ impl Scan {
             self.written = Some(word.to_owned());
             self.push(significant, WordClass::Significant);
         } else {
-            let country = COUNTRIES.get(word).filter(|_| self.is_capitalised);
-            self.push(country.unwrap_or(word), WordClass::Content);
+            self.push(word, WordClass::Content);
         }
     }
 
@@ -259,27 +238,14 @@ impl Scan {
     }
 
     /// Returns true if a listed function word is one in its context: not `using` after an
-    /// auxiliary, nor `few` without `a`, nor `round` after another function word.
+    /// auxiliary, nor `round` after another function word.
     fn is_function_word_here(&self, word: &str) -> bool {
         let last = self.words.last();
         match word {
             "using" => !last.is_some_and(ScannedWord::is_auxiliary),
-            "few" => last.is_some_and(|last| last.text == "a"),
             // Not a preposition in `at round tables`, `the table is round`.
             "round" => last.is_some_and(|last| !last.is_function_word()),
             _ => true,
-        }
-    }
-
-    /// Makes `up` before `to` significant, and `used` before `to` unless it is a passive: `used to
-    /// work`, but not `is used to build`.
-    fn reclassify_before_to(&mut self) {
-        let follows_auxiliary =
-            self.words.iter().rev().nth(1).is_some_and(ScannedWord::is_auxiliary);
-        if let Some(last) = self.words.last_mut()
-            && (last.text == "up" || last.text == "used" && !follows_auxiliary)
-        {
-            last.class = WordClass::Significant;
         }
     }
 

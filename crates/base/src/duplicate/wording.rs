@@ -10,12 +10,9 @@ use std::borrow::Cow;
 /// Verbs whose number says nothing that the noun does not say.
 const AGREEMENT: [(&str, &str); 4] =
     [("are", "is"), ("were", "was"), ("have", "has"), ("do", "does")];
-/// What `'re` and the like stand for. Not here: `'s` and `'d`, which have two meanings.
-const CONTRACTIONS: [(&str, &str); 4] =
-    [("'re", "are"), ("'m", "am"), ("'ve", "have"), ("'ll", "will")];
-/// Contractions with `not` whose verb changes.
-const NEGATED: [(&str, &str); 4] =
-    [("can't", "can"), ("cannot", "can"), ("won't", "will"), ("shan't", "shall")];
+/// What the ends of contractions stand for. Not here: `'s` and `'d`, which have two meanings.
+const CONTRACTIONS: [(&str, &str); 5] =
+    [("n't", "not"), ("'re", "are"), ("'m", "am"), ("'ve", "have"), ("'ll", "will")];
 
 /// Returns true if two texts have the same words in the same order.
 pub fn is_same_wording(a: &str, b: &str) -> bool {
@@ -76,27 +73,32 @@ fn is_article(word: &str, next: Option<&&str>) -> bool {
 
 /// Adds a word, or the words that a contraction stands for.
 fn push_expanded<'a>(word: Cow<'a, str>, words: &mut Vec<Cow<'a, str>>) {
-    let mut push = |word: Cow<'a, str>| {
-        let agreed = AGREEMENT.iter().find(|(plural, _)| *plural == word);
-        words.push(agreed.map_or(word, |(_, singular)| Cow::Borrowed(*singular)));
+    let (first, second) = match expanded(&word) {
+        Some((first, second)) => (Cow::Owned(first), Some(Cow::Borrowed(second))),
+        None => (word, None),
     };
-    let straight = word.replace('’', "'");
-    if let Some((_, verb)) = NEGATED.iter().find(|(contracted, _)| *contracted == straight) {
-        push(Cow::Borrowed(*verb));
-        push(Cow::Borrowed("not"));
-    } else if let Some(verb) = straight.strip_suffix("n't").filter(|verb| verb.len() > 1) {
-        push(Cow::Owned(verb.to_owned()));
-        push(Cow::Borrowed("not"));
-    } else if let Some((stem, verb)) = CONTRACTIONS
-        .iter()
-        .find_map(|(ending, verb)| straight.strip_suffix(ending).map(|stem| (stem, *verb)))
-        .filter(|(stem, _)| !stem.is_empty())
-    {
-        push(Cow::Owned(stem.to_owned()));
-        push(Cow::Borrowed(verb));
-    } else {
-        push(word);
+    words.extend([Some(first), second].into_iter().flatten().map(|word| {
+        let agreed = AGREEMENT.iter().find(|(plural, _)| *plural == word);
+        agreed.map_or(word, |(_, singular)| Cow::Borrowed(*singular))
+    }));
+}
+
+/// Returns the words that a contraction stands for: `do` and `not` for `don't`.
+pub(crate) fn expanded(word: &str) -> Option<(String, &'static str)> {
+    if word == "cannot" {
+        return Some(("can".to_owned(), "not"));
     }
+    let straight = word.replace('’', "'");
+    let (stem, second) = CONTRACTIONS
+        .iter()
+        .find_map(|(ending, second)| Some((straight.strip_suffix(ending)?, *second)))?;
+    let first = match stem {
+        "ca" => "can",
+        "wo" => "will",
+        "sha" => "shall",
+        stem => stem,
+    };
+    (!first.is_empty()).then(|| (first.to_owned(), second))
 }
 
 #[cfg(test)]

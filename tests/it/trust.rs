@@ -2,7 +2,7 @@
 //! surface marks what it shows, and repetition is no evidence.
 
 use crate::home::{Agent, TestHome};
-use loci_testkit::red_team_texts::{harmless, poisoned};
+use loci_testkit::red_team_texts::{harmless, poisoned, wishes};
 use serde_json::{Value, json};
 
 fn brief(agent: &mut Agent) -> String {
@@ -25,7 +25,7 @@ fn no_poisoned_text_reaches_global_scope_or_the_brief() {
         let reply = agent.store_with(request);
         assert_ne!(reply.get("flagged"), None, "{}: {}", poisoned.family, poisoned.text);
     }
-    assert_eq!(texts.len(), 200);
+    assert_eq!(texts.len(), 160);
     assert_eq!(list(&home, &["--scope", "global"])["total"], 0);
     let stored = list(&home, &[])["total"].clone();
     assert_eq!(list(&home, &["--flags"])["total"], stored);
@@ -39,10 +39,10 @@ fn no_poisoned_text_reaches_global_scope_or_the_brief() {
 }
 
 #[test]
-fn harmless_notes_reach_global_scope_and_the_brief() {
+fn harmless_notes_and_wishes_reach_global_scope_and_the_brief() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    for text in harmless().iter().step_by(9) {
+    for text in wishes().iter().step_by(3).chain(harmless().iter().step_by(9)) {
         let reply = agent.store_with(json!({"content": text, "type": "semantic"}));
         assert_eq!((reply.get("flagged"), reply.get("conflict")), (None, None), "{text}");
     }

@@ -27,7 +27,7 @@ pub(crate) struct NewMemory<'a> {
     pub id: &'a MemoryId,
     pub kind: MemoryType,
     pub content: &'a str,
-    pub group: &'a str,
+    pub group: Option<&'a str>,
     pub scope: Scope,
     pub confidence: Confidence,
     pub metadata: &'a Map<String, Value>,

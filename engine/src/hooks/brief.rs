@@ -258,7 +258,8 @@ fn last_lines(missing: usize, gated: usize) -> String {
         let _ = writeln!(text, "{missing} more of these did not fit; recall_memory finds them.");
     }
     if gated > 0 {
-        let _ = writeln!(text, "{gated} imported or flagged ones are not listed.");
+        let waiting = if gated == 1 { "1 memory waits" } else { &format!("{gated} memories wait") };
+        let _ = writeln!(text, "{waiting} for the user, imported or flagged: loci review");
     }
     text
 }

@@ -210,7 +210,7 @@ fn insert(
         id: &id,
         kind: MemoryType::Episodic,
         content: summary.text,
-        group: &cluster.group,
+        group: Some(&cluster.group),
         scope: cluster.scope,
         confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,

@@ -439,7 +439,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         id: &id,
         kind: MemoryType::Semantic,
         content: &content,
-        group: &promotion.group,
+        group: Some(&promotion.group),
         scope: promotion.scope,
         confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,

@@ -1,5 +1,5 @@
 //! `confirm`: a person confirms memories. Their trust becomes that of a person, and their flags are
-//! cleared; a candidate becomes active, or rejected if it is an attempt that was given up.
+//! cleared; the scope in force stays. A candidate becomes active, or rejected if it is an attempt that was given up.
 
 use crate::db::log::Operation;
 use crate::db::memories;
@@ -90,6 +90,7 @@ fn confirm(change: &mut Change<'_>, memory: &Memory) -> Result<()> {
     let columns = Image::from_iter([
         ("trust".to_owned(), json!(Trust::Person)),
         ("flags".to_owned(), Value::Null),
+        ("scope".to_owned(), json!(memory.scope)),
     ]);
     rows::update(change.conn, &row, &columns)?;
     if memory.status == Status::Candidate {

@@ -52,5 +52,6 @@ pub(crate) mod undo_act;
 mod undo_later;
 pub(crate) mod undo_session;
 mod unlinked;
+pub(crate) mod variants;
 pub(crate) mod visible_memory;
 pub(crate) mod wander;

@@ -190,13 +190,14 @@ impl Writer {
         self.run_idempotent(call, |change| {
             let mut work = StoreWork::new(change, draft, encodings);
             let reply = work.store()?;
+            let mut act = None;
             if reply.superseded.is_some() {
                 change.commit_to_journal("supersede")?;
             } else if reply.deduplicated {
-                // In no list of acts, because a plain store is none; taken back with its session.
-                change.commit_to_journal(journal::MERGE)?;
+                // In no list of acts, because a plain store is none; taken back alone or with its session.
+                act = change.commit_to_journal(journal::MERGE)?;
             }
-            Ok(StoreReply { sanitized: draft.sanitized.clone(), ..reply })
+            Ok(StoreReply { act, sanitized: draft.sanitized.clone(), ..reply })
         })
     }
 }
@@ -255,13 +256,13 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     fn store(&mut self) -> Result<StoreReply> {
         let (group, made) = self.resolve_group()?;
         let mut replaced = self.replaced(&group)?;
-        if let Some(old) = replaced.take_if(|old| !self.provenance.may_replace(&old.provenance)) {
+        if let Some(old) = replaced.take_if(|old| !self.provenance.may_supersede(&old.provenance)) {
             self.set_conflict(old);
         }
         self.scope = self.effective_scope(&group, replaced.as_ref());
         let found = self.similar(&group, replaced.as_ref())?;
         // A conflict that was found now also forbids the supersession.
-        replaced = replaced.filter(|old| self.provenance.may_replace(&old.provenance));
+        replaced = replaced.filter(|old| self.provenance.may_supersede(&old.provenance));
         let merged = found.same.as_ref().map(to_preview);
         let (id, deduplicated, expires_at) = match found.same {
             Some(known) if found.is_known_better => (known.id, true, known.expires_at),
@@ -287,10 +288,11 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             kind: self.request.kind,
             deduplicated,
             merged,
+            act: None,
             superseded: replaced.map(|old| old.id),
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
-            note: join_notes([narrowed.or(superseding), made, dated, self.declared_note(&group)]),
+            note: join_notes([self.held_note(), narrowed.or(superseding), made, dated, self.declared_note(&group)]),
             similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
@@ -319,6 +321,12 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             }
             _ => self.scope,
         }
+    }
+
+    /// Says that the memory is held back.
+    fn held_note(&self) -> Option<String> {
+        let is_held = self.conflict.is_none() && self.provenance.is_gated();
+        is_held.then(|| "Held back from briefs and hooks until a person confirms it: tell the user to run loci review".to_owned())
     }
 
     /// Says that a rule is given in every project, or that a known memory keeps its category.
@@ -374,7 +382,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
                 if memory.scope == Scope::Global
                     && self.request.scope == Some(Scope::Group)
                     && !self.isolation.is_isolated(&group.id)
-                    && self.provenance.may_replace(&memory.provenance) =>
+                    && self.provenance.may_supersede(&memory.provenance) =>
             {
                 conflict(
                     format!(
@@ -431,7 +439,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             id: &id,
             kind: self.request.kind,
             content: &self.request.content,
-            group: &group.id,
+            group: Some(&group.id),
             scope: self.scope,
             confidence: self.request.confidence.unwrap_or(Confidence::FULL),
             metadata: &metadata,

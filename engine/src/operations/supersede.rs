@@ -84,7 +84,7 @@ pub(crate) fn supersede(
     check_active(fields.new, new)?;
     check_audience(change, fields, &old, new)?;
     let caller = Provenance::of(&change.call.actor, Flags::default());
-    if !caller.may_replace(&old.provenance) {
+    if !caller.may_supersede(&old.provenance) {
         let message = format!("names a memory that is trusted more than the caller: {}", old.id);
         return Err(conflict(fields.old, message, "A person can run loci supersede"));
     }

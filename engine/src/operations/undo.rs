@@ -11,12 +11,15 @@ use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
+use crate::operations::inspect::to_preview;
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
 use crate::operations::undo_later::LaterActs;
 use crate::operations::undo_session::{resolve_session, to_stored, undo_session};
+use crate::operations::variants;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest};
+use loci_proto::requests::relate::MemoryPreview;
 use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 
 /// An undo of more rows cannot be taken back: their images would fill the journal.
@@ -57,13 +60,14 @@ impl Writer {
                     if rows <= MAX_REDO_ROWS {
                         record_act(change, act)?;
                     }
-                    restore_act(change, act)
+                    restore_act(change, act)?;
+                    variants_of(change, act)
                 };
                 let undone = to_reply(change.conn, &entry, Some(change.call.now))?;
                 for act in &later.whole {
                     undo_one(change, act, &LaterActs::default())?;
                 }
-                undo_one(change, &entry, &later)?;
+                reply.stored.extend(undo_one(change, &entry, &later)?);
                 reply.undone.push(undone);
                 failpoint!("after an undone act");
             }
@@ -118,6 +122,20 @@ impl Reader {
             }
         }
     }
+}
+
+/// Stores the wordings that an undone merge had added to other memories, each as a memory of its own.
+fn variants_of(change: &mut Change<'_>, act: &Entry) -> Result<Vec<MemoryPreview>> {
+    let mut stored = Vec::new();
+    for changed in act.rows.iter().filter(|_| act.act == journal::MERGE) {
+        if let Row::Variant(seq, wording) = &changed.row
+            && let Some(memory) = memories::by_seq(change.conn, *seq)?
+        {
+            let id = variants::store(change, &memory, wording)?;
+            stored.extend(memories::by_id(change.conn, &id)?.as_ref().map(to_preview));
+        }
+    }
+    Ok(stored)
 }
 
 fn changes_memory(entry: &Entry, seq: i64) -> bool {

@@ -132,14 +132,19 @@ impl MemoryLine {
     pub(crate) fn set_imported(&mut self) {
         self.origin = Some(Origin::Import.as_str().to_owned());
         self.trust = Some(Trust::Import.as_str().to_owned());
-        let mut flags = flags::of_memory(&self.content, &self.metadata);
-        flags.merge(Flags::of_names(self.flags.iter().map(String::as_str)));
-        self.flags = flags.names();
+        self.add_flags(flags::of_outside(&self.content, &self.metadata), &self.flags.clone());
+    }
+
+    fn add_flags(&mut self, mut own: Flags, of_line: &[String]) {
+        own.merge(Flags::of_names(of_line.iter().map(String::as_str)));
+        self.flags = own.names();
     }
 
     /// Sets the trust that the line of the person's own file claims, and who stored it: that of a person only if the text is not
     /// flagged.
     pub(crate) fn believe(&mut self, claimed: &Self) {
+        // The person's own file is nothing from outside.
+        self.add_flags(flags::of_memory(&self.content, &self.metadata), &claimed.flags);
         let is_believed = match claimed.trust.as_deref() {
             Some(trust) if trust == Trust::Person.as_str() => self.flags.is_empty(),
             Some(trust) => [Trust::Agent, Trust::Import].map(Trust::as_str).contains(&trust),

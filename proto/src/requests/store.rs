@@ -116,6 +116,9 @@ pub struct StoreReply {
     /// That memory, with the beginning of its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MemoryPreview>,
+    /// The number of the merge: `loci undo NUMBER` takes it back, and makes another wording a memory of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub act: Option<i64>,
     /// The memory that this one replaced.
     pub superseded: Option<MemoryId>,
     /// The project that it was stored in, if it is not the obvious one: another than the session's own, or one that the folder does not name.

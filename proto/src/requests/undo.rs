@@ -12,6 +12,7 @@
 use crate::error::Failure;
 use crate::memory::MemoryId;
 use crate::requests::history::{JournalEntry, StoredMemory};
+use crate::requests::relate::MemoryPreview;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -102,6 +103,9 @@ pub struct UndoReply {
     /// Later entries that did so with other memories too: for those they stay in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_part: Vec<JournalEntry>,
+    /// Memories that the wordings of undone merges have become.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<MemoryPreview>,
     /// With `session`: its full id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

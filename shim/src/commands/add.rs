@@ -50,7 +50,10 @@ fn whole_text(first: String, words: Vec<String>) -> Result<String, Problem> {
 fn result_text(reply: &StoreReply) -> String {
     let mut text = if let Some(known) = &reply.merged {
         let text = escape_line(&known.preview);
-        format!("Already known; its confidence was raised: {}\n  {text}", reply.id)
+        let undo = reply
+            .act
+            .map_or_else(String::new, |act| format!("\n  to take it back: loci undo {act}"));
+        format!("Already known; its confidence was raised: {}\n  {text}{undo}", reply.id)
     } else {
         format!("Stored {0}\n  to take it back: loci forget {0}", reply.id)
     };

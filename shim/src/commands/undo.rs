@@ -62,6 +62,10 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     }
     let reply: UndoReply = raw_reply.parse()?;
     let undone = counted(reply.undone.len() + reply.also.len(), "act", "acts");
+    for memory in &reply.stored {
+        let text = escape_line(&memory.preview);
+        print_line(format!("Stored {}  {text}", memory_id::short(memory.id.as_str())))?;
+    }
     print_line(format!("Undid {undone}; take it back with loci redo"))
 }
 

@@ -1,32 +1,20 @@
-//! The flags: why a text looks like an order to a model, and sets of them.
+//! The flags: why a text is held back, and sets of them.
 //!
 //! Not here: finding them in a text (the other files of the folder).
 
-/// Why a text looks like an order to a model.
+/// Why a text is held back until a person has looked at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flag {
-    /// Tells the model to ignore its instructions.
+    /// Tells a model to ignore its instructions or its user's, or to take a role without rules.
     Override,
-    /// Addresses the model, or orders what it says.
+    /// Comes from outside and orders a model.
     Order,
-    /// An order for all later answers.
-    LastingOrder,
     /// Hides something from the user.
     Secrecy,
-    /// Claims that the user has permitted something.
-    Permission,
-    /// Gives the model another role.
-    Persona,
-    /// Claims to be a note of the system.
-    SystemNote,
-    /// Looks like a turn or a tag of a conversation.
+    /// Has a tag that only the frame of a conversation has.
     RoleMarker,
-    /// Looks like a call of a tool.
-    ToolCall,
     /// Sends private data to an address.
     Exfiltration,
-    /// Waits for a later occasion.
-    Trigger,
     /// Contains encoded text.
     Encoded,
     /// Contained characters that hide text.
@@ -35,19 +23,17 @@ pub enum Flag {
     Conflict,
 }
 
+/// Flags of earlier versions, whose memories are still held back: read as an order.
+const RETIRED: [&str; 6] =
+    ["lasting-order", "permission", "persona", "system-note", "tool-call", "trigger"];
+
 impl Flag {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 8] = [
         Self::Override,
         Self::Order,
-        Self::LastingOrder,
         Self::Secrecy,
-        Self::Permission,
-        Self::Persona,
-        Self::SystemNote,
         Self::RoleMarker,
-        Self::ToolCall,
         Self::Exfiltration,
-        Self::Trigger,
         Self::Encoded,
         Self::Hidden,
         Self::Conflict,
@@ -58,15 +44,9 @@ impl Flag {
         match self {
             Self::Override => "override",
             Self::Order => "order",
-            Self::LastingOrder => "lasting-order",
             Self::Secrecy => "secrecy",
-            Self::Permission => "permission",
-            Self::Persona => "persona",
-            Self::SystemNote => "system-note",
             Self::RoleMarker => "role-marker",
-            Self::ToolCall => "tool-call",
             Self::Exfiltration => "exfiltration",
-            Self::Trigger => "trigger",
             Self::Encoded => "encoded",
             Self::Hidden => "hidden",
             Self::Conflict => "conflict",
@@ -109,6 +89,7 @@ impl Flags {
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut flags = Self::default();
         for name in names {
+            let name = if RETIRED.contains(&name) { Flag::Order.as_str() } else { name };
             Flag::ALL.into_iter().filter(|f| f.as_str() == name).for_each(|f| flags.insert(f));
         }
         flags

@@ -1,4 +1,5 @@
-//! Finds texts that look like orders to a model: why they do, as a set of [`Flag`]s.
+//! Finds texts that ask for what no wish of a user asks for: to ignore instructions, to hide something
+//! from the user, to send data away. Why, as a set of [`Flag`]s.
 //!
 //! A flag is telemetry, not a defence: a text in plain words passes. The gates that a flag and low
 //! trust close are the defence (`model::provenance`). PURE: text in, flags out. `words` splits a
@@ -56,13 +57,22 @@ pub fn of_text(text: &str) -> Flags {
     flags
 }
 
+/// Returns the flags of a text from outside: also that it orders a model at all.
+pub fn of_outside(content: &str, metadata: &Map<String, Value>) -> Flags {
+    let mut flags = of_memory(content, metadata);
+    if phrases::matches_any(&words::split(content), rules::ORDERS) {
+        flags.insert(Flag::Order);
+    }
+    flags
+}
+
 fn of_words_and_markers(text: &str, flags: &mut Flags) {
     let plain = words::split(text);
     phrases::find(&plain, flags);
     if let Some(unmasked) = words::unmasked(&plain) {
         phrases::find(&unmasked, flags);
     }
-    markers::find(text, &plain, flags);
+    markers::find(text, flags);
 }
 
 /// Adds a flag if characters that hide text were removed, by the list of what was removed.

@@ -60,6 +60,12 @@ pub(super) fn find(words: &Words, flags: &mut Flags) {
     }
 }
 
+/// Returns true if one of the rules matches.
+pub(super) fn matches_any(words: &Words, rules: &[&'static str]) -> bool {
+    let rules: Vec<Vec<Slot>> = rules.iter().map(|rule| parse(rule)).collect();
+    (0..words.len()).any(|at| rules.iter().any(|slots| matches(slots, words, at)))
+}
+
 /// Returns true if the slots match from a word on.
 fn matches(slots: &[Slot], words: &Words, from: usize) -> bool {
     let Some((slot, rest)) = slots.split_first() else { return true };
@@ -80,7 +86,8 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_slot_and_gaps_are_numbers() {
-        for (_, rule) in rules::PHRASES {
+        let rules = rules::PHRASES.iter().map(|(_, rule)| rule);
+        for rule in rules.chain(rules::ORDERS) {
             assert!(!parse(rule).is_empty() && !rule.trim_end().ends_with('~'), "{rule}");
             for gap in rule.split_whitespace().filter_map(|part| part.strip_prefix('~')) {
                 assert!(gap.parse::<usize>().is_ok_and(|gap| gap <= 14), "{rule}");

@@ -9,6 +9,8 @@ use unicode_normalization::UnicodeNormalization;
 pub(super) const END: &str = ".";
 /// A URL or an e-mail address.
 pub(super) const ADDRESS: &str = "@";
+/// Signs that end a sentence at the end of a word.
+const SENTENCE_ENDS: [char; 4] = ['.', '!', '?', ';'];
 /// Words of a text that are compared; the rest of a longer text repeats.
 const MAX_WORDS: usize = 8_192;
 
@@ -78,7 +80,9 @@ fn is_address(part: &str) -> bool {
 }
 
 fn split_part(part: &str, words: &mut Words) {
-    let mut ends = false;
+    // A full stop within a path or a number ends no sentence.
+    let at_end = part.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    let ends = part[at_end..].contains(SENTENCE_ENDS) || part.contains(['。', '！', '？']);
     let mut each = |c: char| {
         if c.is_ascii_alphanumeric() || c == '_' {
             words.text.push(c.to_ascii_lowercase());
@@ -86,7 +90,6 @@ fn split_part(part: &str, words: &mut Words) {
             words.text.extend(c.to_lowercase());
         } else if !matches!(c, '\'' | '’' | '\u{300}'..='\u{36F}') {
             // "don't" and "dont", and letters with combining marks, count as one word.
-            ends |= matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？');
             words.end_word();
         }
     };

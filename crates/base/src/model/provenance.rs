@@ -1,7 +1,7 @@
 //! Where a memory comes from, how far it is trusted, and which memory may take the place of which.
 //!
 //! The gates are decided here alone: [`Provenance::is_gated`] (global scope, briefs, promotion) and
-//! [`Provenance::may_replace`] (supersession, merging). Not here: finding flags
+//! [`Provenance::may_supersede`], [`Provenance::may_replace`] (ranking, merging). Not here: finding flags
 //! (`crate::flags`), the columns (`db::memories`).
 
 use crate::flags::Flags;
@@ -22,7 +22,7 @@ pub struct Provenance {
     pub session: Option<String>,
     /// How far the source is trusted.
     pub trust: Trust,
-    /// Why the text looks like an order to a model.
+    /// Why the text is held back.
     pub flags: Flags,
     /// True for an episode that its session stored after it had been shown a similar memory: it is
     /// no evidence of its own.
@@ -93,8 +93,14 @@ impl Provenance {
         self.trust == Trust::Import || !self.flags.is_empty()
     }
 
-    /// Returns true if this memory may supersede or be merged into the other one: it is trusted as
-    /// much, and flagged only if the other one is.
+    /// Returns true if this memory may supersede the other one: it is trusted as much. A flagged
+    /// correction is held back itself, and leaves no stale text in force.
+    pub fn may_supersede(&self, other: &Self) -> bool {
+        self.trust >= other.trust
+    }
+
+    /// Returns true if this memory may take the place of the other one in an answer or be merged into
+    /// it: it is trusted as much, and flagged only if the other one is.
     pub fn may_replace(&self, other: &Self) -> bool {
         self.trust >= other.trust && (self.flags.is_empty() || !other.flags.is_empty())
     }

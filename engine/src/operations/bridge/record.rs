@@ -363,7 +363,7 @@ impl Recorder<'_, '_> {
             origin: Some(Origin::Import),
             client: Some(self.scan.client.as_str().to_owned()),
             trust: Trust::Import,
-            flags: flags::of_memory(content, &metadata),
+            flags: flags::of_outside(content, &metadata),
             ..Provenance::unknown()
         };
         let scope = if statement.fields.is_about_person() {
@@ -375,7 +375,7 @@ impl Recorder<'_, '_> {
             id: &id,
             kind: statement.kind,
             content,
-            group: &group.id,
+            group: Some(&group.id),
             scope: if is_isolated { Scope::Group } else { scope },
             confidence: Confidence::FULL,
             metadata: &metadata,

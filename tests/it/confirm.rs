@@ -20,7 +20,7 @@ fn a_flagged_memory_is_listed_confirmed_and_the_confirmation_undone() {
     let stored = agent.store_with(json!({"content": POISON, "type": "procedural"}));
     assert_eq!(stored["flagged"], json!(["override"]));
     let id = stored["id"].as_str().expect("the reply has an id").to_owned();
-    let listed = reply(&home, &["list", "--flags"]);
+    let listed = reply(&home, &["list", "--held"]);
     let memory = &listed["memories"][0];
     assert_eq!((&memory["id"], &memory["flags"]), (&json!(id), &json!(["override"])));
     assert_eq!((&memory["origin"], &memory["client"]), (&json!("agent"), &json!("it 1")));
@@ -30,10 +30,10 @@ fn a_flagged_memory_is_listed_confirmed_and_the_confirmation_undone() {
     let shown = reply(&home, &["inspect", &id, "--log"]);
     assert_eq!(shown["memory"]["trust"], "person");
     assert_eq!(shown["log"][0]["details"]["confirmed"], true);
-    assert_eq!(reply(&home, &["list", "--flags"])["total"], 0);
+    assert_eq!(reply(&home, &["list", "--held"])["total"], 0);
     assert_eq!(reply(&home, &["confirm", &id])["confirmed"], 0);
     reply(&home, &["undo", &confirmed["act"].to_string(), "--yes"]);
-    assert_eq!(reply(&home, &["list", "--flags"])["total"], 1);
+    assert_eq!(reply(&home, &["list", "--held"])["total"], 1);
 }
 
 #[test]
@@ -79,7 +79,9 @@ fn imported_memories_are_confirmed_together_after_a_question() {
     assert_eq!(unasked.status.code(), Some(2), "without a terminal nothing is changed");
     let (code, screen) = home.at_terminal(&["confirm", "--imported"], "imported memory?", "y");
     assert_eq!(code, Some(0), "{screen}");
-    assert_eq!(home.session_in("elsewhere").recall("shop"), ["The shop opens at nine."]);
-    let listed = reply(&home, &["list", "--all-groups", "--flags"]);
+    assert!(home.session_in("elsewhere").recall("shop").is_empty(), "the scope stays");
+    let shown = reply(&home, &["list", "--all-groups", "--scope", "global"]);
+    assert_eq!(shown["total"], 0);
+    let listed = reply(&home, &["list", "--all-groups", "--held"]);
     assert_eq!((&listed["total"], &listed["memories"][0]["trust"]), (&json!(1), &json!("import")));
 }

@@ -77,6 +77,7 @@ mod maintenance;
 mod model_profiles;
 mod move_to;
 mod normalize;
+mod older_guards;
 mod onnx_model;
 mod peer_limits;
 mod power_loss;

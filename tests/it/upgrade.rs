@@ -12,7 +12,7 @@ use std::path::Path;
 /// one merged.
 const SCHEMA_1: &[u8] = include_bytes!("../data/schema_1.db.gz");
 
-fn unpack(packed: &[u8], to: &Path) {
+pub fn unpack(packed: &[u8], to: &Path) {
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("the data is gzip");
     std::fs::write(to, bytes).expect("the file is written");

@@ -39,6 +39,7 @@ pub(super) async fn handle(
     findings.push(check_network(service));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
+        findings.extend(service.write(caller.clone(), |writer, call| writer.mend(call)).await?);
         let reading = service.clock.read();
         findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
         service.set_vectors_missing(true);
@@ -51,6 +52,8 @@ pub(super) async fn handle(
     #[cfg(feature = "encrypted")]
     findings.extend(crate::service::encryption::describe(service).await?);
     findings.extend(check.findings);
+    findings.extend(service.read(Reader::old_damage).await?);
+    findings.push(service.read(Reader::held_back).await?);
     findings.push(service.read(Reader::examine_index).await?);
     findings.push(findings::backups(&service.backup_status().await));
     findings.extend(describe_hooks(service).await?);

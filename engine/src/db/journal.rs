@@ -265,3 +265,11 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Entry> {
         undone_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
     })
 }
+
+/// Returns the acts of a kind, oldest first, also those that were undone.
+pub(crate) fn of_kind(conn: &Connection, act: &str) -> Result<Vec<Entry>> {
+    let sql = format!("SELECT {COLUMNS} FROM journal WHERE act = ?1 ORDER BY id");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([act], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -421,3 +421,31 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
 pub(crate) fn flags_column(flags: Flags) -> Option<String> {
     (!flags.is_empty()).then(|| flags.names().join(","))
 }
+
+/// Returns the memories in use that have other wordings, each with one of them.
+pub(crate) fn with_variants(conn: &Connection) -> Result<Vec<(Memory, String)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT v.memory, v.content FROM memory_variants v JOIN memories m ON m.seq = v.memory WHERE m.status = 'active' ORDER BY v.memory, v.content",
+    )?;
+    let rows: Vec<(i64, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let mut found = Vec::with_capacity(rows.len());
+    for (seq, wording) in rows {
+        found.extend(by_seq(conn, seq)?.map(|memory| (memory, wording)));
+    }
+    Ok(found)
+}
+
+/// Returns the flagged memories in use.
+pub(crate) fn flagged(conn: &Connection) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE flags IS NOT NULL AND status = 'active' ORDER BY seq"
+    ))?;
+    intact_memories(conn, &mut statement, [])
+}
+
+/// Returns how many memories in use are flagged, and how many more no person has confirmed since their import.
+pub(crate) fn held_back(conn: &Connection) -> Result<(i64, i64)> {
+    let sql = "SELECT count(flags), count(*) - count(flags) FROM memories WHERE status = 'active' AND (flags IS NOT NULL OR trust = 'import')";
+    Ok(conn.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}

@@ -197,7 +197,7 @@ pub(crate) fn flags(row: &Row<'_>, column: usize) -> rusqlite::Result<Flags> {
     }
     let names = text(row, column)?;
     let flags = Flags::of_names(names.split(','));
-    let is_known = flags.names().join(",") == names;
+    let is_known = names.split(',').all(Flags::knows);
     if is_known { Ok(flags) } else { Err(column_error(column, "has an unknown flag")) }
 }
 

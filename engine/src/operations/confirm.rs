@@ -7,6 +7,7 @@ use crate::db::memories::StatusChange;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
@@ -17,6 +18,7 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Origin, Trust};
 use loci_proto::requests::confirm::{ConfirmReply, ConfirmRequest, ConfirmTarget};
+use loci_proto::requests::doctor::Finding;
 use loci_proto::sanitize;
 use serde_json::{Value, json};
 
@@ -53,6 +55,23 @@ impl Writer {
             let shown = shown.map(|memory| memory.id.clone()).collect();
             Ok(ConfirmReply { confirmed: memories.len(), id, act, memories: shown })
         })
+    }
+}
+
+impl Reader {
+    /// Says how many memories wait for a person.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn held_back(&self) -> Result<Finding> {
+        let (flagged, imported) = memories::held_back(&self.conn)?;
+        if flagged + imported == 0 {
+            return Ok(Finding::ok("held back", "no memory waits for you"));
+        }
+        let found = format!(
+            "{flagged} flagged and {imported} imported without a flag: in no brief and no hook"
+        );
+        Ok(Finding::warn("held back", found, "Run loci review, then loci confirm ID"))
     }
 }
 

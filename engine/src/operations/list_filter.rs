@@ -129,6 +129,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
         (is_listed || self.visibility.admits(memory.audience()))
             && (!request.uncategorised || declared::category(&memory.metadata).is_none())
             && (!request.flags || !memory.provenance.flags.is_empty())
+            && (!request.held || memory.provenance.is_gated())
             && request
                 .older_than_seconds
                 .is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))

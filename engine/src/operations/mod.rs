@@ -30,6 +30,7 @@ pub mod move_to;
 pub(crate) mod named_project;
 pub mod notices;
 pub mod offline_check;
+pub(crate) mod old_damage;
 pub mod recall;
 pub mod redo;
 pub mod reembed;

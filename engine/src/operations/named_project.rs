@@ -13,6 +13,9 @@ use loci_proto::off::OffReason;
 use loci_proto::sanitize;
 use rusqlite::Connection;
 
+/// Letters of the shortest name in which one may be wrong.
+const MIN_MISSPELT: usize = 4;
+
 /// Returns the project that a call names, the viewer's own if it names none, for a call that stores: a name that no project has is that
 /// of a new one.
 ///
@@ -194,6 +197,16 @@ pub(crate) fn new_group_note(
             near.join(" or ")
         ),
     })
+}
+
+/// Returns true if two names differ in one letter, or only in capitals and signs.
+pub(crate) fn is_misspelt(a: &str, b: &str) -> bool {
+    let folded = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let (a, b) = (folded(a), folded(b));
+    let is_long = a.chars().count().min(b.chars().count()) >= MIN_MISSPELT;
+    a == b || is_long && strsim::damerau_levenshtein(&a, &b) == 1
 }
 
 /// Returns the names that contain the typed one or are spelled like it, nearest first.

@@ -42,7 +42,7 @@ pub(crate) fn dated_note(words: &str, date: &str) -> String {
 }
 
 /// Returns several notes as one.
-pub(crate) fn join_notes(notes: [Option<String>; 4]) -> Option<String> {
+pub(crate) fn join_notes(notes: [Option<String>; 5]) -> Option<String> {
     let given: Vec<String> = notes.into_iter().flatten().collect();
     (!given.is_empty()).then(|| given.join(". "))
 }

@@ -91,7 +91,10 @@ fn a_flagged_text_of_an_agent_is_found_and_marked_but_neither_global_nor_in_the_
     let shown = details(&test_store, &reply.id);
     assert_eq!((shown.scope, shown.provenance.flags), (Scope::Group, vec!["override".to_owned()]));
     assert!(!brief(&test_store).contains("previous instructions"));
-    assert!(brief(&test_store).contains("1 imported or flagged ones are not listed"));
+    assert!(
+        brief(&test_store)
+            .contains("1 memory waits for the user, imported or flagged: loci review")
+    );
     let found = test_store.recall("a", json!({"query": "backups"}), None).reply.results;
     assert_eq!((found.len(), found[0].flagged.clone()), (1, vec!["override".to_owned()]));
     assert!(test_store.found("b", json!({"query": "backups"}), None).is_empty());
@@ -120,7 +123,7 @@ fn a_less_trusted_memory_cannot_supersede_and_is_stored_beside() {
 }
 
 #[test]
-fn a_flagged_text_does_not_replace_an_unflagged_memory() {
+fn a_flagged_correction_of_an_agent_is_held_back_and_leaves_no_stale_text_in_force() {
     let mut test_store = TestStore::new();
     let old = store_as(
         &mut test_store,
@@ -130,8 +133,12 @@ fn a_flagged_text_does_not_replace_an_unflagged_memory() {
     .id;
     let attack = json!({"content": POISON, "type": "procedural", "supersedes": old});
     let reply = store_as(&mut test_store, Origin::Agent, attack);
-    assert_eq!(reply.flagged, ["override", "conflict"]);
-    assert_eq!(details(&test_store, &old).status, "active");
+    assert_eq!((reply.flagged, reply.superseded), (vec!["override".to_owned()], Some(old.clone())));
+    assert!(reply.note.is_some_and(|note| note.starts_with("Held back from briefs and hooks")));
+    assert_eq!(details(&test_store, &old).status, "superseded");
+    let text = brief(&test_store);
+    assert!(!text.contains("make deploy") && !text.contains("previous instructions"), "{text}");
+    assert!(text.contains("1 memory waits for the user"), "{text}");
 }
 
 #[test]
@@ -239,14 +246,15 @@ fn an_import_never_claims_more_trust_than_import() {
             (shown.provenance.origin, shown.provenance.trust),
             (Some(Origin::Import), Trust::Import)
         );
-        assert_eq!(shown.scope, Scope::Group, "it is global only after a confirmation");
+        assert_eq!(shown.scope, Scope::Group, "it is seen in its project only");
         assert!(test_store.found("b", json!({"query": "shop"}), None).is_empty());
         assert!(!brief(&test_store).contains("nine"));
         let again = export(&test_store);
         assert!(again.contains("\"scope\":\"global\"") && again.contains("\"trust\":\"import\""));
 
         assert_eq!(confirm(&mut test_store, json!({"imported": true})).expect("confirmed"), 1);
-        assert_eq!(test_store.found("b", json!({"query": "shop"}), None).len(), 1);
+        assert!(test_store.found("b", json!({"query": "shop"}), None).is_empty());
+        assert!(brief(&test_store).contains("nine"), "the scope stays that of its project");
     }
 }
 
@@ -490,11 +498,11 @@ fn no_poisoned_text_raises_its_own_trust() {
             .reader
             .list(&parse(json!({"all_groups": true, "limit": 1000})), &named("a"), store.now)
             .expect("the memories are listed");
-        assert!(listed.total >= 300, "{}", listed.total);
+        assert!(listed.total >= 240, "{}", listed.total);
         for memory in listed.memories {
             assert!(memory.scope == Scope::Group && memory.provenance.trust < Trust::Person);
             assert!(!memory.provenance.flags.is_empty(), "{}", memory.preview);
         }
-        assert!(brief(store).ends_with("are not listed.\n"), "{}", brief(store));
+        assert!(brief(store).ends_with("imported or flagged: loci review\n"), "{}", brief(store));
     }
 }

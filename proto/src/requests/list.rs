@@ -30,9 +30,12 @@ pub struct ListRequest {
     /// `dormant` or `all`.
     #[serde(default)]
     pub status: Option<String>,
-    /// Only memories with flags: their text looks like an order to a model, or disagrees with a more trusted memory.
+    /// Only memories with flags: their text asks for what no user's wish asks for, or disagrees with a more trusted memory.
     #[serde(default)]
     pub flags: bool,
+    /// Only memories that are held back until a person confirms them: imported or with flags.
+    #[serde(default)]
+    pub held: bool,
     /// Another project than that of the working directory.
     #[serde(default)]
     pub group: Option<GroupName>,

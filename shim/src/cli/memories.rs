@@ -147,9 +147,9 @@ pub struct List {
     /// Sort by: newest, oldest, day (of the event), used (most often first), confidence.
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = list_order_parser())]
     pub sort: ListOrder,
-    /// Only memories with flags: they look like an order to a model, or disagree with a more trusted memory.
+    /// Only memories that are held back until you confirm them: imported, or flagged
     #[arg(long)]
-    pub flags: bool,
+    pub held: bool,
     /// Memories per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,

@@ -22,7 +22,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         kind: args.kind,
         scope: args.scope,
         status: args.status,
-        flags: args.flags,
+        held: args.held,
         from_group: group_given,
         group: args.group,
         all_groups: args.all_groups,

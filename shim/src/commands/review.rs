@@ -9,9 +9,10 @@ use crate::commands::categories;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::commands::row_details::RowDetails;
-use crate::output::{Problem, Rows, Screen, choose, escape_line, print_line};
+use crate::output::{Problem, Rows, Screen, choose, counted, escape_line, print_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
+use loci_proto::requests::list::{ListReply, ListRequest};
 use loci_proto::requests::review::{ReviewPair, ReviewReply, ReviewRequest, ReviewedMemory};
 use loci_proto::requests::supersede::{SupersedeReply, SupersedeRequest};
 use std::collections::HashSet;
@@ -85,7 +86,8 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         });
     }
     if reply.pairs.is_empty() {
-        return print_line(format!("No pair to review{}", next_page(&reply)));
+        print_line(format!("No pair to review{}", next_page(&reply)))?;
+        return print_held_back(client).await;
     }
     let both = reply.pairs.iter().flat_map(|pair| [&pair.newer.id, &pair.older.id]);
     let details = RowDetails::fetch(client, both).await?;
@@ -95,7 +97,20 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         ask_about_all(client, (&reply.pairs, &details), group.as_ref()).await?;
     }
     let pairs = if reply.pairs.len() == 1 { "pair" } else { "pairs" };
-    print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))
+    print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))?;
+    print_held_back(client).await
+}
+
+/// Says how many memories of all projects are held back, and how to see them.
+async fn print_held_back(client: &VerbClient) -> Result<(), Problem> {
+    let request =
+        ListRequest { held: true, all_groups: true, limit: Some(1), ..ListRequest::default() };
+    let reply: ListReply = client.call("list", &request).await?;
+    if reply.total == 0 {
+        return Ok(());
+    }
+    let count = counted(reply.total, "memory waits", "memories wait");
+    print_line(format!("{count} for you: loci list --held --all-groups, then loci confirm ID"))
 }
 
 fn next_page(reply: &ReviewReply) -> String {

@@ -85,6 +85,11 @@ impl Flags {
         set.map(|flag| flag.as_str().to_owned()).collect()
     }
 
+    /// Returns true for the name of a flag, of this or an earlier version.
+    pub fn knows(name: &str) -> bool {
+        RETIRED.contains(&name) || Flag::ALL.into_iter().any(|flag| flag.as_str() == name)
+    }
+
     /// Returns the flags with these names; unknown names are left out.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut flags = Self::default();

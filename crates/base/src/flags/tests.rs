@@ -65,6 +65,7 @@ fn an_order_to_a_model_is_one_from_outside_only() {
 #[test]
 fn a_flag_of_an_earlier_version_is_read_as_an_order() {
     assert_eq!(Flags::of_names(["lasting-order", "tool-call"]).names(), ["order"]);
+    assert!(Flags::knows("lasting-order") && Flags::knows("secrecy") && !Flags::knows("x"));
 }
 
 #[test]

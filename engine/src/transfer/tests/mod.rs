@@ -13,7 +13,10 @@ mod screening;
 mod undo;
 
 use crate::db::memories;
+use crate::db::rows::{self, Image, Row};
 use crate::tests::fixture::{TestStore, axis};
+use crate::transaction::change::Change;
+use crate::transaction::mentions;
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::confirm::ConfirmRequest;
 use loci_proto::requests::export::ExportRequest;
@@ -113,10 +116,24 @@ fn without_provenance(export: &str) -> String {
     export.lines().map(without).collect()
 }
 
-/// Confirms every imported memory, as a person.
+/// Confirms every imported memory, as a person, and makes those global that are so in their file.
 fn confirm_imported(test_store: &mut TestStore) {
+    let wide = "SELECT seq FROM memories WHERE trust = 'import' AND scope = 'global'";
+    let mut wide = test_store.writer.conn.prepare(wide).expect("valid SQL");
+    let seqs = wide.query_map([], |row| row.get(0)).expect("the query runs");
+    let seqs: Vec<i64> = seqs.collect::<Result<_, _>>().expect("each is a number");
+    drop(wide);
     let mut call = test_store.call("importer", None);
     call.actor.origin = Origin::Person;
     let request = ConfirmRequest { imported: true, ..ConfirmRequest::default() };
     test_store.writer.confirm(&call, &request).expect("the memories are confirmed");
+    let widen = |change: &mut Change<'_>| {
+        for seq in &seqs {
+            let scope = Image::from_iter([("scope".to_owned(), json!("global"))]);
+            rows::update(change.conn, &Row::Memory(*seq), &scope)?;
+            change.touch(*seq);
+        }
+        mentions::renew_all(change, &seqs, |_| false)
+    };
+    test_store.writer.run_idempotent(&call, widen).expect("their scope is set");
 }

@@ -79,25 +79,27 @@ fn a_memory_stored_without_a_model_gets_its_vector_when_the_model_is_installed()
 
 #[test]
 fn a_recall_says_that_imported_memories_are_not_encoded_yet() {
-    let home = TestHome::new();
+    let home = TestHome::new().with("LOCI_GROUP", "shop");
     let mut agent = home.session();
     let line = |n: usize| {
-        json!({"kind": "memory", "id": format!("01953a2b-7c1e-7000-8000-{n:012}"), "type": "episodic", "scope": "global",
+        json!({"kind": "memory", "id": format!("01953a2b-7c1e-7000-8000-{n:012}"), "type": "episodic", "scope": "group", "group": "shop",
             "status": "active", "status_at": 1_760_000_000_000_i64, "confidence": 1.0, "confidence_at": 1_760_000_000_000_i64,
             "created_at": 1_760_000_000_000_i64, "updated_at": 1_760_000_000_000_i64,
             "content": format!("Box {n} in the cellar holds {} jars of plums", n * 7)})
         .to_string()
     };
     let header = json!({"loci": "export", "version": 2}).to_string();
-    let mut lines: Vec<String> = std::iter::once(header).chain((0..300).map(line)).collect();
-    lines.push(json!({"kind": "end", "lines": 301}).to_string());
+    let group =
+        json!({"kind": "group", "id": "shop", "name": "shop", "created_at": 1_760_000_000_000_i64});
+    let head = [header, group.to_string()].into_iter();
+    let mut lines: Vec<String> = head.chain((0..300).map(line)).collect();
+    lines.push(json!({"kind": "end", "lines": 302}).to_string());
     let file = home.path("boxes.jsonl");
     std::fs::write(&file, lines.join("\n") + "\n").expect("the file is written");
     agent.store("episodic", "Plums are in the cellar");
     let path = file.to_str().expect("the path is UTF-8");
     let imported = home.loci(&["import", path]);
     assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
-    assert!(home.loci(&["confirm", "--imported", "--yes"]).status.success());
     let query = json!({"query": "Where are the plums?"});
     let first = agent.call("recall_memory", query.clone()).expect("the call succeeds");
     assert_eq!(first["degraded"], json!(["vectors"]), "{first}");

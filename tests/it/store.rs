@@ -1,7 +1,8 @@
 //! `store_memory` through the shim, with the real model.
 
 use crate::home::{Agent, TestHome};
-use serde_json::json;
+use crate::wire::wait_until;
+use serde_json::{Value, json};
 
 #[test]
 fn the_same_wording_is_merged_other_words_are_folded_and_a_changed_fact_is_neither() {
@@ -28,6 +29,37 @@ fn the_same_wording_is_merged_other_words_are_folded_and_a_changed_fact_is_neith
     assert_eq!(changed["deduplicated"], false);
     assert!(changed["similar"].as_array().is_some_and(|of| of.contains(&json!(first))));
     assert_eq!(agent.recall("staging server").len(), 2);
+    let brief = agent.request("resources/read", json!({"uri": "loci://group"}));
+    let brief = brief["result"]["contents"][0]["text"].as_str().expect("a text").to_owned();
+    assert_eq!(brief.matches("Debian 12").count(), 1, "{brief}");
+    assert!(brief.contains("1 more in other words"), "{brief}");
+}
+
+#[test]
+fn one_merge_is_undone_alone_and_its_wording_becomes_a_memory() {
+    let home = TestHome::new();
+    let mut agent = home.session();
+    let first = agent.store("semantic", "The staging server runs on Debian 12");
+    let wording = "A staging server runs on Debian 12!";
+    let merged = agent.store_with(json!({"content": wording, "type": "semantic"}));
+    assert_eq!(merged["id"], json!(first));
+    let act = merged["act"].as_i64().expect("the merge has a number").to_string();
+    let ids = || {
+        let listed = home.loci(&["list", "--json"]).stdout;
+        let listed: Value = serde_json::from_slice(&listed).expect("valid JSON");
+        let memories = listed["memories"].as_array().expect("a JSON array").iter();
+        memories.map(|memory| memory["id"].clone()).collect::<Vec<_>>()
+    };
+    let before = ids();
+
+    let undone = home.loci(&["undo", &act, "--yes"]);
+    let shown = String::from_utf8_lossy(&undone.stdout).into_owned();
+    assert!(undone.status.success() && shown.contains(wording), "{undone:?}");
+    wait_until("both are folded when they are read", || agent.recall("staging server").len() == 1);
+    assert_eq!(ids().len(), 2);
+
+    assert!(home.loci(&["redo", "--yes"]).status.success());
+    assert_eq!(ids(), before);
 }
 
 #[test]

@@ -55,9 +55,9 @@ fn without_provenance(export: &str) -> Vec<Value> {
     export.lines().map(without).collect()
 }
 
-/// Confirms every imported memory, so that global ones are seen in every project.
-fn confirm_imported(home: &TestHome) {
-    assert!(home.loci(&["confirm", "--imported", "--yes"]).status.success());
+/// Returns two homes that give their project one id, so that the second sees what it imports of the first.
+fn homes_of_one_project() -> [TestHome; 2] {
+    [(), ()].map(|()| TestHome::new().with("LOCI_GROUP", "shop"))
 }
 
 /// Stores every kind of data.
@@ -85,7 +85,7 @@ fn fill(home: &TestHome) {
 
 #[test]
 fn an_exported_and_imported_store_is_equal_but_for_provenance() {
-    let (old, new) = (TestHome::new(), TestHome::new());
+    let [old, new] = homes_of_one_project();
     fill(&old);
     let file = new.path("memories.jsonl");
     let written =
@@ -115,7 +115,6 @@ fn an_exported_and_imported_store_is_equal_but_for_provenance() {
         "{again}"
     );
     assert_eq!(export(&new, &["--vectors"]), second);
-    confirm_imported(&new);
     let mut agent = new.session();
     assert_eq!(
         agent.recall("on which day do we ship?")[0],
@@ -125,7 +124,7 @@ fn an_exported_and_imported_store_is_equal_but_for_provenance() {
 
 #[test]
 fn an_import_without_vectors_computes_them_and_accepts_a_document() {
-    let (old, new) = (TestHome::new(), TestHome::new());
+    let [old, new] = homes_of_one_project();
     fill(&old);
     let lines = export(&old, &[]);
     assert!(!lines.contains("\"vector\""));
@@ -142,7 +141,6 @@ fn an_import_without_vectors_computes_them_and_accepts_a_document() {
     std::fs::write(&file, &document).expect("the file is written");
     import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert_eq!(without_provenance(&export(&new, &[])), without_provenance(&lines));
-    confirm_imported(&new);
     let mut agent = new.session();
     let begun = std::time::Instant::now();
     let found = std::iter::repeat_with(|| begun.elapsed().as_secs() < 30)
@@ -261,7 +259,7 @@ fn an_export_overwrites_no_file_and_follows_no_link() {
 
 #[test]
 fn an_import_is_one_act_that_sessions_see_at_once() {
-    let (old, new) = (TestHome::without_model(), TestHome::without_model());
+    let [old, new] = [(), ()].map(|()| TestHome::without_model().with("LOCI_GROUP", "shop"));
     fill(&old);
     let mut agent = new.session();
     agent.store("semantic", "Here before");
@@ -270,8 +268,7 @@ fn an_import_is_one_act_that_sessions_see_at_once() {
     let report =
         import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert!(report["act"].is_i64(), "{report}");
-    confirm_imported(&new);
-    assert_eq!(agent.recall("release train").len(), 1, "the sessions see it at once");
+    assert_eq!(agent.recall("release train").len(), 2, "the sessions see it at once");
     assert_eq!(
         export(&new, &[]).matches("\"operation\":\"import\"").count(),
         0,

@@ -87,6 +87,8 @@ pub(crate) struct Candidate {
     pub project: Option<String>,
     /// A newer one probably states another value of the same fact.
     pub is_outdated: bool,
+    /// How many others say the same in other words.
+    pub folded: usize,
 }
 
 /// Limits of a brief.
@@ -184,9 +186,10 @@ impl Draft {
 
     /// Adds a memory if it fits into what is left, and into what is left of its section's share.
     fn add(&mut self, candidate: &Candidate, left: &mut usize) -> bool {
-        let Candidate { section, memory, project, is_outdated } = candidate;
+        let Candidate { section, memory, project, is_outdated, folded } = candidate;
         let mut notes: Vec<String> = project.as_deref().map(text::project).into_iter().collect();
         notes.extend(is_outdated.then(|| "may be out of date".to_owned()));
+        notes.extend(text::folded(*folded));
         let (max, about) = match section {
             Section::Procedures => (PROCEDURE_LINE, About::Id),
             Section::Person | Section::Rules => (LINE, About::Nothing),

@@ -22,6 +22,11 @@ pub(crate) fn project(name: &str) -> String {
     format!("project {}", sanitize::for_model(name))
 }
 
+/// Says how many other memories state the same; nothing for none.
+pub(crate) fn folded(others: usize) -> Option<String> {
+    (others > 0).then(|| format!("{others} more in other words"))
+}
+
 /// What a line says after the text of its memory, besides notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About {

@@ -66,12 +66,12 @@ impl Reader {
     pub fn held_back(&self) -> Result<Finding> {
         let (flagged, imported) = memories::held_back(&self.conn)?;
         if flagged + imported == 0 {
-            return Ok(Finding::ok("held back", "no memory waits for you"));
+            return Ok(Finding::ok("held", "no memory waits for you"));
         }
         let found = format!(
             "{flagged} flagged and {imported} imported without a flag: in no brief and no hook"
         );
-        Ok(Finding::warn("held back", found, "Run loci review, then loci confirm ID"))
+        Ok(Finding::warn("held", found, "Run loci review, then loci confirm ID"))
     }
 }
 

@@ -45,7 +45,8 @@ impl Reader {
             if result.older_version_of.is_some() || memory.status != Status::Active {
                 continue;
             }
-            let notes = result.group.as_deref().map(text::project).into_iter().collect();
+            let project = result.group.as_deref().map(text::project);
+            let notes = project.into_iter().chain(text::folded(result.also.len())).collect();
             let line = text::line(&memory, PROMPT_LINE, About::Source, notes);
             let is_untrusted = memory.provenance.is_gated();
             let fit = result.score.unwrap_or_default();

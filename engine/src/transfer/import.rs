@@ -301,7 +301,7 @@ impl<'a, 'b> Importer<'a, 'b> {
         }
         if self.added_unconfirmed > 0 {
             reply.notes.push(format!(
-                "{} in no brief and in no other project until loci confirm --imported",
+                "{} in no brief and no hook until loci confirm --imported",
                 counted(self.added_unconfirmed, "imported memory is", "imported memories are")
             ));
         }

@@ -8,7 +8,7 @@ use crate::ranking::fusion::ScoredSlot;
 use crate::search::repeats;
 
 /// Cosine from which two texts may state the same fact.
-const SAME_FACT_COSINE: f32 = 0.86;
+pub const SAME_FACT_COSINE: f32 = 0.86;
 /// Error bound of an approximate cosine. If a few components dominate, the error may be larger;
 /// then both results are returned, which is harmless.
 const APPROX_ERROR: f32 = 0.05;

@@ -21,7 +21,7 @@ pub async fn run(client: &VerbClient, watched: BridgeClient, args: &Switch) -> R
     print_line(if reply.on {
         format!(
             "The memory of {name} is watched: {} read, {} kept, {} imported.\n\
-             Imported memories stay in their projects, and out of briefs and hooks, until loci confirm --imported.\n\
+             Imported memories stay in their projects, and out of briefs and hooks until loci confirm --imported.\n\
              See loci bridge status; stop it: loci bridge {name} --off",
             counted(reply.files, "file", "files"),
             counted(reply.versions, "version", "versions"),

@@ -173,9 +173,9 @@ fn notes(plan: &Plan) -> String {
     match (written, yours(plan)) {
         (0, _) => text.push_str("Nothing to import.\n"),
         (written, yours) if yours == written => text.push_str("They are trusted as your own.\n"),
-        (_, 0) => text.push_str("They are seen in their own projects only until loci confirm --imported; --mine says that they are your own.\n"),
+        (_, 0) => text.push_str("They are seen in their own projects only, and are in no brief and no hook until loci confirm --imported; --mine says that they are your own.\n"),
         (_, yours) => {
-            let _ = writeln!(text, "{yours} are trusted as your own (your files in the home folder); the others are seen in their own projects only until loci confirm --imported.");
+            let _ = writeln!(text, "{yours} are trusted as your own (your files in the home folder); the others are in no brief and no hook until loci confirm --imported.");
         }
     }
     text

@@ -242,13 +242,19 @@ impl Case<'_> {
     }
 
     /// Returns whether somebody wrote the file of the last checkpoint again, as `cp` does with a
-    /// backup. The daemon itself writes to the file only in a checkpoint, which changes its pages.
-    /// If the log is another file too, both were copied together.
+    /// backup. The daemon itself writes to the file only in a checkpoint, which changes its pages; a
+    /// file that counts one more has seen a checkpoint after which the daemon died before it recorded
+    /// the file. If the log is another file too, both were copied together.
     fn was_put_back(&self, known: &Identity) -> Result<bool, Fault> {
         let was_written = known.file.is_some() && known.file != FileStamp::of(self.path);
         let is_same_log = known.log.is_some() && known.log == wal_file::inode_of_log(self.path);
+        let was_own_checkpoint = || {
+            let file = probe::without_log(self.path);
+            file.is_ok_and(|file| file.uuid == known.uuid && file.checkpoints > known.checkpoints)
+        };
         Ok(was_written
             && is_same_log
+            && !was_own_checkpoint()
             && matches!(self.compare_pages(&HashSet::new())?, PagesMatch::Yes))
     }
 

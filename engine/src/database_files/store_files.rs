@@ -9,6 +9,7 @@ use crate::database_files::page_sums::PageSums;
 use crate::database_files::wal_file::WalHandle;
 use crate::db::checkpoint::Moved;
 use crate::error::{Error, Result};
+use crate::failpoint::failpoint;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -187,6 +188,7 @@ impl StoreFiles {
         if summed.is_ok() {
             self.unsummed.clear();
         }
+        failpoint!("between the checksums and the identity");
         self.identity.file = FileStamp::of(&self.path);
         let written = summed.and(self.write_identity());
         written.map_err(|source| Error::File { path: self.path.clone(), source })

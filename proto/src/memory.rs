@@ -193,7 +193,7 @@ pub struct Provenance {
     /// How far it is trusted.
     #[serde(default)]
     pub trust: Trust,
-    /// Why its text looks like an order to a model.
+    /// Why it is held back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
     /// The branch that was checked out when it was stored.

@@ -6,8 +6,8 @@ use crate::reranking::{Reranker, State};
 use crate::service::open_sockets::OpenSockets;
 use crate::service::store_state::StorePools;
 use crate::service::{Caller, Service, findings, full_check, index_warmup};
-use loci_engine::Reader;
 use loci_engine::operations::languages::Languages;
+use loci_engine::{Reader, Writer};
 use loci_proto::admin::HookClientStatus;
 use loci_proto::counted::counted;
 use loci_proto::error::{Code, Failure};
@@ -39,7 +39,7 @@ pub(super) async fn handle(
     findings.push(check_network(service));
     let pools = index_warmup::pools_with_index(service).await?;
     if request.fix {
-        findings.extend(service.write(caller.clone(), |writer, call| writer.mend(call)).await?);
+        findings.extend(service.write(caller.clone(), Writer::mend).await?);
         let reading = service.clock.read();
         findings.extend(pools.writer()?.run(move |writer| writer.repair(reading)).await??);
         service.set_vectors_missing(true);

@@ -144,12 +144,11 @@ impl Reader {
                         && kept[*at].memory.group == candidate.memory.group
                         && is_same_fact(&kept[*at].memory, &candidate.memory)
                 });
-            match same {
-                Some(at) => kept[at].folded += 1,
-                None => {
-                    slots.extend(slot.map(|slot| (kept.len(), slot)));
-                    kept.push(candidate);
-                }
+            if let Some(at) = same {
+                kept[at].folded += 1;
+            } else {
+                slots.extend(slot.map(|slot| (kept.len(), slot)));
+                kept.push(candidate);
             }
         }
         kept

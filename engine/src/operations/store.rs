@@ -32,8 +32,8 @@ use crate::model::{content, time};
 use crate::operations::inspect::to_preview;
 use crate::operations::named_project::{named_group, new_group_note, other_group};
 use crate::operations::store_texts::{
-    conflict_text, dated_note, everywhere_note, join_notes, kept_category_note, narrowed_note,
-    supersede_note, unasked_note,
+    conflict_text, dated_note, everywhere_note, held_note, join_notes, kept_category_note,
+    narrowed_note, supersede_note, unasked_note,
 };
 use crate::operations::visible_memory::FindVisible;
 use crate::transaction::change::{CallContext, Change};
@@ -55,7 +55,7 @@ pub struct Draft {
     request: StoreRequest,
     /// What was removed from the text and the metadata.
     sanitized: Vec<String>,
-    /// Why the text looks like an order to a model.
+    /// Why the text is held back.
     flags: Flags,
     /// Sequence numbers of memories that the session has been shown.
     shown: Vec<i64>,
@@ -190,13 +190,12 @@ impl Writer {
         self.run_idempotent(call, |change| {
             let mut work = StoreWork::new(change, draft, encodings);
             let reply = work.store()?;
-            let mut act = None;
-            if reply.superseded.is_some() {
-                change.commit_to_journal("supersede")?;
-            } else if reply.deduplicated {
+            let act = match &reply.superseded {
+                Some(_) => change.commit_to_journal("supersede")?.and(None),
                 // In no list of acts, because a plain store is none; taken back alone or with its session.
-                act = change.commit_to_journal(journal::MERGE)?;
-            }
+                None if reply.deduplicated => change.commit_to_journal(journal::MERGE)?,
+                None => None,
+            };
             Ok(StoreReply { act, sanitized: draft.sanitized.clone(), ..reply })
         })
     }
@@ -275,11 +274,9 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         if let Some(old) = &replaced {
             self.supersede(old, &id)?;
         }
-        let superseding = supersede_note(self.request.kind, &found.similar);
         let narrowed = self
             .is_narrowed(&group)
             .then(|| narrowed_note(&group, self.change.call.actor.is_bound));
-        let dated = self.relative_day.map(|(words, date)| dated_note(words, date));
         Ok(StoreReply {
             group: other_group(self.change, Some(&group.id))?,
             event_date: self.relative_day.map(|(_, date)| date.clone()),
@@ -293,10 +290,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
             note: join_notes([
-                self.held_note(),
-                narrowed.or(superseding),
+                held_note(&self.provenance, self.conflict.is_none()),
+                narrowed.or_else(|| supersede_note(self.request.kind, &found.similar)),
                 made,
-                dated,
+                self.relative_day.map(|(words, date)| dated_note(words, date)),
                 self.declared_note(&group),
             ]),
             similar_texts: found.similar,
@@ -327,12 +324,6 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             }
             _ => self.scope,
         }
-    }
-
-    /// Says that the memory is held back.
-    fn held_note(&self) -> Option<String> {
-        let is_held = self.conflict.is_none() && self.provenance.is_gated();
-        is_held.then(|| "Held back from briefs and hooks until a person confirms it: tell the user to run loci review".to_owned())
     }
 
     /// Says that a rule is given in every project, or that a known memory keeps its category.

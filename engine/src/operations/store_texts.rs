@@ -1,6 +1,7 @@
 //! The sentences in the reply of `store`: notes and conflicts. Not here: when they apply (`store`).
 
 use crate::model::memory::Memory;
+use crate::model::provenance::Provenance;
 use loci_proto::group::Group;
 use loci_proto::memory::{Category, MemoryType, Trust};
 use loci_proto::requests::relate::MemoryPreview;
@@ -45,6 +46,12 @@ pub(crate) fn dated_note(words: &str, date: &str) -> String {
 pub(crate) fn join_notes(notes: [Option<String>; 5]) -> Option<String> {
     let given: Vec<String> = notes.into_iter().flatten().collect();
     (!given.is_empty()).then(|| given.join(". "))
+}
+
+/// Says that a memory is held back; of a conflict the reply says more.
+pub(crate) fn held_note(provenance: &Provenance, has_no_conflict: bool) -> Option<String> {
+    let text = "Held back from briefs and hooks until a person confirms it: tell the user to run loci review";
+    (has_no_conflict && provenance.is_gated()).then(|| text.to_owned())
 }
 
 /// Describes the memory that a store could not change, and the next step.

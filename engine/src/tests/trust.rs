@@ -35,7 +35,7 @@ pub(super) fn details(test_store: &TestStore, id: &MemoryId) -> MemoryDetails {
     test_store.inspect("a", json!({"memory_id": id})).expect("the memory is shown").memory
 }
 
-fn brief(test_store: &TestStore) -> String {
+pub(super) fn brief(test_store: &TestStore) -> String {
     test_store.reader.brief(None, &named("a"), test_store.now).expect("the brief is written").text
 }
 
@@ -120,25 +120,6 @@ fn a_less_trusted_memory_cannot_supersede_and_is_stored_beside() {
 
     let reply = store_as(&mut test_store, Origin::Person, attack);
     assert_eq!(reply.superseded.as_ref(), Some(&old), "a person can replace it");
-}
-
-#[test]
-fn a_flagged_correction_of_an_agent_is_held_back_and_leaves_no_stale_text_in_force() {
-    let mut test_store = TestStore::new();
-    let old = store_as(
-        &mut test_store,
-        Origin::Agent,
-        json!({"content": "Deploy with make deploy.", "type": "procedural"}),
-    )
-    .id;
-    let attack = json!({"content": POISON, "type": "procedural", "supersedes": old});
-    let reply = store_as(&mut test_store, Origin::Agent, attack);
-    assert_eq!((reply.flagged, reply.superseded), (vec!["override".to_owned()], Some(old.clone())));
-    assert!(reply.note.is_some_and(|note| note.starts_with("Held back from briefs and hooks")));
-    assert_eq!(details(&test_store, &old).status, "superseded");
-    let text = brief(&test_store);
-    assert!(!text.contains("make deploy") && !text.contains("previous instructions"), "{text}");
-    assert!(text.contains("1 memory waits for the user"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::model::encoding::TextEncodings;
 use crate::tests::fixture::{TestStore, axis, document_encoding, parse, query_encoding};
-use crate::tests::trust::{POISON, confirm, details, store_as};
+use crate::tests::trust::{POISON, brief, confirm, details, store_as};
 use loci_proto::memory::{Origin, Trust};
 use serde_json::json;
 
@@ -60,4 +60,23 @@ fn metadata_that_an_agent_edits_is_checked_like_a_text() {
     let edited = test_store.writer.edit(&call, &parse(edit), &TextEncodings::default());
     edited.expect("it is edited");
     assert!(!details(&test_store, &id).provenance.flags.is_empty());
+}
+
+#[test]
+fn a_flagged_correction_of_an_agent_is_held_back_and_leaves_no_stale_text_in_force() {
+    let mut test_store = TestStore::new();
+    let old = store_as(
+        &mut test_store,
+        Origin::Agent,
+        json!({"content": "Deploy with make deploy.", "type": "procedural"}),
+    )
+    .id;
+    let attack = json!({"content": POISON, "type": "procedural", "supersedes": old});
+    let reply = store_as(&mut test_store, Origin::Agent, attack);
+    assert_eq!((reply.flagged, reply.superseded), (vec!["override".to_owned()], Some(old.clone())));
+    assert!(reply.note.is_some_and(|note| note.starts_with("Held back from briefs and hooks")));
+    assert_eq!(details(&test_store, &old).status, "superseded");
+    let text = brief(&test_store);
+    assert!(!text.contains("make deploy") && !text.contains("previous instructions"), "{text}");
+    assert!(text.contains("1 memory waits for the user"), "{text}");
 }

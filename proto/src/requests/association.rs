@@ -40,7 +40,7 @@ pub struct Association {
     /// The project that stored it, if it is not the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Why its text looks like an order to a model.
+    /// Why it is held back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,
 }

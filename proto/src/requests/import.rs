@@ -53,7 +53,7 @@ pub struct ImportReply {
     pub relations: usize,
     /// New lines of the audit log.
     pub log_lines: usize,
-    /// New or updated memories that are flagged: their text looks like an order to a model.
+    /// New or updated memories that are flagged.
     #[serde(default)]
     pub flagged: usize,
     /// New groups.

@@ -201,7 +201,7 @@ pub struct RecalledMemory {
     /// The project that stored it, if it is not the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Why its text looks like an order to a model.
+    /// Why it is held back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,
     /// The day of its event as its text names it; absent if the metadata has an `event_date`.

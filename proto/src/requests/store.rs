@@ -145,7 +145,7 @@ pub struct StoreReply {
     /// What was replaced in the texts, for example `github-token at 17..57` (characters).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// Why the text looks like an order to a model, for example `override`: the memory has scope group, and is in no brief and not promoted
+    /// Why the text is held back, for example `override`: the memory has scope group, and is in no brief and not promoted
     /// until a person confirms it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,

@@ -27,7 +27,7 @@ pub struct Import {
     /// With --from or a folder: print what would be imported, and change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// The texts are your own: trust them as those that you store yourself, except those that look like an order to a model.
+    /// The texts are your own: trust them as those that you store yourself, except those that are flagged.
     #[arg(long)]
     pub mine: bool,
     /// With --from or a folder: do not ask for confirmation.

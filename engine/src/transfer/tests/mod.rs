@@ -118,11 +118,13 @@ fn without_provenance(export: &str) -> String {
 
 /// Confirms every imported memory, as a person, and makes those global that are so in their file.
 fn confirm_imported(test_store: &mut TestStore) {
-    let wide = "SELECT seq FROM memories WHERE trust = 'import' AND scope = 'global'";
-    let mut wide = test_store.writer.conn.prepare(wide).expect("valid SQL");
-    let seqs = wide.query_map([], |row| row.get(0)).expect("the query runs");
-    let seqs: Vec<i64> = seqs.collect::<Result<_, _>>().expect("each is a number");
-    drop(wide);
+    let conn = &test_store.writer.conn;
+    let is_wide = |seq: &i64| {
+        let image = rows::image(conn, &Row::Memory(*seq)).expect("the row is readable");
+        image.is_some_and(|image| image["scope"] == "global")
+    };
+    let imported = memories::unconfirmed_imports(conn).expect("the rows are readable");
+    let seqs: Vec<i64> = imported.iter().map(|memory| memory.seq).filter(is_wide).collect();
     let mut call = test_store.call("importer", None);
     call.actor.origin = Origin::Person;
     let request = ConfirmRequest { imported: true, ..ConfirmRequest::default() };

@@ -179,7 +179,7 @@ function flagFacet(/** @type {URLSearchParams} */ query, /** @type {any} */ choo
   return h(
     "section",
     { class: "facet-group" },
-    h("label", { class: "check" }, box, h("span", null, "Only flagged: looks like an order to a model")),
+    h("label", { class: "check" }, box, h("span", null, "Only flagged")),
   );
 }
 

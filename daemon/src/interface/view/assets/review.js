@@ -115,7 +115,7 @@ function reviewView(/** @type {Route} */ route) {
   const intros = /** @type {Record<string, string>} */ ({
     conflicts: "Memories that look like two versions of one fact. Keep what is true; everything here can be undone.",
     candidates: "Memories that no person has confirmed. A search gives them to agents last and marked; briefs and hooks never have them.",
-    flagged: "Texts that look like an order to a model, or that disagree with a memory that you trust more. Confirm what is right.",
+    flagged: "Texts that ask to ignore instructions, to hide something or to send data away, or that disagree with a memory that you trust more. Confirm what is right.",
     imported: "Memories of an import that you have not confirmed.",
   });
   const view = pageView("Review", {

@@ -32,7 +32,7 @@ function marksOf(memory) {
   if (memory.trust === "person") marks.push(h("span", { class: "mark trust-person", title: TRUST_HINTS.person }, "yours"));
   if (memory.trust === "import") marks.push(h("span", { class: "mark trust-import", title: TRUST_HINTS.import }, "imported"));
   for (const flag of memory.flags ?? [])
-    marks.push(h("span", { class: "mark flag", title: "Its text looks like an order to a model" }, `⚑ ${visibleString(flag)}`));
+    marks.push(h("span", { class: "mark flag", title: "It is held back until you confirm it" }, `⚑ ${visibleString(flag)}`));
   return marks;
 }
 

@@ -12,6 +12,7 @@ use loci_proto::admin::HookClientStatus;
 use loci_proto::counted::counted;
 use loci_proto::error::{Code, Failure};
 use loci_proto::http::HttpStatus;
+use loci_proto::memory::Origin;
 use loci_proto::requests::bridge::BridgeClientStatus;
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::stats::StatsRequest;
@@ -38,6 +39,7 @@ pub(super) async fn handle(
     findings.extend(describe_switches(service, caller.session).await);
     findings.push(check_network(service));
     let pools = index_warmup::pools_with_index(service).await?;
+    let is_person = caller.session.actor().origin == Origin::Person;
     if request.fix {
         findings.extend(service.write(caller.clone(), Writer::mend).await?);
         let reading = service.clock.read();
@@ -52,7 +54,7 @@ pub(super) async fn handle(
     #[cfg(feature = "encrypted")]
     findings.extend(crate::service::encryption::describe(service).await?);
     findings.extend(check.findings);
-    findings.extend(service.read(Reader::old_damage).await?);
+    findings.extend(service.read(move |reader| reader.old_damage(is_person)).await?);
     findings.push(service.read(Reader::held_back).await?);
     findings.push(service.read(Reader::examine_index).await?);
     findings.push(findings::backups(&service.backup_status().await));

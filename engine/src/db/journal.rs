@@ -65,6 +65,13 @@ impl RowEffect {
     }
 }
 
+impl RowEffect {
+    /// Returns whether it replaced the text of a memory.
+    pub(crate) fn changes_text(&self) -> bool {
+        matches!(self, Self::Set { before, .. } if before.contains_key("content"))
+    }
+}
+
 /// One act with the rows that it changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {

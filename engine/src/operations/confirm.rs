@@ -68,10 +68,11 @@ impl Reader {
         if flagged + imported == 0 {
             return Ok(Finding::ok("held", "no memory waits for you"));
         }
-        let found = format!(
-            "{flagged} flagged and {imported} imported without a flag: in no brief and no hook"
-        );
-        Ok(Finding::warn("held", found, "Run loci review, then loci confirm ID"))
+        let kinds = [(flagged, "flagged"), (imported, "imported and not flagged")];
+        let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+        let found: Vec<String> = kinds.map(|(count, what)| format!("{count} {what}")).collect();
+        let found = format!("{}: in no brief and no hook", found.join(", "));
+        Ok(Finding::warn("held", found, "Run loci list --held --all-groups, then loci confirm ID"))
     }
 }
 

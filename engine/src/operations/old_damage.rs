@@ -13,6 +13,7 @@ use crate::flags::{self, Flag, Flags};
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
+use crate::model::time::Timestamp;
 use crate::operations::{named_project, variants};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -46,14 +47,18 @@ struct OldDamage {
 }
 
 impl Reader {
-    /// Returns what `loci doctor --fix` would mend, and the projects that a misspelt name may have made.
+    /// Returns what `loci doctor --fix` would mend, and the projects that a misspelt name may have made. Only a person sees texts and names:
+    /// they may be of isolated projects.
     ///
     /// # Errors
     /// `Database`.
-    pub fn old_damage(&self) -> Result<Vec<Finding>> {
+    pub fn old_damage(&self, is_person: bool) -> Result<Vec<Finding>> {
         let damage = OldDamage::find(&self.conn)?;
-        let mut findings = damage.findings(|found| Finding::warn(PART, found, NEXT_STEP));
-        findings.extend(misspelt_projects(&self.conn)?);
+        let finding = |found| Finding::warn(PART, found, NEXT_STEP);
+        let mut findings = damage.findings(is_person, finding);
+        if is_person {
+            findings.extend(misspelt_projects(&self.conn)?);
+        }
         Ok(findings)
     }
 }
@@ -73,7 +78,7 @@ impl Writer {
             let act = change.commit_to_journal(MEND)?;
             let undo =
                 act.map_or_else(String::new, |act| format!("; loci undo {act} takes it back"));
-            Ok(damage.findings(|found| Finding::ok("repair", format!("{found}{undo}"))))
+            Ok(damage.findings(true, |found| Finding::ok("repair", format!("{found}{undo}"))))
         })
     }
 }
@@ -85,9 +90,17 @@ impl OldDamage {
             journal::of_kind(conn, MEND)?.into_iter().filter(|act| act.undone_at.is_some());
         let wanted: HashSet<Row> =
             undone.flat_map(|act| act.rows).map(|changed| changed.row).collect();
+        // After an edit the wordings are those of another text.
+        let mut edited = HashSet::new();
+        journal::changes_after(conn, Timestamp(0), |_, changes| {
+            let texts = changes.into_iter().filter(|changed| changed.effect.changes_text());
+            edited.extend(texts.map(|changed| changed.row));
+            Ok(())
+        })?;
         let mut damage = Self::default();
         for (memory, wording) in memories::with_variants(conn)? {
-            let is_merged = !is_same_wording(&memory.content, &wording)
+            let is_merged = !edited.contains(&Row::Memory(memory.seq))
+                && !is_same_wording(&memory.content, &wording)
                 && !wanted.contains(&Row::Variant(memory.seq, wording.clone()))
                 && memories::by_hash(conn, &hash(&wording))?.is_empty();
             damage.merged.extend(is_merged.then_some((memory, wording)));
@@ -104,7 +117,7 @@ impl OldDamage {
     }
 
     /// Returns a finding for each kind.
-    fn findings(&self, finding: impl Fn(String) -> Finding) -> Vec<Finding> {
+    fn findings(&self, shows_texts: bool, finding: impl Fn(String) -> Finding) -> Vec<Finding> {
         let merged = self.merged.iter().map(|(_, wording)| wording.as_str());
         let flagged = self.flagged.iter().map(|(memory, _)| memory.content.as_str());
         let widened = self.widened.iter().map(|memory| memory.content.as_str());
@@ -128,7 +141,10 @@ impl OldDamage {
         let sizes = [self.merged.len(), self.flagged.len(), self.widened.len()];
         let found = kinds.into_iter().zip(sizes).filter(|(_, size)| *size > 0);
         found
-            .map(|((count, what, shown), _)| finding(format!("{count}: each {what}: {shown}")))
+            .map(|((count, what, shown), _)| {
+                let shown = if shows_texts { format!(": {shown}") } else { String::new() };
+                finding(format!("{count}: each {what}{shown}"))
+            })
             .collect()
     }
 

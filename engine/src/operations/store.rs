@@ -286,16 +286,16 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             deduplicated,
             merged,
             act: None,
-            superseded: replaced.map(|old| old.id),
             conflicts: found.conflicts,
             similar: found.similar.iter().map(|similar| similar.id.clone()).collect(),
             note: join_notes([
-                held_note(&self.provenance, self.conflict.is_none()),
+                held_note(&self.provenance, self.conflict.is_none(), replaced.is_some()),
                 narrowed.or_else(|| supersede_note(self.request.kind, &found.similar)),
                 made,
                 self.relative_day.map(|(words, date)| dated_note(words, date)),
                 self.declared_note(&group),
             ]),
+            superseded: replaced.map(|old| old.id),
             similar_texts: found.similar,
             sanitized: Vec::new(),
             redacted: Vec::new(),
@@ -404,7 +404,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
     }
 
     /// Returns the expiry time: from the call, else from the setting of the type.
-    fn expires_at(&self) -> Option<Timestamp> {
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
         let now = self.change.call.now;
         let of_type = self.change.shared.settings().ttl.of(self.request.kind);
         self.expires_at.or(of_type.map(|seconds| after(now, seconds)))

@@ -97,7 +97,7 @@ impl<'a> StoreWork<'a, '_> {
             // An article may move a vector farther than the threshold.
             let is_same = may_be_same
                 && cosine > 2.0 * threshold - 1.0
-                && content::same_thing(&memory.metadata, &self.request.metadata)
+                && self.keeps_all(&memory)
                 && duplicate::is_same_wording(&memory.content, &self.request.content);
             if is_same && memory.provenance.is_equal_to(&self.provenance) {
                 found.same = Some(memory);
@@ -128,11 +128,23 @@ impl<'a> StoreWork<'a, '_> {
         Ok(found)
     }
 
+    /// Returns whether a merge loses nothing: no value of the metadata differs, and both expire or neither does.
+    fn keeps_all(&self, with: &Memory) -> bool {
+        content::same_thing(&with.metadata, &self.request.metadata)
+            && !content::contradicts(&with.metadata, &self.request.metadata)
+            && with.expires_at.is_some() == self.expires_at().is_some()
+    }
+
     /// Finds a memory with an equal text: one that is trusted alike, else one that is trusted more,
     /// to which the text adds nothing.
     fn equal_text(&self, eligible: impl Fn(&Memory) -> bool) -> Result<Option<SimilarMemories>> {
         let mut equal = memories::by_hash(self.change.conn, &hash(&self.request.content))?;
-        equal.retain(eligible);
+        // The hash knows no line breaks and no further spaces.
+        let is_equal = |m: &Memory| {
+            m.content == self.request.content
+                || duplicate::is_same_wording(&m.content, &self.request.content)
+        };
+        equal.retain(|m| eligible(m) && is_equal(m) && self.keeps_all(m));
         let alike = equal.iter().position(|m| m.provenance.is_equal_to(&self.provenance));
         let better = || equal.iter().position(|m| !self.provenance.may_replace(&m.provenance));
         let (at, is_known_better) = match alike {

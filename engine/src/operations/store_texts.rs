@@ -48,10 +48,14 @@ pub(crate) fn join_notes(notes: [Option<String>; 5]) -> Option<String> {
     (!given.is_empty()).then(|| given.join(". "))
 }
 
-/// Says that a memory is held back; of a conflict the reply says more.
-pub(crate) fn held_note(provenance: &Provenance, has_no_conflict: bool) -> Option<String> {
-    let text = "Held back from briefs and hooks until a person confirms it: tell the user to run loci review";
-    (has_no_conflict && provenance.is_gated()).then(|| text.to_owned())
+/// Says that a memory is held back, and that what it replaces is too; of a conflict the reply says more.
+pub(crate) fn held_note(provenance: &Provenance, is_alone: bool, replaces: bool) -> Option<String> {
+    let also = if replaces { "; what it replaces is no longer in force" } else { "" };
+    (is_alone && provenance.is_gated()).then(|| {
+        format!(
+            "Held back from briefs and hooks until the user confirms it (loci list --held){also}"
+        )
+    })
 }
 
 /// Describes the memory that a store could not change, and the next step.

@@ -11,7 +11,9 @@ use crate::db::rows::{Image, Row};
 use crate::db::{isolated_groups, lexical, memories, relations};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
+use crate::flags;
 use crate::model::document;
+use crate::model::provenance::Provenance;
 use crate::model::time::Timestamp;
 use crate::operations::folders::HEAL;
 use crate::operations::undo_later::{LaterActs, is_import, keeps_texts};
@@ -230,6 +232,9 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     if matches!(changed.effect, RowEffect::Deleted(_)) {
         mentions::renew(change, seq)?;
     }
+    if changed.effect.changes_text() {
+        flag_again(change, seq)?;
+    }
     if let RowEffect::Set { before, after } = &changed.effect
         && (before.contains_key("content") || questions_of(before) != questions_of(after))
     {
@@ -240,6 +245,21 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;
     }
     Ok(())
+}
+
+/// Adds the flags of a text that an undo brought back: they may have been cleared for the text that it replaces.
+fn flag_again(change: &Change<'_>, seq: i64) -> Result<()> {
+    let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
+    let Provenance { trust, mut flags, .. } = memory.provenance;
+    flags.merge(flags::of_memory(&memory.content, &memory.metadata));
+    if trust == Trust::Person
+        || change.call.actor.origin == Origin::Person
+        || flags == memory.provenance.flags
+    {
+        return Ok(());
+    }
+    let columns = Image::from_iter([("flags".to_owned(), json!(memories::flags_column(flags)))]);
+    rows::update(change.conn, &Row::Memory(seq), &columns)
 }
 
 /// Returns the questions in the metadata of an image; empty if the image does not have the column.

@@ -74,7 +74,7 @@ fn a_flagged_correction_of_an_agent_is_held_back_and_leaves_no_stale_text_in_for
     let attack = json!({"content": POISON, "type": "procedural", "supersedes": old});
     let reply = store_as(&mut test_store, Origin::Agent, attack);
     assert_eq!((reply.flagged, reply.superseded), (vec!["override".to_owned()], Some(old.clone())));
-    assert!(reply.note.is_some_and(|note| note.starts_with("Held back from briefs and hooks")));
+    assert!(reply.note.is_some_and(|note| note.contains("no longer in force")));
     assert_eq!(details(&test_store, &old).status, "superseded");
     let text = brief(&test_store);
     assert!(!text.contains("make deploy") && !text.contains("previous instructions"), "{text}");

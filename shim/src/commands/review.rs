@@ -85,9 +85,9 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
             "Both were not kept; nothing has changed"
         });
     }
+    print_held_back(client).await?;
     if reply.pairs.is_empty() {
-        print_line(format!("No pair to review{}", next_page(&reply)))?;
-        return print_held_back(client).await;
+        return print_line(format!("No pair to review{}", next_page(&reply)));
     }
     let both = reply.pairs.iter().flat_map(|pair| [&pair.newer.id, &pair.older.id]);
     let details = RowDetails::fetch(client, both).await?;
@@ -97,8 +97,7 @@ pub async fn run(client: &VerbClient, args: Review) -> Result<(), Problem> {
         ask_about_all(client, (&reply.pairs, &details), group.as_ref()).await?;
     }
     let pairs = if reply.pairs.len() == 1 { "pair" } else { "pairs" };
-    print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))?;
-    print_held_back(client).await
+    print_line(format!("{} {pairs}{}", reply.pairs.len(), next_page(&reply)))
 }
 
 /// Says how many memories of all projects are held back, and how to see them.

@@ -14,6 +14,10 @@ const SIGNS_OF_CODE: [char; 9] = ['+', ':', '=', '_', '/', '\\', '#', '@', '~'];
 
 /// Returns true if a token of both texts, or a sign between words, is written differently, or if one text has a marked token of its own.
 pub fn are_changed(a: &str, b: &str) -> bool {
+    let (code, other_code) = (code_spans(a), code_spans(b));
+    if !code.is_empty() && !other_code.is_empty() && code != other_code {
+        return true;
+    }
     let (a, b) = (Signs::of(a), Signs::of(b));
     let is_rewritten = |(letters, token): (&String, &Token)| {
         b.tokens.get(letters).is_some_and(|other| {
@@ -29,6 +33,13 @@ pub fn are_changed(a: &str, b: &str) -> bool {
         || a.tokens.iter().any(is_rewritten)
         || has_own(&a, &b)
         || has_own(&b, &a)
+}
+
+/// Returns what stands between backticks, sorted.
+fn code_spans(text: &str) -> Vec<&str> {
+    let mut spans: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+    spans.sort_unstable();
+    spans
 }
 
 /// A token of a text: all tokens with the same letters and digits.
@@ -145,6 +156,7 @@ mod tests {
             ("It is 5mg", "It is 5Mg"),
             ("call getUser", "call getuser"),
             ("build | tee log", "build > tee log"),
+            ("Run `npm run build` first", "First run `npm run builds`"),
         ] {
             assert!(are_changed(a, b) && are_changed(b, a), "{a} | {b}");
         }

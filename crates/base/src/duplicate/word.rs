@@ -86,11 +86,11 @@ impl ScannedWord {
             | WordClass::Significant
             | WordClass::Function(FunctionWord::Modal) => true,
             WordClass::Function(FunctionWord::Quantifier) => self.text == "all",
+            // A letter is a name: `plan A`, `vitamin C`.
+            WordClass::Content => self.text.chars().count() == 1,
             // Characters below U+2000 are diacritics of scripts, which make another word.
             WordClass::Symbol => self.text.as_str() < "\u{2000}",
-            WordClass::Filler | WordClass::One | WordClass::Function(_) | WordClass::Content => {
-                false
-            }
+            WordClass::Filler | WordClass::One | WordClass::Function(_) => false,
         }
     }
 

@@ -1,46 +1,67 @@
 //! Whether two texts are one wording: the same words in the same order.
 //!
-//! Only such texts are merged when they are stored, because nothing is lost with either. Free are the articles, contractions, a capital at
-//! the start of a sentence, the number of `is`, `has` and `does`, and a full stop or exclamation mark at the end. All else is compared byte for byte. Not here:
+//! Only such texts are merged when they are stored, because nothing is lost with either. Free are `the`, which article it is, contractions, a capital at
+//! the start, the number of `is`, `was` and `has`, and a full stop or exclamation mark at the end. All else is compared byte for byte. Not here:
 //! texts that say the same in other words, which are folded when they are read (`same_fact`).
 
-use crate::duplicate::lexicon::function_word;
 use std::borrow::Cow;
 
 /// Verbs whose number says nothing that the noun does not say.
-const AGREEMENT: [(&str, &str); 4] =
-    [("are", "is"), ("were", "was"), ("have", "has"), ("do", "does")];
+const AGREEMENT: [(&str, &str); 3] = [("are", "is"), ("were", "was"), ("have", "has")];
 /// What the ends of contractions stand for. Not here: `'s` and `'d`, which have two meanings.
 const CONTRACTIONS: [(&str, &str); 5] =
     [("n't", "not"), ("'re", "are"), ("'m", "am"), ("'ve", "have"), ("'ll", "will")];
 
-/// Returns true if two texts have the same words in the same order.
+/// Signs around what is quoted: nothing in such a text is free.
+const QUOTES: [char; 6] = ['`', '"', '“', '„', '«', '「'];
+
+/// Returns true if two texts have the same words in the same order. Line breaks and further spaces count: code and tables have them.
 pub fn is_same_wording(a: &str, b: &str) -> bool {
+    let (a, b) = (without_end(a), without_end(b));
+    if is_quoting(a) || is_quoting(b) {
+        return a == b && !a.is_empty();
+    }
     let (a, b) = (words(a), words(b));
-    !a.is_empty() && a == b
+    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(x), Some(y)) = (left.peek(), right.peek()) {
+        let are_articles = is_article(x) && is_article(y);
+        match (x == y || are_articles, *x == "the", *y == "the") {
+            (true, ..) => {
+                left.next();
+                right.next();
+            }
+            (_, true, _) => _ = left.next(),
+            (_, _, true) => _ = right.next(),
+            _ => return false,
+        }
+    }
+    a.iter().any(|word| !word.is_empty()) && left.chain(right).next().is_none()
 }
 
-/// Returns the words that count, in a form that is free of what does not.
+fn is_quoting(text: &str) -> bool {
+    text.contains(QUOTES) || text.split(' ').any(|token| token.starts_with('\''))
+}
+
+/// Returns the words in a form that is free of what does not count.
 fn words(text: &str) -> Vec<Cow<'_, str>> {
-    let tokens: Vec<&str> = without_end(text).split_whitespace().collect();
-    let mut words = Vec::with_capacity(tokens.len());
-    let mut starts_sentence = true;
-    for (at, token) in tokens.iter().enumerate() {
-        let word = if starts_sentence { without_capital(token) } else { Cow::Borrowed(*token) };
-        starts_sentence = token.ends_with(['.', '!', '?']);
-        if !is_article(&word, tokens.get(at + 1)) {
-            push_expanded(word, &mut words);
-        }
+    let mut words = Vec::new();
+    for (at, token) in text.split(' ').map(Cow::Borrowed).enumerate() {
+        push_expanded(
+            if at == 0 { without_capital(&token).into_owned().into() } else { token },
+            &mut words,
+        );
     }
     words
 }
 
-/// Removes a full stop or exclamation mark at the end of a word.
+/// Removes a full stop at the end, or an exclamation mark behind a word.
 fn without_end(text: &str) -> &str {
     let text = text.trim();
-    text.strip_suffix(['.', '!'])
-        .filter(|rest| rest.ends_with(|c: char| c.is_alphanumeric() || c == ')'))
-        .unwrap_or(text)
+    let before = |end: char, is_end: fn(char) -> bool| {
+        text.strip_suffix(end).filter(|rest| rest.ends_with(is_end))
+    };
+    let is_of_sentence = |c: char| c.is_alphanumeric() || c == ')';
+    before('.', is_of_sentence).or_else(|| before('!', char::is_alphabetic)).unwrap_or(text)
 }
 
 /// Returns a word without its capital, unless another sign of it is more than a small letter.
@@ -57,18 +78,9 @@ fn without_capital(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true for an article before a noun; `a` may be a letter: `answer a`, `node a is down`.
-fn is_article(word: &str, next: Option<&&str>) -> bool {
-    let is_noun = |next: &&str| {
-        next.starts_with(char::is_alphabetic)
-            && next.chars().nth(1).is_some()
-            && function_word(&next.to_lowercase()).is_none()
-    };
-    match word {
-        "the" => next.is_some(),
-        "a" | "an" => next.is_some_and(is_noun),
-        _ => false,
-    }
+/// Returns true for an article of English; only `the` may be left out, since `a` is a word of other languages and of `a few`.
+fn is_article(word: &str) -> bool {
+    matches!(word, "the" | "a" | "an")
 }
 
 /// Adds a word, or the words that a contraction stands for.
@@ -116,9 +128,10 @@ mod tests {
         for (a, b) in [
             ("The user prefers tabs.", "User prefers tabs"),
             ("A server is down!", "The server is down"),
+            ("An agent runs", "A agent runs."),
             ("User doesn't like long meetings", "The user does not like long meetings"),
             ("We can’t deploy on Fridays", "We cannot deploy on Fridays"),
-            ("They're in Rome. We've left.", "They are in Rome. we have left"),
+            ("They're in Rome. we've left.", "they are in Rome. we have left"),
             ("The team have a wiki", "The team has a wiki"),
         ] {
             assert!(is_same(a, b), "{a} | {b}");
@@ -146,6 +159,15 @@ mod tests {
             ("The API is public.", "The API is public?"),
             ("Tabs, not spaces", "Tabs not spaces"),
             ("He'd go", "He would go"),
+            ("A little documentation exists", "Little documentation exists"),
+            ("Paul a un serveur", "Paul un serveur"),
+            ("x = 5!", "x = 5"),
+            ("Don't push", "Doesn't push"),
+            ("See No. A", "See No. a"),
+            ("Run `fix the bug`", "Run `fix bug`"),
+            ("The log says 'can't open'", "The log says 'cannot open'"),
+            ("if ok:\n    a()\n    b()", "if ok:\n    a()\nb()"),
+            ("The separator is '  '", "The separator is ' '"),
             ("", ""),
         ] {
             assert!(!is_same(a, b), "{a} | {b}");

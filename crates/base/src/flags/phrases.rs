@@ -22,6 +22,10 @@ struct Slot {
     words: Vec<&'static str>,
 }
 
+/// Before an order these forbid it: `never disable safety checks`.
+const NEGATIONS: [&str; 9] =
+    ["never", "not", "dont", "cannot", "cant", "nie", "niemals", "jamais", "nunca"];
+
 /// Every rule by the words that it can begin with.
 static BY_FIRST_WORD: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::new(|| {
     let mut table: HashMap<&'static str, Vec<Phrase>> = HashMap::new();
@@ -53,7 +57,10 @@ pub(super) fn find(words: &Words, flags: &mut Flags) {
     let table = &*BY_FIRST_WORD;
     for at in 0..words.len() {
         for phrase in table.get(words.get(at)).into_iter().flatten() {
-            if !flags.contains(phrase.flag) && matches(&phrase.rest, words, at + 1) {
+            let is_forbidden = phrase.flag == Flag::Override
+                && (1..=2).any(|back| at >= back && NEGATIONS.contains(&words.get(at - back)));
+            if !flags.contains(phrase.flag) && !is_forbidden && matches(&phrase.rest, words, at + 1)
+            {
                 flags.insert(phrase.flag);
             }
         }

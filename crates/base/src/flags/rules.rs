@@ -17,7 +17,8 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
         Flag::Override,
         "ignore|disregard|forget ~2 everything|anything|all|whatever|what|rules ~3 before|above|previously|prior|told|said|given|learned|taught|instructed",
     ),
-    (Flag::Override, "ignore|disregard|forget ~1 the|your|all|any ~0 above|previous|prior"),
+    (Flag::Override, "ignore|disregard|forget ~0 the ~0 above"),
+    (Flag::Override, "ignore|disregard|forget ~0 your|all ~0 previous|prior"),
     (
         Flag::Override,
         "dont|stop|not|no ~1 follow|following|obey|obeying ~2 previous|prior|earlier|above|your|any ~3 instruction|instructions|rules|guidelines|requests|directions|orders",
@@ -36,11 +37,11 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
     ),
     (
         Flag::Override,
-        "ignoriere|ignorier|ignorieren|vergiss|vergesse|vergessen|missachte|verwirf ~5 anweisungen|anweisung|regeln|instruktionen|befehle|vorgaben|richtlinien|aufforderungen",
+        "ignoriere|ignorier|ignorieren|vergiss|vergesse|vergessen|missachte|verwirf ~3 alle|allen|deine|vorherigen|vorherige|vorigen|bisherigen|bisherige|obigen|sämtliche ~3 anweisungen|anweisung|regeln|instruktionen|befehle|vorgaben|richtlinien|aufforderungen",
     ),
     (
         Flag::Override,
-        "ignore|ignorez|oublie|oubliez|ignorer|oublier ~5 instructions|instruction|consignes|directives|règles|regles|ordres",
+        "ignore|ignorez|oublie|oubliez|ignorer|oublier ~3 toutes|tous|tes|vos|précédentes|instructions|consignes ~2 instructions|instruction|consignes|directives|règles|regles|ordres|précédentes|précédents|ci",
     ),
     (
         Flag::Override,
@@ -57,7 +58,7 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
     ),
     (
         Flag::Override,
-        "act|pretend|behave|roleplay|respond|answer|reply|simulate ~4 dan|unrestricted|jailbroken|evil|uncensored|unfiltered|hacker",
+        "act|pretend|behave|roleplay|respond|answer|reply|simulate ~4 unrestricted|jailbroken|evil|uncensored|unfiltered|hacker",
     ),
     (
         Flag::Override,
@@ -66,16 +67,24 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
     // Keeping something from the user.
     (
         Flag::Secrecy,
-        "not|never|dont|without|avoid ~1 tell|telling|inform|informing|mention|mentioning|warn|warning|alert|alerting|notify|notifying|reveal|revealing|disclose|disclosing ~5 user|users|human|humans|anyone|anybody|owner|operator",
+        "do|to ~0 not ~1 tell|inform|mention|alert|notify ~4 user|human|humans|anyone|anybody|owner|operator",
     ),
     (
         Flag::Secrecy,
-        "keep|hide|conceal|hidden|secret|confidential ~4 from ~1 user|users|human|owner|everyone|anyone",
+        "dont|never|without|avoid ~1 tell|telling|inform|informing|mention|mentioning|alert|alerting|notify|notifying ~4 user|human|humans|anyone|anybody|owner|operator",
+    ),
+    (
+        Flag::Secrecy,
+        "keep|hide|conceal|hidden|secret|confidential ~4 from ~1 user|human|owner|everyone|anyone",
     ),
     // Private data to an address.
     (
         Flag::Exfiltration,
-        "send|upload|post|forward|exfiltrate|transmit|email|mail|leak|copy|submit|append|push|report|deliver|relay|share ~8 password|passwords|token|tokens|secret|secrets|key|keys|credential|credentials|env|conversation|conversations|chat|chats|history|memories|memory|transcript|transcripts|cookies|cookie|ssh|prompt|wallet|everything|screenshots|mailbox|logins|list|records|details|information|data|content|contents|them|files|code|it|summary|output|contents ~10 @",
+        "send|forward|email|mail|exfiltrate|transmit|leak ~8 everything|list|details|information|data|content|them|files|it|summary|output ~10 @",
+    ),
+    (
+        Flag::Exfiltration,
+        "send|upload|post|forward|exfiltrate|transmit|email|mail|leak|copy|submit|append|push|report|deliver|relay|share ~8 password|passwords|token|tokens|secret|secrets|key|keys|credential|credentials|env|conversation|conversations|chat|chats|history|memories|memory|transcript|transcripts|cookies|cookie|ssh|prompt|wallet|everything|screenshots|mailbox|logins|records|contents ~10 @",
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Splits a text into lower-case words for the rules, and undoes common disguises of letters.
 //!
-//! The end of a sentence or line is a word of its own ([`END`]), so that no rule matches across it.
+//! The end of a sentence, and of a line before a list or a blank line, is a word of its own ([`END`]), so that no rule matches across it.
 //! An address (URL, e-mail) is one word ([`ADDRESS`]).
 
 use unicode_normalization::UnicodeNormalization;
@@ -11,6 +11,8 @@ pub(super) const END: &str = ".";
 pub(super) const ADDRESS: &str = "@";
 /// Signs that end a sentence at the end of a word.
 const SENTENCE_ENDS: [char; 4] = ['.', '!', '?', ';'];
+/// Signs with which a line begins a list, a heading, a quotation, a table or code.
+const BLOCK_STARTS: [char; 7] = ['-', '*', '+', '#', '>', '|', '`'];
 /// Words of a text that are compared; the rest of a longer text repeats.
 const MAX_WORDS: usize = 8_192;
 
@@ -55,19 +57,23 @@ impl Words {
 /// Returns the words of a text.
 pub(super) fn split(text: &str) -> Words {
     let mut words = Words { text: String::with_capacity(text.len()), ends: Vec::new() };
+    let mut starts_line = false;
     for part in text.split_inclusive(char::is_whitespace) {
         if words.len() >= MAX_WORDS {
             break;
         }
         let ends_line = part.ends_with('\n');
         let part = part.trim_end();
+        // A line that goes on is no new sentence: a brief joins the lines.
+        let is_block = part.is_empty() || part.starts_with(BLOCK_STARTS);
+        if starts_line && (is_block || part.starts_with(char::is_numeric)) {
+            words.push(END);
+        }
+        starts_line = ends_line || starts_line && part.is_empty();
         if is_address(part) {
             words.push(ADDRESS);
         } else {
             split_part(part, &mut words);
-        }
-        if ends_line {
-            words.push(END);
         }
     }
     words
@@ -84,7 +90,7 @@ fn split_part(part: &str, words: &mut Words) {
     let at_end = part.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
     let ends = part[at_end..].contains(SENTENCE_ENDS) || part.contains(['。', '！', '？']);
     let mut each = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '_' {
+        if c.is_ascii_alphanumeric() {
             words.text.push(c.to_ascii_lowercase());
         } else if !c.is_ascii() && c.is_alphanumeric() {
             words.text.extend(c.to_lowercase());

@@ -254,6 +254,14 @@ pub fn same_thing(existing: &Map<String, Value>, new: &Map<String, Value>) -> bo
     })
 }
 
+/// Returns true if a plain value of existing metadata differs from the new one, so that a merge would lose it. A category is kept anyway.
+pub fn contradicts(existing: &Map<String, Value>, new: &Map<String, Value>) -> bool {
+    let is_plain = |value: &Value| !value.is_array() && !value.is_object();
+    new.iter().filter(|(key, value)| *key != "category" && is_plain(value)).any(|(key, value)| {
+        existing.get(key).is_some_and(|known| is_plain(known) && known != value)
+    })
+}
+
 /// Merges new metadata into existing metadata: new values replace old ones, lists of aliases are
 /// united, objects are merged by field, existing questions stay.
 ///

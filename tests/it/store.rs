@@ -12,7 +12,7 @@ fn the_same_wording_is_merged_other_words_are_folded_and_a_changed_fact_is_neith
     let store = |agent: &mut Agent, text: &str| {
         agent.store_with(json!({"content": text, "type": "semantic"}))
     };
-    let again = store(&mut agent, "A staging server runs on Debian 12!");
+    let again = store(&mut agent, "A staging server runs on Debian 12.");
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &json!(first)));
     let merged = json!({"id": first, "preview": "The staging server runs on Debian 12"});
     assert_eq!(again["merged"], merged);
@@ -40,7 +40,7 @@ fn one_merge_is_undone_alone_and_its_wording_becomes_a_memory() {
     let home = TestHome::new();
     let mut agent = home.session();
     let first = agent.store("semantic", "The staging server runs on Debian 12");
-    let wording = "A staging server runs on Debian 12!";
+    let wording = "A staging server runs on Debian 12.";
     let merged = agent.store_with(json!({"content": wording, "type": "semantic"}));
     assert_eq!(merged["id"], json!(first));
     let act = merged["act"].as_i64().expect("the merge has a number").to_string();

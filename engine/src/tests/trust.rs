@@ -19,7 +19,7 @@ pub(super) fn store_as(test_store: &mut TestStore, origin: Origin, arguments: Va
     store_near(test_store, origin, arguments, None)
 }
 
-fn store_near(
+pub(super) fn store_near(
     test_store: &mut TestStore,
     origin: Origin,
     arguments: Value,

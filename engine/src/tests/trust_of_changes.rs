@@ -3,7 +3,7 @@
 
 use crate::model::encoding::TextEncodings;
 use crate::tests::fixture::{TestStore, axis, document_encoding, parse, query_encoding};
-use crate::tests::trust::{POISON, brief, confirm, details, store_as};
+use crate::tests::trust::{POISON, brief, confirm, details, store_as, store_near};
 use loci_proto::memory::{Origin, Trust};
 use serde_json::json;
 
@@ -79,4 +79,43 @@ fn a_flagged_correction_of_an_agent_is_held_back_and_leaves_no_stale_text_in_for
     let text = brief(&test_store);
     assert!(!text.contains("make deploy") && !text.contains("previous instructions"), "{text}");
     assert!(text.contains("1 memory waits for the user"), "{text}");
+}
+
+#[test]
+fn a_wording_that_an_undo_brings_back_is_not_what_a_person_confirmed() {
+    let mut test_store = TestStore::new();
+    let fact = |text: &str| json!({"content": text, "type": "semantic"});
+    let first = fact("The orchard is in Wales");
+    let first = store_near(&mut test_store, Origin::Agent, first, Some(&axis(1))).id;
+    let wording = fact("Orchard is in Wales");
+    let merged = store_near(&mut test_store, Origin::Agent, wording, Some(&axis(1)));
+    assert_eq!(merged.id, first);
+    confirm(&mut test_store, json!({"memory_id": first})).expect("it is confirmed");
+    let call = test_store.call("a", None);
+    let request = parse(json!({"id": merged.act.expect("the merge has a number")}));
+    // The merge changed the confidence of what a person has confirmed since.
+    assert!(test_store.writer.undo(&call, &request).is_err());
+    let mut person = test_store.call("a", None);
+    person.actor.origin = Origin::Person;
+    let undone = test_store.writer.undo(&person, &request).expect("a person may undo it");
+    let stored = details(&test_store, &undone.stored[0].id);
+    assert_eq!(stored.provenance.trust, Trust::Agent);
+}
+
+#[test]
+fn a_text_that_an_undo_brings_back_is_judged_again() {
+    let mut test_store = TestStore::new();
+    let poison = json!({"content": POISON, "type": "semantic"});
+    let id = store_as(&mut test_store, Origin::Agent, poison).id;
+    let agent = test_store.call("a", None);
+    let rewrite = parse(json!({"memory_id": id, "content": "Backups run at night."}));
+    let edited = test_store.writer.edit(&agent, &rewrite, &TextEncodings::default());
+    let act = edited.expect("the text is edited").act.expect("the edit has a number");
+    let mut person = test_store.call("a", None);
+    person.actor.origin = Origin::Person;
+    let done = test_store.writer.mend(&person).expect("the store is mended");
+    assert_eq!((done.len(), details(&test_store, &id).provenance.flags.len()), (1, 0));
+    test_store.writer.undo(&agent, &parse(json!({"id": act}))).ok();
+    let shown = details(&test_store, &id);
+    assert!(!brief(&test_store).contains("previous instructions"), "{:?}", shown.provenance);
 }

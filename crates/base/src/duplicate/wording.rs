@@ -1,9 +1,10 @@
 //! Whether two texts are one wording: the same words in the same order.
 //!
-//! Only such texts are merged when they are stored, because nothing is lost with either. Free are `the`, which article it is, contractions, a capital at
+//! Only such texts are merged when they are stored, because nothing is lost with either. Free are articles, contractions, a capital at
 //! the start, the number of `is`, `was` and `has`, and a full stop or exclamation mark at the end. All else is compared byte for byte. Not here:
 //! texts that say the same in other words, which are folded when they are read (`same_fact`).
 
+use crate::duplicate::lexicon::function_word;
 use std::borrow::Cow;
 
 /// Verbs whose number says nothing that the noun does not say.
@@ -11,6 +12,12 @@ const AGREEMENT: [(&str, &str); 3] = [("are", "is"), ("were", "was"), ("have", "
 /// What the ends of contractions stand for. Not here: `'s` and `'d`, which have two meanings.
 const CONTRACTIONS: [(&str, &str); 5] =
     [("n't", "not"), ("'re", "are"), ("'m", "am"), ("'ve", "have"), ("'ll", "will")];
+
+/// Words that only English has, and most of its sentences.
+const ENGLISH: [&str; 8] = ["the", "is", "are", "of", "and", "for", "to", "with"];
+/// Words that say something else with `a`.
+const WITH_A: [&str; 10] =
+    ["bit", "certain", "couple", "few", "good", "little", "lot", "number", "second", "third"];
 
 /// Signs around what is quoted: nothing in such a text is free.
 const QUOTES: [char; 6] = ['`', '"', '“', '„', '«', '「'];
@@ -22,20 +29,20 @@ pub fn is_same_wording(a: &str, b: &str) -> bool {
         return a == b && !a.is_empty();
     }
     let (a, b) = (words(a), words(b));
-    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
-    while let (Some(x), Some(y)) = (left.peek(), right.peek()) {
-        let are_articles = is_article(x) && is_article(y);
-        match (x == y || are_articles, *x == "the", *y == "the") {
-            (true, ..) => {
-                left.next();
-                right.next();
-            }
-            (_, true, _) => _ = left.next(),
-            (_, _, true) => _ = right.next(),
-            _ => return false,
+    let (mut at, mut other) = (0, 0);
+    while at < a.len() && other < b.len() {
+        if a[at] == b[other] || is_article(&a[at]) && is_article(&b[other]) {
+            (at, other) = (at + 1, other + 1);
+        } else if may_be_left_out(&a, at) {
+            at += 1;
+        } else if may_be_left_out(&b, other) {
+            other += 1;
+        } else {
+            return false;
         }
     }
-    a.iter().any(|word| !word.is_empty()) && left.chain(right).next().is_none()
+    let is_empty = |words: &[Cow<'_, str>]| words.iter().all(|word| word.is_empty());
+    at == a.len() && other == b.len() && !is_empty(&a)
 }
 
 fn is_quoting(text: &str) -> bool {
@@ -78,9 +85,26 @@ fn without_capital(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true for an article of English; only `the` may be left out, since `a` is a word of other languages and of `a few`.
 fn is_article(word: &str) -> bool {
     matches!(word, "the" | "a" | "an")
+}
+
+/// Returns true for an article that adds nothing: `a` only in a text that is English, and not in `a few`.
+fn may_be_left_out(words: &[Cow<'_, str>], at: usize) -> bool {
+    let is_noun = |next: &Cow<'_, str>| {
+        next.starts_with(char::is_alphabetic)
+            && next.chars().nth(1).is_some()
+            && function_word(&next.to_lowercase()).is_none()
+            && !WITH_A.contains(&next.as_ref())
+    };
+    match words[at].as_ref() {
+        "the" => words.len() > at + 1,
+        "a" | "an" => {
+            words.get(at + 1).is_some_and(is_noun)
+                && words.iter().any(|word| ENGLISH.contains(&word.as_ref()))
+        }
+        _ => false,
+    }
 }
 
 /// Adds a word, or the words that a contraction stands for.
@@ -128,7 +152,7 @@ mod tests {
         for (a, b) in [
             ("The user prefers tabs.", "User prefers tabs"),
             ("A server is down!", "The server is down"),
-            ("An agent runs", "A agent runs."),
+            ("The user prefers a dark roast", "User prefers dark roast."),
             ("User doesn't like long meetings", "The user does not like long meetings"),
             ("We can’t deploy on Fridays", "We cannot deploy on Fridays"),
             ("They're in Rome. we've left.", "they are in Rome. we have left"),
@@ -155,6 +179,8 @@ mod tests {
             ("Wait for 5 s", "Wait for 5 S"),
             ("Answer: A", "Answer:"),
             ("Node a is down", "Node is down"),
+            ("Llama a Juan", "Llama Juan"),
+            ("Die Heizung bleibt an Montagen aus", "Die Heizung bleibt Montagen aus"),
             ("Vitamin A helps", "Vitamin helps"),
             ("The API is public.", "The API is public?"),
             ("Tabs, not spaces", "Tabs not spaces"),

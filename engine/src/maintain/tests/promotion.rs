@@ -12,7 +12,8 @@ fn repeat(test_store: &mut TestStore, group: &str, count: usize, lean: f32) -> V
     let first = if group == "a" { 0 } else { 30 };
     (0..count)
         .map(|i| {
-            let text = format!("In {group} the user asked for tabs, time {i}");
+            let place = if group == "b" { "Bergen" } else { group };
+            let text = format!("In {place} the user asked for tabs, time {i}");
             let vector = between_axes(7, 200 + first + i, lean);
             episode(test_store, group, &text, "2026-01-31", Some(&vector))
         })
@@ -204,7 +205,7 @@ fn a_fact_is_global_only_if_two_projects_agree() {
     assert_eq!((done.len(), done[0].scope, done[0].members.len()), (1, Scope::Global, 7));
     let fact = memory(&test_store, &done[0].made.clone().expect("the fact is stored"));
     assert!(
-        fact.content.starts_with("In b "),
+        fact.content.starts_with("In Bergen "),
         "the text is that of the larger group: {}",
         fact.content
     );

@@ -12,15 +12,14 @@ use loci_proto::memory::MemoryType;
 pub const SPARE: usize = 10;
 
 /// Whether one of two similar memories can represent both: same fact, same event date, and both or
-/// neither of them an entity. Procedures have commands, of which each letter counts: of two only one
-/// wording is the same.
+/// neither of them an entity. Of procedures only one wording is the same: each letter of a command counts.
 pub fn is_same_fact(a: &Memory, b: &Memory) -> bool {
-    let is_entity = |memory: &Memory| memory.kind == MemoryType::Entity;
-    let is_procedure = |memory: &Memory| memory.kind == MemoryType::Procedural;
+    let is_a = |kind: MemoryType| [a, b].map(|memory| memory.kind == kind);
     let is_same: fn(&str, &str) -> bool =
-        if is_procedure(a) || is_procedure(b) { is_same_wording } else { same_fact };
+        if is_a(MemoryType::Procedural).contains(&true) { is_same_wording } else { same_fact };
     let event_date = |memory: &Memory| memory.metadata.get("event_date").cloned();
-    is_entity(a) == is_entity(b)
+    let is_entity = is_a(MemoryType::Entity);
+    is_entity[0] == is_entity[1]
         && event_date(a) == event_date(b)
         && same_thing(&a.metadata, &b.metadata)
         && is_same(&a.content, &b.content)

@@ -63,11 +63,9 @@ impl RowEffect {
         };
         images.into_iter().flatten().filter_map(|image| image.get("content")?.as_str())
     }
-}
 
-impl RowEffect {
     /// Returns whether it replaced the text of a memory.
-    pub(crate) fn changes_text(&self) -> bool {
+    pub(crate) fn replaces_text(&self) -> bool {
         matches!(self, Self::Set { before, .. } if before.contains_key("content"))
     }
 }

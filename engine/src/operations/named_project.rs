@@ -14,7 +14,7 @@ use loci_proto::sanitize;
 use rusqlite::Connection;
 
 /// Letters of the shortest name in which one may be wrong.
-const MIN_MISSPELT: usize = 4;
+const MIN_MISSPELLED: usize = 4;
 
 /// Returns the project that a call names, the viewer's own if it names none, for a call that stores: a name that no project has is that
 /// of a new one.
@@ -200,12 +200,12 @@ pub(crate) fn new_group_note(
 }
 
 /// Returns true if two names differ in one letter, or only in capitals and signs.
-pub(crate) fn is_misspelt(a: &str, b: &str) -> bool {
+pub(crate) fn is_misspelled(a: &str, b: &str) -> bool {
     let folded = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let (a, b) = (folded(a), folded(b));
-    let is_long = a.chars().count().min(b.chars().count()) >= MIN_MISSPELT;
+    let is_long = a.chars().count().min(b.chars().count()) >= MIN_MISSPELLED;
     a == b || is_long && strsim::damerau_levenshtein(&a, &b) == 1
 }
 

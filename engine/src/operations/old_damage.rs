@@ -57,7 +57,7 @@ impl Reader {
         let finding = |found| Finding::warn(PART, found, NEXT_STEP);
         let mut findings = damage.findings(is_person, finding);
         if is_person {
-            findings.extend(misspelt_projects(&self.conn)?);
+            findings.extend(misspelled_projects(&self.conn)?);
         }
         Ok(findings)
     }
@@ -93,7 +93,7 @@ impl OldDamage {
         // After an edit the wordings are those of another text.
         let mut edited = HashSet::new();
         journal::changes_after(conn, Timestamp(0), |_, changes| {
-            let texts = changes.into_iter().filter(|changed| changed.effect.changes_text());
+            let texts = changes.into_iter().filter(|changed| changed.effect.replaces_text());
             edited.extend(texts.map(|changed| changed.row));
             Ok(())
         })?;
@@ -217,14 +217,15 @@ fn widened(conn: &Connection) -> Result<Vec<Memory>> {
 }
 
 /// Returns the projects that have only a name, and a name like that of another one.
-fn misspelt_projects(conn: &Connection) -> Result<Vec<Finding>> {
+fn misspelled_projects(conn: &Connection) -> Result<Vec<Finding>> {
     let all = groups::names(conn)?;
     let is_named = |id: &String, name: &String| id == name;
     let mut findings = Vec::new();
     for project in all.iter().filter(|group| is_named(&group.id, &group.name)) {
         let others =
             all.iter().filter(|other| other.id != project.id && !is_named(&other.id, &other.name));
-        for other in others.filter(|other| named_project::is_misspelt(&project.name, &other.name)) {
+        for other in others.filter(|other| named_project::is_misspelled(&project.name, &other.name))
+        {
             let found =
                 format!("the project {} may be {} by another name", project.name, other.name);
             let next_step = format!("If it is: loci groups merge {} {}", project.id, other.id);

@@ -191,7 +191,7 @@ impl Writer {
             let mut work = StoreWork::new(change, draft, encodings);
             let reply = work.store()?;
             let act = match &reply.superseded {
-                Some(_) => change.commit_to_journal("supersede")?.and(None),
+                Some(_) => change.commit_to_journal("supersede")?,
                 // In no list of acts, because a plain store is none; taken back alone or with its session.
                 None if reply.deduplicated => change.commit_to_journal(journal::MERGE)?,
                 None => None,

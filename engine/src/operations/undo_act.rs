@@ -232,7 +232,7 @@ fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     if matches!(changed.effect, RowEffect::Deleted(_)) {
         mentions::renew(change, seq)?;
     }
-    if changed.effect.changes_text() {
+    if changed.effect.replaces_text() {
         flag_again(change, seq)?;
     }
     if let RowEffect::Set { before, after } = &changed.effect

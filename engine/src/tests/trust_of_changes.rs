@@ -93,7 +93,7 @@ fn a_wording_that_an_undo_brings_back_is_not_what_a_person_confirmed() {
     confirm(&mut test_store, json!({"memory_id": first})).expect("it is confirmed");
     let call = test_store.call("a", None);
     let request = parse(json!({"id": merged.act.expect("the merge has a number")}));
-    // The merge changed the confidence of what a person has confirmed since.
+    // An agent takes back nothing of what a person has confirmed.
     assert!(test_store.writer.undo(&call, &request).is_err());
     let mut person = test_store.call("a", None);
     person.actor.origin = Origin::Person;
@@ -115,7 +115,7 @@ fn a_text_that_an_undo_brings_back_is_judged_again() {
     person.actor.origin = Origin::Person;
     let done = test_store.writer.mend(&person).expect("the store is mended");
     assert_eq!((done.len(), details(&test_store, &id).provenance.flags.len()), (1, 0));
-    test_store.writer.undo(&agent, &parse(json!({"id": act}))).ok();
-    let shown = details(&test_store, &id);
-    assert!(!brief(&test_store).contains("previous instructions"), "{:?}", shown.provenance);
+    test_store.writer.undo(&agent, &parse(json!({"id": act}))).expect("the edit is undone");
+    assert_eq!(details(&test_store, &id).provenance.flags, ["override"]);
+    assert!(!brief(&test_store).contains("previous instructions"));
 }

@@ -30,7 +30,7 @@ pub struct ListRequest {
     /// `dormant` or `all`.
     #[serde(default)]
     pub status: Option<String>,
-    /// Only memories with flags: their text asks for what no user's wish asks for, or disagrees with a more trusted memory.
+    /// Only memories with flags.
     #[serde(default)]
     pub flags: bool,
     /// Only memories that are held back until a person confirms them: imported or with flags.

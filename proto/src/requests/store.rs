@@ -116,7 +116,7 @@ pub struct StoreReply {
     /// That memory, with the beginning of its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MemoryPreview>,
-    /// The number of the merge: `loci undo NUMBER` takes it back, and makes another wording a memory of its own.
+    /// The number of the merge or supersession: `loci undo NUMBER` takes it back. Another wording becomes a memory of its own then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
     /// The memory that this one replaced.

@@ -50,13 +50,17 @@ fn whole_text(first: String, words: Vec<String>) -> Result<String, Problem> {
 fn result_text(reply: &StoreReply) -> String {
     let mut text = if let Some(known) = &reply.merged {
         let text = escape_line(&known.preview);
-        let undo = reply
-            .act
-            .map_or_else(String::new, |act| format!("\n  to take it back: loci undo {act}"));
-        format!("Already known; its confidence was raised: {}\n  {text}{undo}", reply.id)
+        format!("Already known; its confidence was raised: {}\n  {text}", reply.id)
     } else {
-        format!("Stored {0}\n  to take it back: loci forget {0}", reply.id)
+        format!("Stored {}", reply.id)
     };
+    match reply.act {
+        Some(act) => _ = write!(text, "\n  to take it back: loci undo {act}"),
+        None if reply.merged.is_none() => {
+            _ = write!(text, "\n  to take it back: loci forget {}", reply.id);
+        }
+        None => {}
+    }
     if let Some(old) = &reply.superseded {
         let _ = write!(text, "\n  replaces {old}");
     }

@@ -11,13 +11,13 @@ pub(crate) fn owner_changed(a: &PairedText, b: &PairedText) -> bool {
 
 fn has_other_owner(side: &PairedText, other: &PairedText) -> bool {
     (0..side.words.len()).any(|thing| {
-        let Some(owner) = owner(side, thing) else { return false };
+        let Some(owner) = owner_of(side, thing) else { return false };
         let Some(its_owner) = side.counterparts[owner] else { return false };
         let Some(thing_there) = side.counterparts[thing] else {
             return side.words[owner].role == WordRole::Possessive
                 && other.words[its_owner].role != WordRole::Possessive;
         };
-        match self::owner(other, thing_there) {
+        match owner_of(other, thing_there) {
             Some(owner_there) => owner_there != its_owner,
             None => side.words[owner].role == WordRole::Possessive && thing_there != its_owner + 1,
         }
@@ -25,7 +25,7 @@ fn has_other_owner(side: &PairedText, other: &PairedText) -> bool {
 }
 
 /// Returns the owner of a thing: after `of`, or before the thing as a possessive.
-fn owner(side: &PairedText, thing: usize) -> Option<usize> {
+fn owner_of(side: &PairedText, thing: usize) -> Option<usize> {
     if side.words[thing].is_function_word() {
         return None;
     }

@@ -31,7 +31,7 @@ pub fn is_same_wording(a: &str, b: &str) -> bool {
     let (a, b) = (words(a), words(b));
     let (mut at, mut other) = (0, 0);
     while at < a.len() && other < b.len() {
-        if a[at] == b[other] || is_article(&a[at]) && is_article(&b[other]) {
+        if a[at] == b[other] || is_free_article(&a, at) && is_free_article(&b, other) {
             (at, other) = (at + 1, other + 1);
         } else if may_be_left_out(&a, at) {
             at += 1;
@@ -85,8 +85,11 @@ fn without_capital(token: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_article(word: &str) -> bool {
-    matches!(word, "the" | "a" | "an")
+/// Returns true for an article for which another one may stand: not in `a few`, `the number of`.
+fn is_free_article(words: &[Cow<'_, str>], at: usize) -> bool {
+    let next = words.get(at + 1);
+    matches!(words[at].as_ref(), "the" | "a" | "an")
+        && next.is_some_and(|next| !WITH_A.contains(&next.as_ref()))
 }
 
 /// Returns true for an article that adds nothing: `a` only in a text that is English, and not in `a few`.
@@ -186,6 +189,7 @@ mod tests {
             ("Tabs, not spaces", "Tabs not spaces"),
             ("He'd go", "He would go"),
             ("A little documentation exists", "Little documentation exists"),
+            ("We kept a number of logs", "We kept the number of logs"),
             ("Paul a un serveur", "Paul un serveur"),
             ("x = 5!", "x = 5"),
             ("Don't push", "Doesn't push"),

@@ -60,7 +60,7 @@ pub fn of_text(text: &str) -> Flags {
 /// Returns the flags of a text from outside: also that it orders a model at all.
 pub fn of_outside(content: &str, metadata: &Map<String, Value>) -> Flags {
     let mut flags = of_memory(content, metadata);
-    if phrases::matches_any(&words::split(content), rules::ORDERS) {
+    if phrases::orders_a_model(&words::split(content)) {
         flags.insert(Flag::Order);
     }
     flags

@@ -67,10 +67,11 @@ pub(super) fn find(words: &Words, flags: &mut Flags) {
     }
 }
 
-/// Returns true if one of the rules matches.
-pub(super) fn matches_any(words: &Words, rules: &[&'static str]) -> bool {
-    let rules: Vec<Vec<Slot>> = rules.iter().map(|rule| parse(rule)).collect();
-    (0..words.len()).any(|at| rules.iter().any(|slots| matches(slots, words, at)))
+/// Returns true for a text that orders a model something.
+pub(super) fn orders_a_model(words: &Words) -> bool {
+    static ORDERS: LazyLock<Vec<Vec<Slot>>> =
+        LazyLock::new(|| rules::ORDERS.iter().map(|rule| parse(rule)).collect());
+    (0..words.len()).any(|at| ORDERS.iter().any(|slots| matches(slots, words, at)))
 }
 
 /// Returns true if the slots match from a word on.

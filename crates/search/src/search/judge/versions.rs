@@ -92,8 +92,8 @@ fn version(candidates: &Candidates<'_>, newer: usize, older: usize) -> Option<Ne
     let stems = |at: usize| -> HashSet<u32> { words.content_stems(candidates.slots[at]).collect() };
     let (stems_of_newer, stems_of_older) = (stems(newer), stems(older));
     // A new version changes a word: the same words are another wording, order or sign.
-    let shared = stems_of_older.intersection(&stems_of_newer);
-    let shared = shared.filter(|_| stems_of_older != stems_of_newer);
+    let is_changed = stems_of_older != stems_of_newer;
+    let shared = stems_of_older.intersection(&stems_of_newer).filter(|_| is_changed);
     let shared_rare = shared.map(|stem| candidates.rarity(*stem)).reduce(f64::max)?;
     let lost = stems_of_older.difference(&stems_of_newer).count().min(MAX_LOST);
     let terms = candidates.prepared.terms();

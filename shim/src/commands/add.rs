@@ -54,12 +54,10 @@ fn result_text(reply: &StoreReply) -> String {
     } else {
         format!("Stored {}", reply.id)
     };
-    match reply.act {
-        Some(act) => _ = write!(text, "\n  to take it back: loci undo {act}"),
-        None if reply.merged.is_none() => {
-            _ = write!(text, "\n  to take it back: loci forget {}", reply.id);
-        }
-        None => {}
+    if let Some(act) = reply.act {
+        let _ = write!(text, "\n  to take it back: loci undo {act}");
+    } else if reply.merged.is_none() {
+        let _ = write!(text, "\n  to take it back: loci forget {}", reply.id);
     }
     if let Some(old) = &reply.superseded {
         let _ = write!(text, "\n  replaces {old}");

@@ -105,11 +105,9 @@ async fn print_held_back(client: &VerbClient) -> Result<(), Problem> {
     let request =
         ListRequest { held: true, all_groups: true, limit: Some(1), ..ListRequest::default() };
     let reply: ListReply = client.call("list", &request).await?;
-    if reply.total == 0 {
-        return Ok(());
-    }
     let count = counted(reply.total, "memory waits", "memories wait");
-    print_line(format!("{count} for you: loci list --held --all-groups, then loci confirm ID"))
+    let hint = format!("{count} for you: loci list --held --all-groups, then loci confirm ID");
+    if reply.total == 0 { Ok(()) } else { print_line(hint) }
 }
 
 fn next_page(reply: &ReviewReply) -> String {

@@ -16,7 +16,7 @@ use crate::model::declared;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
-use crate::search::collapse::is_same_fact;
+use crate::search::collapse::{Representative, representative};
 use crate::search::judge::same_subject;
 use crate::search::similar_results::SAME_FACT_COSINE;
 use loci_proto::group::GroupName;
@@ -124,7 +124,7 @@ impl Reader {
         Ok(brief::write((heading, gated), candidates, limits, request.own.as_deref()))
     }
 
-    /// Keeps of candidates that say the same the newest, with the number of the others, if the index is loaded.
+    /// Keeps of candidates that say the same the one that says most, else the newest, with the number of the others, if the index is loaded.
     fn folded(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
         let Some(index) = self.shared.warm() else { return candidates };
         let (mut kept, mut slots) = (Vec::<Candidate>::new(), Vec::new());
@@ -136,16 +136,19 @@ impl Reader {
             let cosines =
                 vector.map(|vector| index.cosines(&QuantizedVector::from(&vector), &numbers));
             let near = at.into_iter().zip(cosines.into_iter().flatten());
-            let same = near
-                .filter(|(_, cosine)| *cosine >= SAME_FACT_COSINE)
-                .map(|(at, _)| at)
-                .find(|at| {
-                    kept[*at].section == candidate.section
-                        && kept[*at].memory.group == candidate.memory.group
-                        && is_same_fact(&kept[*at].memory, &candidate.memory)
+            let same =
+                near.filter(|(_, cosine)| *cosine >= SAME_FACT_COSINE).find_map(|(at, _)| {
+                    let is_compared = kept[at].section == candidate.section
+                        && kept[at].memory.group == candidate.memory.group;
+                    let shown = is_compared
+                        .then(|| representative(&kept[at].memory, &candidate.memory))??;
+                    Some((at, shown))
                 });
-            if let Some(at) = same {
+            if let Some((at, shown)) = same {
                 kept[at].folded += 1;
+                if shown == Representative::Second {
+                    kept[at].memory = candidate.memory;
+                }
             } else {
                 slots.extend(slot.map(|slot| (kept.len(), slot)));
                 kept.push(candidate);

@@ -1,8 +1,9 @@
 //! The duplicate guard. `is_same_wording` decides whether two texts are merged when they are stored,
-//! and `same_fact` whether one of two notes of high cosine represents both when they are read.
+//! and `compare_facts` which of two notes of high cosine represents both when they are read: the one
+//! that says more.
 //!
 //! A merged text is lost, so its words must be the same. A folded one stays; showing a correction
-//! behind what it corrects is the only harm. Therefore `same_fact` answers "not the same" in case of
+//! behind what it corrects is the only harm. Therefore `compare_facts` answers "not the same" in case of
 //! doubt: a word that replaces another one counts as a new value, unless the two are forms of one
 //! word or listed as synonyms. `signs` compares tokens with signs byte for byte, `scan` splits a text
 //! into words, `pairing` finds for each word its counterpart in the other text, and the `RULES` judge
@@ -29,6 +30,7 @@ mod wording;
 
 use pairing::PairedText;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use word::{ScannedWord, WordClass};
 pub use wording::is_same_wording;
@@ -102,13 +104,18 @@ fn without_full_stop(text: &str) -> &str {
     text.strip_suffix('.').filter(|rest| rest.ends_with(char::is_alphanumeric)).unwrap_or(text)
 }
 
-/// Returns true if two texts of high cosine state the same fact, so that one of them can represent
-/// both.
+/// Returns true if two texts of high cosine state the same fact: see [`compare_facts`].
+pub fn same_fact(a: &str, b: &str) -> bool {
+    judge(a, b).is_ok()
+}
+
+/// Returns which of two texts of high cosine says more of the same fact, `Equal` if neither does, and
+/// `None` if they state different facts. `The dog is old and ill` says more than `The dog is old`.
 ///
 /// Use it only for pairs of high cosine: below it, loose paraphrases of different facts may be taken
 /// for the same fact.
-pub fn same_fact(a: &str, b: &str) -> bool {
-    judge(a, b).is_ok()
+pub fn compare_facts(a: &str, b: &str) -> Option<Ordering> {
+    judge(a, b).ok()
 }
 
 /// The values of a text: numbers, names, calendar words. Extracted once, for comparison with many
@@ -160,9 +167,9 @@ impl TextValues {
 ///
 /// # Errors
 /// The name of the difference that makes them two facts.
-fn judge(a: &str, b: &str) -> Result<(), &'static str> {
+fn judge(a: &str, b: &str) -> Result<Ordering, &'static str> {
     if normalised(a) == normalised(b) {
-        return Ok(());
+        return Ok(Ordering::Equal);
     }
     if signs::are_changed(a, b) {
         return Err("another sign of a token");
@@ -171,6 +178,7 @@ fn judge(a: &str, b: &str) -> Result<(), &'static str> {
         return Err("a question and a statement");
     }
     // Sorted, so that the result does not depend on which text was stored first.
+    let is_swapped = a > b;
     let (a, b) = (scan::words(a.min(b)), scan::words(a.max(b)));
     let has_only_fillers =
         |words: &[ScannedWord]| words.iter().all(|word| word.class == WordClass::Filler);
@@ -180,6 +188,13 @@ fn judge(a: &str, b: &str) -> Result<(), &'static str> {
     let (a, b) = pairing::pair(a, b);
     match RULES.iter().find(|rule| (rule.has_difference)(&a, &b)) {
         Some(rule) => Err(rule.difference),
-        None => Ok(()),
+        None => {
+            // Only one of them has such words: see `changes::replaced`.
+            let extra = |side: &PairedText| {
+                side.has_unpaired(WordClass::Content) || side.has_unpaired(WordClass::Symbol)
+            };
+            let order = extra(&a).cmp(&extra(&b));
+            Ok(if is_swapped { order.reverse() } else { order })
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Tests of the duplicate guard on single pairs and on the three corpora of `tests/data`.
 
-use crate::duplicate::{is_same_wording, judge, normalised, same_fact};
+use crate::duplicate::{compare_facts, is_same_wording, judge, normalised, same_fact};
 use proptest::prelude::*;
+use std::cmp::Ordering;
 
 /// Two texts of a corpus.
 #[derive(Clone)]
@@ -31,6 +32,12 @@ fn pairs(file: &str) -> Vec<TextPair> {
 fn assert_same(a: &str, b: &str) {
     assert!(judge(a, b).is_ok(), "{a} | {b}");
     assert!(judge(b, a).is_ok(), "{b} | {a}");
+}
+
+/// The first text says more than the second.
+fn assert_says_more(more: &str, less: &str) {
+    assert_eq!(compare_facts(more, less), Some(Ordering::Greater), "{more} | {less}");
+    assert_eq!(compare_facts(less, more), Some(Ordering::Less), "{more} | {less}");
 }
 
 fn assert_different(a: &str, b: &str) {
@@ -132,6 +139,18 @@ fn parts_that_swap_around_a_third_make_another_fact() {
     assert_same("Anna is Bob's manager", "Bob's manager is Anna");
     assert_same("In Rome we met on Monday", "We met in Rome on Monday");
     assert_same("A server is down", "The server is down");
+}
+
+#[test]
+fn the_text_with_the_added_word_says_more() {
+    assert_says_more("Anna sends the unpaid invoices", "Anna sends the invoices");
+    assert_says_more("In theory the gate is locked", "The gate is locked");
+    assert_says_more(
+        "The migrations are carefully reviewed by Anna",
+        "Anna reviews the migrations",
+    );
+    assert_different("Anna sends the unpaid invoices", "Anna sends the paid invoices");
+    assert_eq!(compare_facts("On Fridays we rest", "We rest on Fridays"), Some(Ordering::Equal));
 }
 
 #[test]

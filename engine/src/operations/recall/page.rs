@@ -11,7 +11,7 @@ use crate::model::event_date;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::operations::recall::hydrate::{Hit, sources};
-use crate::search::collapse;
+use crate::search::collapse::{self, Representative, representative};
 use crate::search::judge::Newer;
 use crate::search::repeats;
 use crate::search::repeats::Pattern;
@@ -73,6 +73,16 @@ impl Candidate {
         let Memory { kind, content, .. } = &self.hit.memory;
         self.pattern.get_or_init(|| Pattern::of(*kind, content)).as_ref()
     }
+
+    /// Shows another memory in the place of this result, which is listed in its `also`.
+    fn stand_aside(&mut self, other: Hit, newer: Option<(i64, Newer)>) {
+        let Hit { score, rank, .. } = self.hit;
+        let shorter = std::mem::replace(&mut self.hit, Hit { score, rank, ..other });
+        self.hit.also.push(shorter.memory.id);
+        self.hit.also.extend(shorter.also);
+        self.newer = newer;
+        self.pattern = OnceCell::new();
+    }
 }
 
 impl Page {
@@ -95,14 +105,22 @@ impl Page {
                 continue;
             }
             let Some(memory) = memories.get(seq)? else { continue };
-            let better = candidates.iter_mut().map(|candidate| &mut candidate.hit).find(|hit| {
-                same_fact.contains(&hit.rank)
-                    && is_rejected(&hit.memory) == is_rejected(&memory)
-                    && collapse::is_same_fact(&hit.memory, &memory)
+            let same = candidates.iter_mut().find_map(|candidate| {
+                let better = &candidate.hit;
+                let is_compared = same_fact.contains(&better.rank)
+                    && is_rejected(&better.memory) == is_rejected(&memory);
+                let shown = is_compared.then(|| representative(&better.memory, &memory))??;
+                Some((candidate, shown))
             });
-            if let Some(better) = better {
-                better.also.push(memory.id);
+            if let Some((better, shown)) = same {
                 collapsed += 1;
+                match shown {
+                    Representative::First => better.hit.also.push(memory.id),
+                    Representative::Second => {
+                        let sources = sources(&mut memories, &summarised)?;
+                        better.stand_aside(Hit { why, sources, ..Hit::of(memory) }, newer);
+                    }
+                }
                 continue;
             }
             let shown = repeated(&candidates, &same_pattern, &memory);

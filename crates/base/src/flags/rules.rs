@@ -1,7 +1,8 @@
 //! The rules on words: what a text asks for that no wish of a user asks for, in several languages.
 //!
 //! A rule names words of one sentence in their order; `phrases` has the notation. Kept are the rules
-//! that find injected texts of both halves of the public collections (`bench/trust.py`). Not here:
+//! that find injected texts of both halves of the public collections (`bench/trust.py`); of languages
+//! that one half does not have, those that find some in the other. Not here:
 //! tags and calls (`markers`), encoded text (`encoded`).
 
 use crate::flags::flag::Flag;
@@ -17,19 +18,10 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
         Flag::Override,
         "ignore|disregard|forget ~2 everything|anything|all|whatever|what|rules ~3 before|above|previously|prior|told|said|given|learned|taught|instructed",
     ),
-    (Flag::Override, "ignore|disregard|forget ~0 the ~0 above"),
-    (Flag::Override, "ignore|disregard|forget ~0 your|all ~0 previous|prior"),
-    (
-        Flag::Override,
-        "dont|stop|not|no ~1 follow|following|obey|obeying ~2 previous|prior|earlier|above|your|any ~3 instruction|instructions|rules|guidelines|requests|directions|orders",
-    ),
+    (Flag::Override, "ignore|disregard|forget ~0 your|all|the ~0 previous|prior|above"),
     (
         Flag::Override,
         "ignore|ignoring|disregard|override|overriding|bypass|bypassing|dismiss|forget|circumvent|disable|disables ~3 safety|ethics|ethical|safeguards|guardrails|moderation|restrictions|protocols|alignment|filters|policy|policies",
-    ),
-    (
-        Flag::Override,
-        "safety|ethical|security ~1 protocols|guidelines|filters|restrictions|policies|checks ~2 disabled|bypassed|overridden|suspended|off",
     ),
     (
         Flag::Override,
@@ -55,10 +47,6 @@ pub(super) const PHRASES: &[(Flag, &str)] = &[
     (
         Flag::Override,
         "you|youre ~2 now|are|as ~3 dan|unrestricted|jailbroken|evil|uncensored|unfiltered|hacker|unlimited",
-    ),
-    (
-        Flag::Override,
-        "act|pretend|behave|roleplay|respond|answer|reply|simulate ~4 unrestricted|jailbroken|evil|uncensored|unfiltered|hacker",
     ),
     (
         Flag::Override,
@@ -112,10 +100,4 @@ pub(super) const PARTS: &[(Flag, &[&str], &[&str])] = &[
         &["talimat", "kural", "yönerge", "komut"],
     ),
     (Flag::Secrecy, &["告诉用户", "告知用户", "告訴使用者"], &["不要", "别", "請勿", "不得"]),
-    (
-        Flag::Secrecy,
-        &["ユーザーに", "ユーザには"],
-        &["伝えない", "言わない", "知らせない", "教えない"],
-    ),
-    (Flag::Secrecy, &["사용자에게"], &["알리지", "말하지"]),
 ];

@@ -22,7 +22,6 @@ mod db;
 pub mod encryption;
 pub mod error;
 mod failpoint;
-pub mod foreign_formats;
 mod handles;
 pub mod hooks;
 pub mod maintain;

@@ -1,6 +1,6 @@
 //! Memories of other programs as `locid read` prints them for `loci import --from`.
 //!
-//! One line of JSON: a [`Reading`]. Not here: the formats of the programs (`engine::foreign_formats`), and what is imported of it (shim).
+//! One line of JSON: a [`Reading`]. Not here: the formats of the programs (`loci_import`), and what is imported of it (shim).
 
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope, string_enum};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

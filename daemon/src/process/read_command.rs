@@ -5,8 +5,8 @@ use crate::config::options::ReadFiles;
 use crate::config::{Config, key_file};
 use crate::process::startup;
 use loci_engine::error::Error;
-use loci_engine::foreign_formats::{self, Places};
 use loci_engine::transfer::backup_to_lines;
+use loci_import::Places;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::foreign::{Format, Reading};
 use loci_proto::paths::Paths;
@@ -38,7 +38,7 @@ pub fn lines(paths: &Paths, path: &Path) -> Exit {
 /// Prints the sessions in a database as lines; after a failure the last line is the failure.
 #[must_use]
 pub fn sessions(path: &Path, since: i64) -> Exit {
-    print_lines(|out| foreign_formats::write_sessions(path, since, out))
+    print_lines(|out| Ok(loci_import::write_sessions(path, since, out)?))
 }
 
 fn print_lines(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Exit {
@@ -58,5 +58,5 @@ fn read(paths: &Paths, files: &ReadFiles) -> Result<Reading, Failure> {
         Failure::new(Code::NotFound, format!("the working directory cannot be read: {error}"))
     })?;
     let places = Places { home: files.home.clone(), working_dir };
-    Ok(foreign_formats::read(format, &places, &files.paths, &policy)?)
+    loci_import::read(format, &places, &files.paths, &policy)
 }

@@ -1,9 +1,9 @@
 //! What a memory file of a client states, for the bridge. [`statements`] is the one entry point.
 //!
-//! The files are read as `loci import` reads them (`foreign_formats::memory_files`). Not here: which files a client has (the daemon).
+//! The files are read as `loci import` reads them (`loci_import::memory_files`). Not here: which files a client has (the daemon).
 
 use crate::duplicate::content_hash::hash;
-use crate::foreign_formats::memory_files::{self, Note, NoteFields};
+use loci_import::memory_files::{self, Note, NoteFields};
 use loci_proto::foreign::{Format, ImportOrigin, text_hash};
 use loci_proto::group::Group;
 use loci_proto::limits;

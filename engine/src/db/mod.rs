@@ -19,8 +19,6 @@ pub(crate) mod entity_links;
 pub(crate) mod expected_schema;
 pub(crate) mod export_rows;
 pub(crate) mod folders;
-pub(crate) mod foreign_sessions;
-pub(crate) mod foreign_stores;
 pub(crate) mod groups;
 pub(crate) mod health;
 pub(crate) mod hook_deliveries;

@@ -3,13 +3,14 @@
 //! Written as lines of JSON `{"path", "text"}`; the caller creates the files. A file has the fields
 //! of the memory between `---` lines, one a line as JSON (which is YAML), then the text, then links
 //! to related memories below [`LINKS`], which are for readers. Not in the files: the log and
-//! vectors. Reading them back: `foreign_formats::loci_markdown`.
+//! vectors. Reading them back: `loci_import::loci_markdown`.
 
 use crate::db::export_rows as rows;
 use crate::error::Result;
 use crate::model::time::{Timestamp, moment_of};
 use crate::transfer::record::{GroupLine, MemoryLine, RelationLine, VariantLine};
 use crate::transfer::written_line::{to_json, write_error};
+use loci_import::loci_markdown::{ERASED, LINKS, MARK, TIMES};
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
@@ -17,22 +18,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// The line below which a file has links.
-pub(crate) const LINKS: &str = "<!-- loci: links -->";
-/// The field that says what a file is: `memory`, `project` or `erased`.
-pub(crate) const MARK: &str = "loci";
-/// What the file of the ids of erased memories is, and its field.
-pub(crate) const ERASED: &str = "erased";
-/// Fields that are times: in files as text, in milliseconds elsewhere.
-pub(crate) const TIMES: [&str; 7] = [
-    "created_at",
-    "updated_at",
-    "status_at",
-    "confidence_at",
-    "last_accessed",
-    "boosted_at",
-    "expires_at",
-];
 /// Number of characters of a text in the name of its file.
 const NAME_CHARS: usize = 48;
 /// Number of characters of a text in a link.

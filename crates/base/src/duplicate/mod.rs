@@ -186,15 +186,13 @@ fn judge(a: &str, b: &str) -> Result<Ordering, &'static str> {
         return Err("too few or too many words to compare");
     }
     let (a, b) = pairing::pair(a, b);
-    match RULES.iter().find(|rule| (rule.has_difference)(&a, &b)) {
-        Some(rule) => Err(rule.difference),
-        None => {
-            // Only one of them has such words: see `changes::replaced`.
-            let extra = |side: &PairedText| {
-                side.has_unpaired(WordClass::Content) || side.has_unpaired(WordClass::Symbol)
-            };
-            let order = extra(&a).cmp(&extra(&b));
-            Ok(if is_swapped { order.reverse() } else { order })
-        }
+    if let Some(rule) = RULES.iter().find(|rule| (rule.has_difference)(&a, &b)) {
+        return Err(rule.difference);
     }
+    // Only one of them has such words: see `changes::replaced`.
+    let extra = |side: &PairedText| {
+        side.has_unpaired(WordClass::Content) || side.has_unpaired(WordClass::Symbol)
+    };
+    let order = extra(&a).cmp(&extra(&b));
+    Ok(if is_swapped { order.reverse() } else { order })
 }

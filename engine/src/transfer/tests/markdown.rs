@@ -1,10 +1,10 @@
 //! The store as Markdown files, and back.
 
-use crate::foreign_formats::{Places, read};
 use crate::privacy::Policy;
 use crate::tests::fixture::TestStore;
 use crate::transfer::tests::history::{History, Step};
 use crate::transfer::tests::{export, import, lines_without_log, small_store, without_provenance};
+use loci_import::{Places, read};
 use loci_proto::foreign::Format;
 use loci_proto::requests::export::{ExportRequest, Layout};
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! Loomem: its memories ("chunks") as JSON: a list, an object with `chunks`, `entities` and `edges` (each may be missing), or one chunk per
 //! line.
 
+use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
-use crate::foreign_formats::rows::{self, Fields};
-use crate::model::time::moment_of;
+use crate::rows::{self, Fields};
+use loci_base::model::time::moment_of;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -82,9 +82,9 @@ fn parse(collector: &mut Collector<'_>, file: &TextFile) -> Result<Value> {
         if chunks.is_empty() {
             let reason = whole.map_or_else(|error| format!(": {error}"), |_| String::new());
             let message = format!("{} is not JSON of loomem{reason}", file.name);
-            return Err(Failure::new(Code::Invalid, message)
-                .hint("Name a file with its chunks as JSON")
-                .into());
+            return Err(
+                Failure::new(Code::Invalid, message).hint("Name a file with its chunks as JSON")
+            );
         }
         collector.skip(&file.name, &format!("line {}", number + 1), &reason);
     }

@@ -1,6 +1,6 @@
 //! Fields of the rows and JSON objects that other programs store.
 
-use crate::foreign_formats::times;
+use crate::times;
 use serde_json::{Map, Value};
 
 /// A row or object.

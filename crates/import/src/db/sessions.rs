@@ -3,10 +3,10 @@
 //! One row at a time, so that the memory needed does not depend on the size of the database. Not
 //! here: what a part means.
 
-use crate::db::foreign_stores::ForeignStore;
+use crate::db::stores::ForeignStore;
 use crate::error::Result;
+use rusqlite::Row;
 use rusqlite::types::ValueRef;
-use rusqlite::{Row, Statement};
 
 /// The sessions of people. Those of subagents have a parent.
 const SESSIONS: &str = "SELECT id, directory FROM session \
@@ -59,45 +59,39 @@ impl ForeignStore {
         max_part_bytes: usize,
         visitor: &mut dyn SessionVisitor,
     ) -> Result<()> {
-        let mut sessions = self.conn.prepare(SESSIONS)?;
-        let mut messages = self.conn.prepare(MESSAGES)?;
-        let mut parts = self.conn.prepare(PARTS)?;
+        let fail = |error: rusqlite::Error| self.unreadable(&error);
+        let mut sessions = self.conn.prepare(SESSIONS).map_err(fail)?;
+        let mut messages = self.conn.prepare(MESSAGES).map_err(fail)?;
+        let mut parts = self.conn.prepare(PARTS).map_err(fail)?;
         let max_part_bytes = i64::try_from(max_part_bytes).unwrap_or(i64::MAX);
-        let mut rows = sessions.query([since])?;
-        while let Some(row) = rows.next()? {
-            let session = SessionRow { id: row.get(0)?, directory: row.get(1)? };
+        let mut rows = sessions.query([since]).map_err(fail)?;
+        while let Some(row) = rows.next().map_err(fail)? {
+            let session = session_of(row).map_err(fail)?;
             let id = session.id.clone();
             visitor.session(session)?;
-            let mut rows = messages.query([id])?;
-            while let Some(row) = rows.next()? {
-                let message = message_of(row)?;
-                let id = message.id.clone();
+            let mut rows = messages.query([id]).map_err(fail)?;
+            while let Some(row) = rows.next().map_err(fail)? {
+                let message = message_of(row).map_err(fail)?;
+                let mut rows = parts.query((&message.id, max_part_bytes)).map_err(fail)?;
                 visitor.message(message)?;
-                visit_parts(&mut parts, &id, max_part_bytes, visitor)?;
+                while let Some(row) = rows.next().map_err(fail)? {
+                    let text = match row.get_ref(0).map_err(fail)? {
+                        ValueRef::Text(text) => std::str::from_utf8(text).ok(),
+                        _ => None,
+                    };
+                    visitor.part(text)?;
+                }
             }
         }
         Ok(())
     }
 }
 
-fn visit_parts(
-    parts: &mut Statement<'_>,
-    message: &str,
-    max_bytes: i64,
-    visitor: &mut dyn SessionVisitor,
-) -> Result<()> {
-    let mut rows = parts.query((message, max_bytes))?;
-    while let Some(row) = rows.next()? {
-        let text = match row.get_ref(0)? {
-            ValueRef::Text(text) => std::str::from_utf8(text).ok(),
-            _ => None,
-        };
-        visitor.part(text)?;
-    }
-    Ok(())
+fn session_of(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    Ok(SessionRow { id: row.get(0)?, directory: row.get(1)? })
 }
 
-fn message_of(row: &Row<'_>) -> Result<MessageRow> {
+fn message_of(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     let role = row.get_ref(2)?.as_str_or_null().ok().flatten().map(str::to_owned);
     let summary: Option<String> = row.get(3)?;
     let is_summary = summary.as_deref() == Some("true");

@@ -1,11 +1,11 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
-use crate::foreign_formats::memory_files::{Note, normalized};
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::regular_file;
-use crate::foreign_formats::statements::Statement;
-use crate::foreign_formats::times;
+use crate::memory_files::{Note, normalized};
+use crate::places::Places;
+use crate::regular_file;
+use crate::statements::Statement;
+use crate::times;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Reading, SkippedText};
 use loci_proto::limits::CONTENT_BYTES;
@@ -136,9 +136,7 @@ impl<'a> Collector<'a> {
             }
             if found.len() > MAX_FILES {
                 let message = format!("{} has more than {MAX_FILES} files", path.display());
-                return Err(Failure::new(Code::TooMany, message)
-                    .hint("Name a folder in it")
-                    .into());
+                return Err(Failure::new(Code::TooMany, message).hint("Name a folder in it"));
             }
         }
         found.sort();

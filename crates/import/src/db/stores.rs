@@ -1,13 +1,16 @@
 //! Reads tables of the SQLite databases of other programs. Never writes, never opens loci's own.
 
-use crate::db::connection;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use loci_proto::error::{Code, Failure};
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Number, Value};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+/// How long to wait for a program that is writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of rows of a table.
 const MAX_ROWS: usize = 1_000_000;
 
@@ -28,39 +31,41 @@ impl ForeignStore {
         // SQLite would wait for somebody to write into a named pipe.
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
             let message = format!("{} is not a file", path.display());
-            return Err(Failure::new(Code::Invalid, message).into());
+            return Err(Failure::new(Code::Invalid, message));
         }
         let opened = match (size_of_companion(path, "-wal"), size_of_companion(path, "-shm")) {
             // A program has it open, or was killed: the index of the log coordinates with it.
             (Some(_), Some(_)) => {
-                connection::configure_sqlite();
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-                Connection::open_with_flags(path, flags).map_err(Into::into)
+                Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             }
-            // SQLite would create the index of the log, and leave it there.
-            (Some(1..), None) => connection::reader_without_files(path),
-            _ => connection::immutable(path),
+            // SQLite would create the index of the log, and leave it there: without locks it keeps
+            // it in memory.
+            (Some(1..), None) => open_with(path, "vfs=unix-none"),
+            _ => open_with(path, "immutable=1"),
         };
-        let store = opened.and_then(|conn| {
-            conn.busy_timeout(connection::BUSY_TIMEOUT)?;
+        let checked = opened.and_then(|conn| {
+            conn.busy_timeout(BUSY_TIMEOUT)?;
             conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok(Self { conn, path: path.to_path_buf() })
         });
-        store.map_err(|error| {
-            let reason = match error {
-                Error::NotOurs { reason, .. } => reason,
-                other => other.to_string(),
-            };
+        checked.map_err(|error| {
             let message =
-                format!("{} cannot be read as an SQLite database: {reason}", path.display());
-            Failure::new(Code::Invalid, message).into()
+                format!("{} cannot be read as an SQLite database: {error}", path.display());
+            Failure::new(Code::Invalid, message)
         })
+    }
+
+    /// Returns the failure for an error of `SQLite`.
+    pub(in crate::db) fn unreadable(&self, error: &rusqlite::Error) -> Failure {
+        let message = format!("{} cannot be read completely: {error}", self.path.display());
+        Failure::new(Code::Invalid, message)
     }
 
     /// Returns whether the database has a table.
     pub fn has_table(&self, table: &str) -> Result<bool> {
         let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-        Ok(self.conn.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0)
+        let count = self.conn.query_row(sql, [table], |row| row.get::<_, i64>(0));
+        Ok(count.map_err(|error| self.unreadable(&error))? > 0)
     }
 
     /// Returns every row of a table, in storage order, as an object of its columns without the
@@ -72,23 +77,53 @@ impl ForeignStore {
         if !self.has_table(table)? {
             let message = format!("{} has no table {table}", self.path.display());
             return Err(Failure::new(Code::Invalid, message)
-                .hint("Name the database of the program that --from names")
-                .into());
+                .hint("Name the database of the program that --from names"));
         }
+        match self.read_rows(table) {
+            Ok(rows) if rows.len() > MAX_ROWS => {
+                let message = format!("{table} has more than {MAX_ROWS} rows");
+                Err(Failure::new(Code::TooMany, message))
+            }
+            rows => rows.map_err(|error| self.unreadable(&error)),
+        }
+    }
+
+    /// Reads at most one row more than a table may have.
+    fn read_rows(&self, table: &str) -> rusqlite::Result<Vec<Map<String, Value>>> {
         let mut statement =
             self.conn.prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            if found.len() == MAX_ROWS {
-                let message = format!("{table} has more than {MAX_ROWS} rows");
-                return Err(Failure::new(Code::TooMany, message).into());
-            }
             found.push(object(row, &names)?);
+            if found.len() > MAX_ROWS {
+                break;
+            }
         }
         Ok(found)
     }
+}
+
+/// Opens a database without creating a file beside it.
+fn open_with(path: &Path, option: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(format!("file:{}?{option}", uri_path(path)), flags)?;
+    conn.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA query_only = ON;",
+    )?;
+    Ok(conn)
+}
+
+/// Returns a path as part of a URI: every byte but the plain ones is `%` and two digits.
+fn uri_path(path: &Path) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let part = |byte: &u8| match *byte {
+        byte if is_plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    path.as_os_str().as_encoded_bytes().iter().map(part).collect()
 }
 
 /// Returns the size of a file whose name is that of the database with an ending.
@@ -98,7 +133,7 @@ fn size_of_companion(path: &Path, ending: &str) -> Option<u64> {
     Path::new(&name).metadata().ok().map(|meta| meta.len())
 }
 
-fn object(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>> {
+fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value>> {
     let mut fields = Map::new();
     for (column, name) in names.iter().enumerate() {
         let value = match row.get_ref(column)? {

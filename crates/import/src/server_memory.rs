@@ -1,11 +1,11 @@
 //! The knowledge graph of the reference server `server-memory`: JSON lines with entities and
 //! relations. Each observation becomes a statement that begins with the name of its entity.
 
+use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::regular_file;
-use crate::foreign_formats::rows::{self, Fields};
+use crate::places::Places;
+use crate::regular_file;
+use crate::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
@@ -66,8 +66,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             Err(_) if lines.is_empty() => {
                 let message = format!("line {} of {} is not JSON", number + 1, file.name);
                 return Err(Failure::new(Code::Invalid, message)
-                    .hint("Name the memory.jsonl of server-memory")
-                    .into());
+                    .hint("Name the memory.jsonl of server-memory"));
             }
             Err(_) => collector.skip(&file.name, &format!("line {}", number + 1), "is not JSON"),
         }

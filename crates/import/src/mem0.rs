@@ -1,10 +1,10 @@
 //! mem0: a JSON export (`get_all`), or the local history database, in which every change of a memory
 //! is an event. Its vector database is not read.
 
-use crate::db::foreign_stores::ForeignStore;
+use crate::collector::Collector;
+use crate::db::stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::collector::Collector;
-use crate::foreign_formats::rows::{self, Fields};
+use crate::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};

@@ -3,10 +3,10 @@
 //! The files in the home folder are the person's own. Those of a project may come from anybody who
 //! writes to its repository.
 
+use crate::collector::{Collector, folder, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, folder, memory_of};
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::{front_matter, statements};
+use crate::places::Places;
+use crate::{front_matter, statements};
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};
 use std::path::{Path, PathBuf};

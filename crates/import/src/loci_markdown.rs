@@ -2,11 +2,26 @@
 //!
 //! A field is one line of JSON; a field that a person has edited may be any YAML in one line.
 
-use crate::foreign_formats::front_matter;
-use crate::model::time::moment_of;
-use crate::transfer::{ERASED, LINKS, MARK, TIMES};
+use crate::front_matter;
+use loci_base::model::time::moment_of;
 use serde_json::{Map, Value, json};
 
+/// The line below which a file has links.
+pub const LINKS: &str = "<!-- loci: links -->";
+/// The field that says what a file is: `memory`, `project` or `erased`.
+pub const MARK: &str = "loci";
+/// What the file of the ids of erased memories is, and its field.
+pub const ERASED: &str = "erased";
+/// Fields that are times: in files as text, in milliseconds elsewhere.
+pub const TIMES: [&str; 7] = [
+    "created_at",
+    "updated_at",
+    "status_at",
+    "confidence_at",
+    "last_accessed",
+    "boosted_at",
+    "expires_at",
+];
 /// The records of one file.
 #[derive(Debug, Default)]
 pub(crate) struct FileRecords {

@@ -5,11 +5,11 @@
 //! the index that point to a file are left out. The name of the folder is the path of the project
 //! with `-` for every character that is not a letter or a digit.
 
+use crate::collector::{Collector, TextFile, folder, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, TextFile, folder, memory_of};
-use crate::foreign_formats::memory_files::{self, FileContent};
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::regular_file;
+use crate::memory_files::{self, FileContent};
+use crate::places::Places;
+use crate::regular_file;
 use loci_proto::counted::counted;
 use loci_proto::foreign::ForeignProject;
 use loci_proto::memory::Scope;

@@ -3,9 +3,9 @@
 //! The texts and calls are passed on as they are stored; the rules for secrets are applied to what is
 //! taken of them. Not here: SQL (`db::foreign_sessions`), what a part means (shim).
 
-use crate::db::foreign_sessions::{MessageRow, SessionRow, SessionVisitor};
-use crate::db::foreign_stores::ForeignStore;
-use crate::error::{Error, Result};
+use crate::db::sessions::{MessageRow, SessionRow, SessionVisitor};
+use crate::db::stores::ForeignStore;
+use crate::error::Result;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign_session::{MessageOfSession, SessionLine};
 use serde_json::Value;
@@ -30,15 +30,12 @@ pub fn write_sessions(path: &Path, since: i64, sink: &mut dyn Write) -> Result<(
         }
     }
     let mut lines = Lines { sink, path: path.to_path_buf(), message: None, number: 0 };
-    store.visit_sessions(since, MAX_PART_BYTES, &mut lines).map_err(|error| match error {
-        Error::Database(error) => invalid(path, &format!("cannot be read completely: {error}")),
-        other => other,
-    })?;
-    lines.sink.flush().map_err(|source| Error::File { path: lines.path, source })
+    store.visit_sessions(since, MAX_PART_BYTES, &mut lines)?;
+    lines.sink.flush().map_err(|error| invalid(path, &error.to_string()))
 }
 
-fn invalid(path: &Path, reason: &str) -> Error {
-    Failure::new(Code::Invalid, format!("{} {reason}", path.display())).into()
+fn invalid(path: &Path, reason: &str) -> Failure {
+    Failure::new(Code::Invalid, format!("{} {reason}", path.display()))
 }
 
 /// Writes each row as a line.
@@ -57,7 +54,7 @@ impl Lines<'_> {
                 bytes.push(b'\n');
                 self.sink.write_all(&bytes)
             });
-        written.map_err(|source| Error::File { path: self.path.clone(), source })
+        written.map_err(|error| invalid(&self.path, &error.to_string()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tests of the formats: on the files of `tests/fixtures/foreign`, whose README says how each was
 //! made.
 
-use crate::foreign_formats::{Places, read};
-use crate::privacy::Policy;
+use crate::{Places, read};
+use loci_base::privacy::Policy;
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Format, Reading};
 use loci_proto::memory::{MemoryType, Scope};
 use rusqlite::Connection;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/foreign").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/foreign").join(name)
 }
 
 /// A home folder with files.

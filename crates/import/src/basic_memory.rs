@@ -3,10 +3,10 @@
 //!
 //! A note becomes an entity, and each observation and paragraph a statement.
 
+use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::{front_matter, regular_file, statements, times};
+use crate::places::Places;
+use crate::{front_matter, regular_file, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};

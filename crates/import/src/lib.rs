@@ -3,22 +3,24 @@
 //! One file per format; each finds the program's usual places or takes paths, and adds what it finds
 //! to a [`Collector`]. `statements` splits Markdown into single statements. Whatever a format is,
 //! the texts pass the rules for secrets before they leave this module. Not here: SQL
-//! (`db::foreign_stores`, `db::foreign_sessions`), what is imported of a reading (`loci import`).
+//! (`db`), what becomes of a reading (`loci_engine::transfer`).
 
 mod agents_files;
 mod basic_memory;
 mod claude_memory;
 mod codex_memory;
 mod collector;
+mod db;
 mod engram;
+pub mod error;
 mod front_matter;
-mod loci_markdown;
+pub mod loci_markdown;
 mod loci_mcp;
 mod loomem;
 mod markdown;
 mod mcp_memory_service;
 mod mem0;
-pub(crate) mod memory_files;
+pub mod memory_files;
 mod opencode_sessions;
 mod places;
 mod regular_file;
@@ -31,14 +33,13 @@ mod tests;
 mod times;
 
 use collector::Collector;
+use error::Result;
+use loci_base::privacy::Policy;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{Format, Reading};
 pub use opencode_sessions::write_sessions;
 pub use places::Places;
 use std::path::PathBuf;
-
-use crate::error::Result;
-use crate::privacy::Policy;
 
 /// Reads memories. Without `paths`, from the usual places of the program.
 ///
@@ -53,7 +54,7 @@ pub fn read(
     let hint = format!("Name the file or folder: loci import --from {format} PATH");
     if let Some(missing) = paths.iter().find(|path| !path.exists()) {
         let message = format!("{} does not exist", missing.display());
-        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
+        return Err(Failure::new(Code::NotFound, message).hint(hint));
     }
     let paths = if paths.is_empty() { usual_paths(format, places) } else { paths.to_vec() };
     if paths.is_empty() {
@@ -62,7 +63,7 @@ pub fn read(
             Format::Loomem => "exports of loomem have no usual place".to_owned(),
             _ => format!("no memories of {format} were found in the usual places"),
         };
-        return Err(Failure::new(Code::NotFound, message).hint(hint).into());
+        return Err(Failure::new(Code::NotFound, message).hint(hint));
     }
     let mut collector = Collector::new(places);
     for path in paths {

@@ -1,10 +1,10 @@
 //! The database of mcp-memory-service: `sqlite_vec.db` with the table `memories`.
 
-use crate::db::foreign_stores::ForeignStore;
+use crate::collector::Collector;
+use crate::db::stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::collector::Collector;
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::rows;
+use crate::places::Places;
+use crate::rows;
 use loci_proto::foreign::ForeignMemory;
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};

@@ -1,10 +1,10 @@
 //! The database of engram: `~/.engram/engram.db` with the table `observations`, or the JSON of
 //! `engram export`.
 
-use crate::db::foreign_stores::ForeignStore;
+use crate::collector::Collector;
+use crate::db::stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::collector::Collector;
-use crate::foreign_formats::rows::{self, Fields};
+use crate::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};

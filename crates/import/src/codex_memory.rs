@@ -5,11 +5,11 @@
 //! preferences of the user. `rollout_summaries/` has one file per session; `raw_memories.md` is what
 //! both were made from, and is read only where there is no `MEMORY.md`.
 
+use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, TextFile, memory_of};
-use crate::foreign_formats::memory_files::{self, CODEX_TITLES as TITLES};
-use crate::foreign_formats::statements::{self, Statement};
-use crate::foreign_formats::{front_matter, times};
+use crate::memory_files::{self, CODEX_TITLES as TITLES};
+use crate::statements::{self, Statement};
+use crate::{front_matter, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Times as other programs write them.
 
-use crate::model::time::moment_of;
+use loci_base::model::time::moment_of;
 use std::fs::Metadata;
 use std::time::UNIX_EPOCH;
 

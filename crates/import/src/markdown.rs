@@ -1,9 +1,9 @@
 //! Any Markdown files. Files that `loci export --format markdown` has written come back as the
 //! records that they are; others are split into statements.
 
+use crate::collector::{Collector, memory_of};
 use crate::error::Result;
-use crate::foreign_formats::collector::{Collector, memory_of};
-use crate::foreign_formats::{front_matter, loci_markdown, statements, times};
+use crate::{front_matter, loci_markdown, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use std::path::Path;
 

@@ -2,11 +2,11 @@
 //!
 //! Its usual place is that of loci's own database, so the tables are looked at before they are read.
 
-use crate::db::foreign_stores::ForeignStore;
+use crate::collector::Collector;
+use crate::db::stores::ForeignStore;
 use crate::error::Result;
-use crate::foreign_formats::collector::Collector;
-use crate::foreign_formats::places::Places;
-use crate::foreign_formats::rows::{self, Fields};
+use crate::places::Places;
+use crate::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -34,8 +34,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     if !is_of_loci_mcp(path) {
         let message = format!("{name} is not a database of loci-mcp");
         return Err(Failure::new(Code::Invalid, message)
-            .hint("A backup of loci itself is restored with loci backup restore")
-            .into());
+            .hint("A backup of loci itself is restored with loci backup restore"));
     }
     let store = ForeignStore::open(path)?;
     let relations = store.rows("entity_relations")?;

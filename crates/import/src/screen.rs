@@ -1,7 +1,7 @@
 //! Applies the rules for secrets to a reading, so that its preview shows what would be refused.
 
-use crate::privacy::Policy;
-use crate::privacy::request::Texts;
+use loci_base::privacy::Policy;
+use loci_base::privacy::request::Texts;
 use loci_proto::foreign::{Reading, SkippedText};
 
 /// Redacts the texts of a reading, or moves the memories that hold a secret to what is skipped.

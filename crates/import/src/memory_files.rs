@@ -3,9 +3,9 @@
 //!
 //! Not here: which files there are, and what becomes of what they state.
 
-use crate::foreign_formats::statements::{self, Statement};
-use crate::foreign_formats::{front_matter, times};
-use crate::model::declared;
+use crate::statements::{self, Statement};
+use crate::{front_matter, times};
+use loci_base::model::declared;
 use loci_proto::memory::{Category, MemoryType};
 use loci_proto::requests::bridge::{BLOCK_BEGIN, BLOCK_END};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ const TASK_GROUP: &str = "# Task Group:";
 
 /// One statement of a memory file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Note {
+pub struct Note {
     /// Its text as a memory has it: with its headings or the description of its file.
     pub content: String,
     /// Its text alone.
@@ -42,7 +42,8 @@ pub(crate) struct Note {
 
 /// What a file states.
 #[derive(Debug, Default)]
-pub(crate) struct FileContent {
+pub struct FileContent {
+    /// Its statements.
     pub notes: Vec<Note>,
     /// The fields at its top.
     pub fields: NoteFields,
@@ -52,7 +53,7 @@ pub(crate) struct FileContent {
 
 /// What the fields at the top of a file of Claude Code say about its statements.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct NoteFields {
+pub struct NoteFields {
     /// Its type.
     pub category: Option<String>,
     /// When it was created, in milliseconds since 1970.
@@ -83,13 +84,13 @@ impl NoteFields {
 }
 
 /// Returns a text with the line ends that the parsers expect.
-pub(crate) fn normalized(text: &str) -> Cow<'_, str> {
+pub fn normalized(text: &str) -> Cow<'_, str> {
     let text = text.trim_start_matches('\u{feff}');
     if text.contains('\r') { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
 /// Reads a file of Claude Code; `stem` is its name without folders and `.md`.
-pub(crate) fn of_claude(stem: &str, text: &str) -> FileContent {
+pub fn of_claude(stem: &str, text: &str) -> FileContent {
     let text = blanked(text, |_| false);
     let (fields, body) = front_matter::split(&text);
     let start = text.len() - body.len();
@@ -142,7 +143,7 @@ pub(crate) fn of_claude(stem: &str, text: &str) -> FileContent {
 }
 
 /// Reads the handbook of Codex: each heading of level 1 begins a group of tasks, whose `applies_to` names the folder of the project.
-pub(crate) fn of_codex_handbook(original: &str) -> Vec<Note> {
+pub fn of_codex_handbook(original: &str) -> Vec<Note> {
     let text = blanked(original, is_header);
     let mut notes = Vec::new();
     for range in blocks(&text, "# ") {

@@ -36,13 +36,31 @@ fn the_same_wording_is_merged_other_words_are_folded_and_a_changed_fact_is_neith
 }
 
 #[test]
+fn an_agent_that_repeats_a_person_is_answered_with_the_persons_memory() {
+    let home = TestHome::new();
+    let added = home.loci(&["add", "The office is in Ghent.", "--type", "semantic", "--json"]);
+    let added: Value = serde_json::from_slice(&added.stdout).expect("valid JSON");
+    let mut agent = home.session();
+    let again = agent.store_with(json!({"content": "The office is in Ghent!", "type": "semantic"}));
+    assert_eq!((&again["id"], &again["deduplicated"]), (&added["id"], &json!(true)), "{again:?}");
+    assert_eq!(again.get("flagged"), None, "{again:?}");
+}
+
+#[test]
 fn one_merge_is_undone_alone_and_its_wording_becomes_a_memory() {
     let home = TestHome::new();
     let mut agent = home.session();
     let first = agent.store("semantic", "The staging server runs on Debian 12");
     let wording = "A staging server runs on Debian 12.";
-    let merged = agent.store_with(json!({"content": wording, "type": "semantic"}));
+    let given = json!({"content": wording, "type": "semantic", "category": "fact", "metadata": {"ticket": "OPS-7"}});
+    let merged = agent.store_with(given);
     assert_eq!(merged["id"], json!(first));
+    assert!(
+        merged["note"].as_str().is_some_and(|note| note.contains("category is fact now")),
+        "{merged:?}"
+    );
+    let history = home.loci(&["history", &first]).stdout;
+    assert!(String::from_utf8_lossy(&history).contains("merge"), "the history of a memory has it");
     let act = merged["act"].as_i64().expect("the merge has a number").to_string();
     let ids = || {
         let listed = home.loci(&["list", "--json"]).stdout;
@@ -57,6 +75,10 @@ fn one_merge_is_undone_alone_and_its_wording_becomes_a_memory() {
     assert!(undone.status.success() && shown.contains(wording), "{undone:?}");
     wait_until("both are folded when they are read", || agent.recall("staging server").len() == 1);
     assert_eq!(ids().len(), 2);
+    let own = ids().into_iter().find(|id| *id != json!(first)).expect("it has an id");
+    let inspected = home.loci(&["inspect", own.as_str().expect("a text"), "--json"]).stdout;
+    let inspected: Value = serde_json::from_slice(&inspected).expect("valid JSON");
+    assert_eq!(inspected["memory"]["metadata"]["ticket"], "OPS-7", "{inspected}");
 
     assert!(home.loci(&["redo", "--yes"]).status.success());
     assert_eq!(ids(), before);

@@ -29,7 +29,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -107,6 +107,8 @@ async fn serve(
         tokens: Arc::new(Tokens::in_folder(&paths.home)),
     };
     let http = opening::open_configured(&context).await;
+    // Before the first call is taken: a signal that ends the process leaves it without an answer.
+    let stop = StopSignals::receive();
     let sockets = Sockets::serve(bound, paths, context);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
@@ -114,7 +116,7 @@ async fn serve(
     let is_open = opened.is_ok();
     let reopening = tokio::spawn(opening.reopen(threads, draining.clone()));
     let background = Background::spawn(&service, options.idle_limit(), &draining);
-    let sockets = serve_until_stopped(sockets, is_open, &draining).await;
+    let sockets = serve_until_stopped(sockets, is_open.then_some(stop), &draining).await;
     background.reload.abort();
     tracing::info!("draining");
     service.backups.stop();
@@ -155,17 +157,17 @@ fn start_models(
     Ok((Models::start(source.with_policy(effective.current_policy())), reranker))
 }
 
-/// Serves until a signal arrives, `loci ctl stop` is called, or another process listens at the agents' socket; returns at once if the store
-/// failed.
+/// Serves until a signal arrives, `loci ctl stop` is called, or another process listens at the agents' socket; returns at once without
+/// the signals, because the store failed.
 async fn serve_until_stopped(
     mut sockets: Sockets,
-    is_open: bool,
+    stop: Option<StopSignals>,
     draining: &CancellationToken,
 ) -> Sockets {
-    if is_open {
+    if let Some(stop) = stop {
         activation::notify_ready();
         tokio::select! {
-            () = wait_for_stop(draining) => {}
+            () = stop.wait(draining) => {}
             () = sockets.watch() => {}
             () = activation::send_watchdog() => {}
         }
@@ -210,13 +212,22 @@ async fn take_locks_and_keys(paths: &Paths, db: &Path) -> Result<[Lock; 2], Star
     Ok([sockets, database])
 }
 
-async fn wait_for_stop(draining: &CancellationToken) {
-    let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    let (Ok(mut term), Ok(mut int)) = (term, int) else { return draining.cancelled().await };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
-        () = draining.cancelled() => {}
+/// SIGTERM and SIGINT, received from the creation on; without them if the system refuses the handlers.
+struct StopSignals(Option<(Signal, Signal)>);
+
+impl StopSignals {
+    fn receive() -> Self {
+        let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+        Self(term.ok().zip(int.ok()))
+    }
+
+    async fn wait(self, draining: &CancellationToken) {
+        let Some((mut term, mut int)) = self.0 else { return draining.cancelled().await };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+            () = draining.cancelled() => {}
+        }
     }
 }
 

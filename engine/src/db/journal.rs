@@ -122,9 +122,27 @@ pub(crate) fn list(
     before: Option<i64>,
     limit: usize,
 ) -> Result<Vec<Entry>> {
+    let wanted = format!("(session = ?3 OR (?3 IS NULL AND act <> '{MERGE}'))");
+    page(conn, &wanted, (before, limit, session))
+}
+
+/// Returns acts as [`list`] does, of every session and with merges.
+pub(crate) fn list_with_merges(
+    conn: &Connection,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<Entry>> {
+    page(conn, "?3 IS NULL", (before, limit, None))
+}
+
+fn page(
+    conn: &Connection,
+    wanted: &str,
+    (before, limit, session): (Option<i64>, usize, Option<&str>),
+) -> Result<Vec<Entry>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM journal WHERE (?1 IS NULL OR id < ?1)
-         AND act NOT IN ('{UNDO}', {RECORDS}) AND (session = ?3 OR (?3 IS NULL AND act <> '{MERGE}')) ORDER BY id DESC LIMIT ?2"
+         AND act NOT IN ('{UNDO}', {RECORDS}) AND {wanted} ORDER BY id DESC LIMIT ?2"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map((before, limit, session), read)?;

@@ -14,6 +14,7 @@ use crate::index::{Filter, QuantizedVector, slot_id};
 use crate::model::actor::Viewer;
 use crate::model::declared;
 use crate::model::time::Timestamp;
+use crate::model::validity;
 use crate::model::visibility::Visibility;
 use crate::operations::named_project::existing_group;
 use crate::search::collapse::{Representative, representative};
@@ -99,6 +100,7 @@ impl Reader {
                 && visibility.admits(memory.audience())
                 && request.has.get(&memory.seq).is_none_or(|given| *given != hash(&memory.content))
                 && memory.expires_at.is_none_or(|at| at > now)
+                && validity::outside(&memory.metadata, now).is_none()
                 && (memory.anchor.pinned || !self.is_faded(&memory, now))
                 && !self.is_dormant(&memory, now);
             if is_listed && memory.provenance.is_gated() {

@@ -46,7 +46,8 @@ impl Reader {
                 continue;
             }
             let project = result.group.as_deref().map(text::project);
-            let notes = project.into_iter().chain(text::folded(result.also.len())).collect();
+            let notes = project.into_iter().chain(text::folded(result.also.len()));
+            let notes = notes.chain(result.outdated).collect();
             let line = text::line(&memory, PROMPT_LINE, About::Source, notes);
             let is_untrusted = memory.provenance.is_gated();
             let fit = result.score.unwrap_or_default();

@@ -32,7 +32,7 @@ use crate::model::{content, time};
 use crate::operations::inspect::to_preview;
 use crate::operations::named_project::{named_group, new_group_note, other_group};
 use crate::operations::store_texts::{
-    conflict_text, dated_note, everywhere_note, held_note, join_notes, kept_category_note,
+    KnownCategory, conflict_text, dated_note, everywhere_note, held_note, join_notes,
     narrowed_note, supersede_note, unasked_note,
 };
 use crate::operations::visible_memory::FindVisible;
@@ -216,8 +216,8 @@ pub(super) struct StoreWork<'a, 'b> {
     /// The more trusted memory that this one cannot replace or merge with.
     pub(super) conflict: Option<Memory>,
     said_unasked: bool,
-    /// The category that a known memory keeps although the request declares another.
-    kept_category: Option<Category>,
+    /// The category that a known memory keeps although the request declares another, or gets.
+    known_category: Option<KnownCategory>,
     /// By how much the text differs from what the project can see; `None` without a vector.
     pub(super) importance: Option<Importance>,
 }
@@ -247,7 +247,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             provenance,
             conflict: None,
             said_unasked: draft.said_unasked,
-            kept_category: None,
+            known_category: None,
             importance: None,
         }
     }
@@ -335,7 +335,7 @@ impl<'a, 'b> StoreWork<'a, 'b> {
             && !self.isolation.is_outside(Some(&group.id));
         self.said_unasked
             .then(unasked_note)
-            .or_else(|| self.kept_category.map(kept_category_note))
+            .or_else(|| self.known_category.map(KnownCategory::note))
             .or_else(|| is_everywhere.then(everywhere_note))
     }
 
@@ -462,9 +462,10 @@ impl<'a, 'b> StoreWork<'a, 'b> {
         let after = if is_echo { before } else { before.boosted(REINFORCEMENT) };
         let metadata = existing.metadata.clone();
         content::merge_metadata(&mut existing.metadata, &self.request.metadata);
-        if let Some(known) = declared::category(&metadata) {
-            self.kept_category = declared::keep(known, &mut existing.metadata);
-        }
+        self.known_category = match declared::category(&metadata) {
+            Some(known) => declared::keep(known, &mut existing.metadata).map(KnownCategory::Kept),
+            None => declared::category(&existing.metadata).map(KnownCategory::Given),
+        };
         self.change.record_before(Row::Memory(existing.seq))?;
         if !is_echo {
             memories::reinforce(conn, &existing, after, now)?;

@@ -15,6 +15,7 @@ use crate::model::encoding::{Embedding, dot};
 use crate::model::event_date;
 use crate::model::importance::Importance;
 use crate::model::memory::Memory;
+use crate::model::validity;
 use crate::model::visibility::{Audience, Visibility};
 use crate::operations::inspect::to_preview;
 use crate::operations::store::StoreWork;
@@ -99,9 +100,13 @@ impl<'a> StoreWork<'a, '_> {
                 && cosine > 2.0 * threshold - 1.0
                 && self.keeps_all(&memory)
                 && duplicate::is_same_wording(&memory.content, &self.request.content);
-            if is_same && memory.provenance.is_equal_to(&self.provenance) {
-                found.same = Some(memory);
-                return Ok(found);
+            let is_alike = memory.provenance.is_equal_to(&self.provenance);
+            // Whoever is trusted more has said it already.
+            let is_known_better = !is_alike
+                && !self.provenance.may_replace(&memory.provenance)
+                && self.request.supersedes.is_none();
+            if is_same && (is_alike || is_known_better) {
+                return Ok(SimilarMemories { same: Some(memory), is_known_better, ..found });
             }
             let (new, stored) = (&self.request.content, &memory.content);
             let likelihood = if kind == MemoryType::Episodic {
@@ -128,10 +133,11 @@ impl<'a> StoreWork<'a, '_> {
         Ok(found)
     }
 
-    /// Returns whether a merge loses nothing: no value of the metadata differs, and both expire or neither does.
+    /// Returns whether a merge loses nothing: no value of the metadata differs, both are true in the same time, and both expire or neither does.
     fn keeps_all(&self, with: &Memory) -> bool {
         content::same_thing(&with.metadata, &self.request.metadata)
             && !content::contradicts(&with.metadata, &self.request.metadata)
+            && validity::is_same(&with.metadata, &self.request.metadata)
             && with.expires_at.is_some() == self.expires_at().is_some()
     }
 

@@ -32,9 +32,23 @@ pub(crate) fn unasked_note() -> String {
     "metadata.unasked was left out: a person says it, with loci edit --unasked".to_owned()
 }
 
-/// Says that a known memory keeps its category.
-pub(crate) fn kept_category_note(category: Category) -> String {
-    format!("Its category stays {category}: loci edit changes it")
+/// The category of a known memory that a store was merged with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum KnownCategory {
+    /// It keeps its own.
+    Kept(Category),
+    /// It has that of the store now.
+    Given(Category),
+}
+
+impl KnownCategory {
+    /// Says which it is.
+    pub(crate) fn note(self) -> String {
+        match self {
+            Self::Kept(category) => format!("Its category stays {category}: loci edit changes it"),
+            Self::Given(category) => format!("Its category is {category} now"),
+        }
+    }
 }
 
 /// Says which date a relative day was taken for.
@@ -65,7 +79,7 @@ pub(crate) fn conflict_text(with: &Memory) -> String {
         _ => "it is trusted more than this text",
     };
     format!(
-        "{} was not changed, because {why}; this text was stored beside it. Ask the user which one is right: loci confirm, loci forget",
+        "{} was not changed, because {why}; this text was stored beside it and is held back. Ask the user which one is right: loci forget, or loci confirm and loci supersede",
         with.id
     )
 }

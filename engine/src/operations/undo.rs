@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
+use crate::model::memory::Memory;
 use crate::operations::inspect::to_preview;
 use crate::operations::undo_act::{check_act, record_act, restore_act, to_reply};
 use crate::operations::undo_later::LaterActs;
@@ -60,8 +61,9 @@ impl Writer {
                     if rows <= MAX_REDO_ROWS {
                         record_act(change, act)?;
                     }
+                    let merged = merged_wordings(change, act)?;
                     restore_act(change, act)?;
-                    variants_of(change, act)
+                    store_wordings(change, merged)
                 };
                 let undone = to_reply(change.conn, &entry, Some(change.call.now))?;
                 for act in &later.whole {
@@ -104,7 +106,10 @@ impl Reader {
         };
         let (mut acts, mut before) = (Vec::new(), request.before);
         loop {
-            let page = journal::list(&self.conn, session.as_deref(), before, limit)?;
+            let page = match seq {
+                Some(_) => journal::list_with_merges(&self.conn, before, limit)?,
+                None => journal::list(&self.conn, session.as_deref(), before, limit)?,
+            };
             before = page.last().map(|entry| entry.id);
             let is_full_page = page.len() == limit;
             acts.extend(
@@ -124,16 +129,28 @@ impl Reader {
     }
 }
 
-/// Stores the wordings that an undone merge had added to other memories, each as a memory of its own.
-fn variants_of(change: &mut Change<'_>, act: &Entry) -> Result<Vec<MemoryPreview>> {
-    let mut stored = Vec::new();
+/// Returns the wordings that a merge added, each with its memory, which has the metadata of the merge.
+fn merged_wordings(change: &Change<'_>, act: &Entry) -> Result<Vec<(Memory, String)>> {
+    let mut merged = Vec::new();
     for changed in act.rows.iter().filter(|_| act.act == journal::MERGE) {
         if let Row::Variant(seq, wording) = &changed.row
             && let Some(memory) = memories::by_seq(change.conn, *seq)?
         {
-            let id = variants::store(change, &memory, wording)?;
-            stored.extend(memories::by_id(change.conn, &id)?.as_ref().map(to_preview));
+            merged.push((memory, wording.clone()));
         }
+    }
+    Ok(merged)
+}
+
+/// Stores wordings, each as a memory of its own.
+fn store_wordings(
+    change: &mut Change<'_>,
+    merged: Vec<(Memory, String)>,
+) -> Result<Vec<MemoryPreview>> {
+    let mut stored = Vec::new();
+    for (memory, wording) in merged {
+        let id = variants::store(change, &memory, &wording)?;
+        stored.extend(memories::by_id(change.conn, &id)?.as_ref().map(to_preview));
     }
     Ok(stored)
 }

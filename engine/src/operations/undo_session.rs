@@ -37,7 +37,10 @@ pub(crate) fn undo_session(
         let outcome = take_back(change, &session);
         connection::end_trial(change.conn)?;
         change.discard();
-        return outcome;
+        let mut reply = outcome?;
+        // Nothing is undone yet.
+        reply.undone.iter_mut().for_each(|act| act.undone_at = None);
+        return Ok(reply);
     }
     let mut reply = take_back(change, &session)?;
     reply.act = change.commit_to_journal(journal::UNDO_SESSION)?;

@@ -26,7 +26,7 @@ fn leaking() -> (TestStore, MemoryId) {
     let text = format!("Deploy with {secret}");
     let stored = test_store.store("g", json!({"content": text, "type": "semantic", "metadata": {"note": secret, "password": "Tr0ub4dor&3"}}), Some(&axis(1)));
     // The same fact in other letters is a variant.
-    let variant = format!("deploy with {secret}!");
+    let variant = format!("deploy with {secret}.");
     test_store.store("g", json!({"content": variant, "type": "semantic"}), Some(&axis(1)));
     let call = test_store.call("g", Some("s:1"));
     let edit =

@@ -45,6 +45,28 @@ fn a_similar_text_with_another_fact_is_stored_and_names_the_similar_memory() {
 }
 
 #[test]
+fn a_text_that_is_true_in_another_time_is_no_wording_of_the_first() {
+    let mut test_store = TestStore::new();
+    let times = [
+        json!({}),
+        json!({"valid_to": "2026-03-31"}),
+        json!({"valid_from": "2026-10-01"}),
+        json!({"valid_from": "2026-10-01", "valid_to": "2027-01-01"}),
+    ];
+    for text in ["Kim is the release lead", "Kim is release lead."] {
+        for (number, time) in times.iter().enumerate() {
+            let mut arguments = fact(text);
+            arguments
+                .as_object_mut()
+                .expect("an object")
+                .extend(time.as_object().cloned().unwrap_or_default());
+            let stored = test_store.store("a", arguments, Some(&axis(0)));
+            assert_eq!(stored.deduplicated, text.ends_with('.'), "{number}: {stored:?}");
+        }
+    }
+}
+
+#[test]
 fn one_wording_is_merged_and_named_and_other_words_are_kept() {
     let mut test_store = TestStore::new();
     let first = test_store.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));

@@ -25,6 +25,7 @@ const INDENT: usize = 7;
 /// # Errors
 /// The daemon cannot be reached, or refuses the call.
 pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
+    let is_of_memory = args.id.is_some();
     let memory_id = match &args.id {
         Some(id_part) => {
             Some(memory_id::resolve(client, id_part, args.project.group.as_ref()).await?.id)
@@ -43,7 +44,12 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     }
     let reply: HistoryReply = raw_reply.parse()?;
     if reply.acts.is_empty() && reply.stored.is_empty() {
-        return print_line("There is nothing to undo.");
+        let merges = if is_of_memory {
+            ""
+        } else {
+            " loci history ID also lists what was merged into a memory."
+        };
+        return print_line(format!("There is nothing to undo.{merges}"));
     }
     let acts = ShownActs::fetch(client, &reply.acts).await?;
     if !reply.stored.is_empty() {

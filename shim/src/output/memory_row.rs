@@ -56,7 +56,7 @@ impl From<&ListedMemory> for MemoryRow {
         }
         marks.extend(memory.unasked.as_ref().map(|said| format!("unasked: {said}")));
         if !memory.provenance.flags.is_empty() {
-            marks.push("flags".to_owned());
+            marks.push(format!("flags: {}", memory.provenance.flags.join(", ")));
         }
         match (&memory.event_date, &memory.event_date_derived) {
             (Some(given), _) => marks.push(format!("day {given}")),

@@ -210,14 +210,54 @@ fn is_past_of(past: &PairedText, i: usize, present: &PairedText, j: usize) -> bo
     if !is_same_verb && !is_synonym() {
         return false;
     }
-    let follows_pronoun =
-        i > 0 && past.words[i - 1].class == WordClass::Function(FunctionWord::Pronoun);
+    let is_other_past = || present_form.ends_with("ed") || is_irregular(present_form);
+    // Not the noun of `is wearing a shirt with a pattern`.
+    let is_finite =
+        || present_form.ends_with('s') || !present.words[..j].iter().any(ScannedWord::is_auxiliary);
     if present_form.ends_with("ing") {
         present.has_auxiliary(j) || !past.has_auxiliary(i)
     } else {
-        !past.has_auxiliary(i)
-            && (present_form.ends_with('s') || follows_pronoun && !present_form.ends_with("ed"))
+        // `has expired` and `expires`.
+        let is_perfect =
+            past.has_perfect(i) && present_form.ends_with('s') && !present.has_auxiliary(j);
+        is_perfect || !past.has_auxiliary(i) && !is_other_past() && is_finite()
     }
+}
+
+/// Returns true if a verb is still to do in one text: `has to renew` and `has renewed`, `is to be paid` and `is paid`.
+pub(crate) fn infinitive_changed(a: &PairedText, b: &PairedText) -> bool {
+    either(a, b, |side, other| {
+        (0..side.words.len()).any(|i| {
+            let Some(j) = side.counterparts[i] else { return false };
+            let is_form = !other.words[j].written.ends_with("ing") && side.words[i].may_be_a_verb();
+            is_form && !side.words[i].is_capitalised && side.follows_to(i) && !other.follows_to(j)
+        })
+    })
+}
+
+/// Returns true if only one text has a content word, and a negation, a modal, `all` or `only` in it makes the statement with that word a
+/// narrower one: `never run migrations` and `never run migrations by hand`.
+pub(crate) fn is_narrower(a: &PairedText, b: &PairedText) -> bool {
+    let has_extra = |side: &PairedText| side.has_unpaired(WordClass::Content);
+    let is_strict = |word: &ScannedWord| {
+        matches!(word.class, WordClass::Negation | WordClass::Function(FunctionWord::Modal))
+            || matches!(word.text.as_str(), "all" | "only")
+    };
+    (has_extra(a) || has_extra(b)) && a.words.iter().chain(&b.words).any(is_strict)
+}
+
+/// Returns true if one text is about somebody, and the other about something of theirs: `Kai`, `the daughter of Kai`.
+pub(crate) fn head_added(a: &PairedText, b: &PairedText) -> bool {
+    either(a, b, |side, _| {
+        side.unpaired().any(|head| {
+            let of = side.words.get(head + 1).filter(|word| word.text == "of");
+            let owner = of.and(side.next_content(head));
+            side.words[head].class == WordClass::Content
+                && owner.is_some_and(|at| {
+                    side.words[at].is_capitalised && side.counterparts[at].is_some()
+                })
+        })
+    })
 }
 
 /// Returns true for a passive in progress and a completed one: `is being built` and `is built` or

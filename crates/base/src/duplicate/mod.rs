@@ -48,7 +48,7 @@ struct Rule {
 
 /// The differences by which two texts state different facts, in the order of the checks.
 #[rustfmt::skip]
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 18] = [
     Rule { difference: "a value or significant word is in one text only", has_difference: changes::added },
     Rule { difference: "another value", has_difference: changes::replaced },
     Rule { difference: "another function word of the same class", has_difference: changes::function_word_changed },
@@ -56,10 +56,14 @@ const RULES: [Rule; 14] = [
     Rule { difference: "prepositions exchanged", has_difference: changes::prepositions_exchanged },
     Rule { difference: "another word negated", has_difference: changes::negation_scope_changed },
     Rule { difference: "another tense", has_difference: changes::tense_changed },
+    Rule { difference: "to do and done", has_difference: changes::infinitive_changed },
+    Rule { difference: "narrower with an added word", has_difference: changes::is_narrower },
+    Rule { difference: "somebody and something of theirs", has_difference: changes::head_added },
     Rule { difference: "subject and object exchanged", has_difference: word_order::roles_exchanged },
     Rule { difference: "active and passive exchanged", has_difference: passive::voice_changed },
     Rule { difference: "`it` as subject and as object", has_difference: word_order::it_exchanged },
     Rule { difference: "neighbours exchanged", has_difference: word_order::neighbours_exchanged },
+    Rule { difference: "words side by side exchanged", has_difference: word_order::side_by_side_exchanged },
     Rule { difference: "another clause after the conjunction", has_difference: word_order::clause_changed },
     Rule { difference: "another owner", has_difference: possessives::owner_changed },
     Rule { difference: "numbers exchanged", has_difference: word_order::numbers_exchanged },

@@ -74,6 +74,18 @@ impl PairedText {
         self.words[at.saturating_sub(3)..at].iter().any(ScannedWord::is_auxiliary)
     }
 
+    /// Returns true if one of the three words before this one is a form of `have`.
+    pub(crate) fn has_perfect(&self, at: usize) -> bool {
+        let is_form = |word: &ScannedWord| matches!(word.written.as_str(), "has" | "have" | "had");
+        self.words[at.saturating_sub(3)..at].iter().any(is_form)
+    }
+
+    /// Returns true if `to` or `to be` is before this word.
+    pub(crate) fn follows_to(&self, at: usize) -> bool {
+        let before = self.words[..at].iter().rev().find(|word| word.text != "be");
+        before.is_some_and(|word| word.written == "to")
+    }
+
     /// Returns true if one of the three words before this one is a form of `be`.
     pub(crate) fn is_passive(&self, at: usize) -> bool {
         let is_form_of_be = |word: &ScannedWord| {

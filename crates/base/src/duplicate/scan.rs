@@ -78,6 +78,8 @@ impl Scan {
         let is_calculation = matches!(token, "+" | "*" | "/") && self.follows_number();
         if is_comparison || is_calculation {
             self.push(token, WordClass::Significant);
+        } else if matches!(token, "->" | "=>") {
+            self.symbol('→');
         } else if matches!(token, "&" | "+") {
             self.push("and", WordClass::Function(FunctionWord::Conjunction));
         } else {
@@ -149,7 +151,8 @@ impl Scan {
         let number = sign.to_owned() + &plain_digits(&rest[..digits]);
         let tail = rest[digits..digits + attached].to_lowercase();
         match tail.as_str() {
-            "" | "st" | "nd" | "rd" | "th" => self.push(number, WordClass::Number),
+            "" => self.push(number, WordClass::Number),
+            "st" | "nd" | "rd" | "th" => self.push(number + "th", WordClass::Number),
             "k" => self.push(number + "000", WordClass::Number),
             tail => match UNITS.get(tail) {
                 Some(unit) => {
@@ -172,6 +175,11 @@ impl Scan {
             return 1 + self.number(&rest[1..], "");
         }
         self.is_capitalised = run.starts_with(char::is_uppercase);
+        // `IT` and `US` are no pronouns.
+        if matches!(run, "IT" | "US") {
+            self.push(run, WordClass::Content);
+            return run.len();
+        }
         self.contraction(&run.to_lowercase().replace('’', "'"));
         run.len()
     }

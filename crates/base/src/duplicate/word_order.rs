@@ -141,6 +141,27 @@ pub(crate) fn neighbours_exchanged(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
+/// Returns true if two words side by side are exchanged, or any around an arrow: `git diff main dev`, `heron → egret`.
+pub(crate) fn side_by_side_exchanged(a: &PairedText, b: &PairedText) -> bool {
+    let is_arrow = |word: &ScannedWord| word.text == "→";
+    let is_exchanged = |y: usize| {
+        let (Some(x_in_b), Some(y_in_b)) = (a.counterparts[y - 1], a.counterparts[y]) else {
+            return false;
+        };
+        let is_pair = |side: &PairedText, second: usize| {
+            side.words[second].follows_directly
+                && side.words[second - 1..=second].iter().all(ScannedWord::may_be_a_verb)
+        };
+        y_in_b + 1 == x_in_b
+            && is_pair(a, y)
+            && is_pair(b, x_in_b)
+            && a.words[y].written == b.words[y_in_b].written
+            && a.words[y - 1].written == b.words[x_in_b].written
+    };
+    (1..a.words.len()).any(is_exchanged)
+        || a.words.iter().any(is_arrow) && !a.counterparts.iter().flatten().is_sorted()
+}
+
 /// Returns true if `it` is the subject in one text and the object in the other: `it replaces
 /// Redis`, `Redis replaces it`.
 pub(crate) fn it_exchanged(a: &PairedText, b: &PairedText) -> bool {

@@ -25,6 +25,11 @@ pub fn to(metadata: &Map<String, Value>) -> Option<&str> {
     metadata.get(VALID_TO).and_then(Value::as_str).filter(|text| time::is_date(text))
 }
 
+/// Returns whether two memories are true from and until the same time.
+pub fn is_same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
+    (from(a), to(a)) == (from(b), to(b))
+}
+
 /// Returns why a memory is not true at a time: `valid until …` or `valid from …`.
 pub fn outside(metadata: &Map<String, Value>, at: Timestamp) -> Option<String> {
     let is_over = |text: &&str| time::end_of(text, VALID_TO).is_ok_and(|end| end <= at);

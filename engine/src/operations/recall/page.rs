@@ -160,10 +160,12 @@ fn repeated(
     same_pattern: &[usize],
     memory: &Memory,
 ) -> Option<[usize; repeats::SHOWN]> {
-    let similar = candidates
-        .iter()
-        .enumerate()
-        .filter(|(_, candidate)| same_pattern.contains(&candidate.hit.rank));
+    let similar = candidates.iter().enumerate().filter(|(_, candidate)| {
+        let shown = &candidate.hit.memory;
+        same_pattern.contains(&candidate.hit.rank)
+            && is_rejected(shown) == is_rejected(memory)
+            && collapse::standing(shown) == collapse::standing(memory)
+    });
     if similar.clone().count() < repeats::SHOWN {
         return None;
     }
@@ -206,6 +208,7 @@ fn newest_repeat_first(candidates: &mut [Candidate], min_share: f64) {
                 old.pattern().zip(new.pattern()).is_some_and(|(old, new)| old.is_repeated_by(new))
             };
             if new.same_pattern.contains(&old.hit.rank)
+                && collapse::standing(&old.hit.memory) <= collapse::standing(&new.hit.memory)
                 && new.relevance >= min_share * old.relevance
                 && age_key(&old.hit) < age_key(&new.hit)
                 && is_repeat()

@@ -113,10 +113,9 @@ async fn serve(
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
     let (threads, opened) = store_opening::finish(opened).await;
-    let is_open = opened.is_ok();
     let reopening = tokio::spawn(opening.reopen(threads, draining.clone()));
     let background = Background::spawn(&service, options.idle_limit(), &draining);
-    let sockets = serve_until_stopped(sockets, is_open.then_some(stop), &draining).await;
+    let sockets = serve_until_stopped(sockets, opened.is_ok().then_some(stop), &draining).await;
     background.reload.abort();
     tracing::info!("draining");
     service.backups.stop();

@@ -70,8 +70,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Validates a store request that is made at `now`, and removes the hidden characters of its texts. A text that says "yesterday" gets the
-    /// date of that day.
+    /// Validates a request made at `now`, and removes the hidden characters of its texts. A text that says "yesterday" gets the date.
     ///
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.

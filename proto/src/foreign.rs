@@ -123,6 +123,9 @@ pub struct ForeignMemory {
     /// Relations to other entities of the same file, by [`ForeignMemory::own_id`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<ForeignRelation>,
+    /// Why it looks suspicious: the flags that a store would give it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     /// The text.
     pub content: String,
 }

@@ -207,6 +207,7 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
         confidence: None,
         metadata: Map::new(),
         relations: Vec::new(),
+        flags: Vec::new(),
         content: String::new(),
     }
 }

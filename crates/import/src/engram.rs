@@ -96,6 +96,7 @@ fn observation(
         confidence: None,
         metadata,
         relations: Vec::new(),
+        flags: Vec::new(),
         content,
     });
 }

@@ -97,6 +97,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
         confidence: None,
         metadata,
         relations: Vec::new(),
+        flags: Vec::new(),
         content: rows::text(item, "memory").unwrap_or_default().to_owned(),
     });
 }

@@ -16,6 +16,7 @@ use loci_proto::foreign::{Format, Reading};
 use loci_proto::requests::import::ImportRequest;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// Imports from one program.
@@ -40,7 +41,7 @@ pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let existing = Existing::load(&client).await?;
     let mut projects = Projects::new(&client, &existing.groups, args.group.as_ref()).await?;
-    let plan = Plan::new(format, reading, &existing, &mut projects);
+    let plan = Plan::new(format, reading, &existing, &mut projects, is_asked(args));
     let preview = preview::json(format, &plan, &projects);
     if !args.json {
         print_line(preview::text(format, &plan, &projects).trim_end())?;
@@ -56,12 +57,17 @@ pub async fn run(format: Format, args: &Import) -> Result<ExitCode, Problem> {
     let source = Source::of_bytes(lines::of_plan(&plan, &projects));
     let body = native::upload(&client, &request, source).await?;
     if args.json {
-        let reply: Value = serde_json::from_slice(&body).map_err(std::io::Error::from)?;
+        let reply: Value = serde_json::from_slice(&body).map_err(io::Error::from)?;
         print_line(json!({"preview": preview, "import": reply}).to_string())?;
     } else {
         print_line(native::report_text(&native::parse(&body)?).trim_end())?;
     }
     Ok(Exit::Ok.into())
+}
+
+/// Returns whether a person sees the preview and says yes; a script says it for nobody.
+fn is_asked(args: &Import) -> bool {
+    agent_session_of_process().is_none() && !args.yes && io::stdin().is_terminal()
 }
 
 /// Imports records that loci itself has written, as a file of them.

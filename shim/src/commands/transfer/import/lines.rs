@@ -1,6 +1,6 @@
 //! Writes what is imported as the lines of an export.
 
-use crate::commands::transfer::import::plan::{Change, Plan, Planned};
+use crate::commands::transfer::import::plan::{Change, Plan, Planned, Standing};
 use crate::commands::transfer::import::projects::Projects;
 use loci_proto::foreign::IMPORTED;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
@@ -66,7 +66,7 @@ fn memory(planned: &Planned, projects: &Projects, now: i64) -> Value {
     metadata.insert(IMPORTED.to_owned(), json!(origin));
     fields.insert("metadata".to_owned(), Value::Object(metadata));
     fields.insert("content".to_owned(), Value::from(memory.content.as_str()));
-    if memory.by_person {
+    if planned.standing.is_trusted() {
         fields.insert("trust".to_owned(), Value::from("person"));
     }
     Value::Object(fields)
@@ -75,7 +75,8 @@ fn memory(planned: &Planned, projects: &Projects, now: i64) -> Value {
 /// Returns the line of a new memory without its text. It begins to fade now.
 fn added(planned: &Planned, projects: &Projects, now: i64) -> Map<String, Value> {
     let Planned { id, memory, group, .. } = planned;
-    let scope = if projects.is_forced() { Scope::Group } else { memory.scope };
+    let is_of_project = projects.is_forced() || planned.standing == Standing::Confirmed;
+    let scope = if is_of_project { Scope::Group } else { memory.scope };
     let created_at = if memory.created_at == 0 { now } else { memory.created_at };
     let line = json!({
         "kind": "memory", "id": id, "type": memory.kind, "scope": scope, "group": group,

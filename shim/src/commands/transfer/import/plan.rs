@@ -37,6 +37,38 @@ pub(super) enum Change {
     Kept(Cow<'static, str>),
 }
 
+/// How far a memory is trusted after the import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is the person's own text.
+    Own,
+    /// The person's yes confirms it, in its own project.
+    Confirmed,
+    /// It looks suspicious, and waits until it is confirmed alone.
+    Suspicious,
+    /// The source does not say which project it belongs to: it waits in that of the working directory.
+    OfNoProject,
+    /// Nobody is asked: it waits.
+    Unasked,
+}
+
+impl Standing {
+    fn of(memory: &ForeignMemory, is_sure: bool, is_asked: bool) -> Self {
+        match memory.by_person {
+            _ if !memory.flags.is_empty() => Self::Suspicious,
+            true => Self::Own,
+            false if !is_sure => Self::OfNoProject,
+            false if is_asked => Self::Confirmed,
+            false => Self::Unasked,
+        }
+    }
+
+    /// Returns whether briefs and hooks have it.
+    pub fn is_trusted(self) -> bool {
+        matches!(self, Self::Own | Self::Confirmed)
+    }
+}
+
 /// One memory with what becomes of it.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
@@ -45,6 +77,7 @@ pub(super) struct Planned {
     pub origin: ImportOrigin,
     /// The id of its project.
     pub group: String,
+    pub standing: Standing,
     pub change: Change,
 }
 
@@ -61,12 +94,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Compares a reading with what is stored.
+    /// Compares a reading with what is stored; `is_asked` if a person sees the preview and says yes.
     pub fn new(
         format: Format,
         reading: Reading,
         existing: &Existing,
         projects: &mut Projects,
+        is_asked: bool,
     ) -> Self {
         let mut files: HashSet<&str> = reading.files.iter().map(String::as_str).collect();
         let roots: HashSet<&str> =
@@ -97,19 +131,20 @@ impl Plan {
         let mut read = Read::default();
         let mut planned = Vec::new();
         for ((memory, origin), old) in reading.memories.into_iter().zip(origins).zip(matches) {
-            let group = projects.group_of(&memory);
+            let (group, is_sure) = projects.group_of(&memory);
+            let standing = Standing::of(&memory, is_sure, is_asked);
             let (id, change) = match old {
                 _ if projects.is_off(&group) => {
                     (origin.memory_id(u32::MAX), Change::Kept("loci is off in its project".into()))
                 }
-                Some(old) => (old.id.clone(), change_of(old, &origin, memory.by_person)),
+                Some(old) => (old.id.clone(), change_of(old, &origin, standing)),
                 None => match read.stored(existing, &group, &memory) {
                     Some(reason) => (origin.memory_id(u32::MAX), Change::Kept(reason)),
                     None => ids.next(&origin),
                 },
             };
             read.add(&group, &memory, &change);
-            planned.push(Planned { id, memory, origin, group, change });
+            planned.push(Planned { id, memory, origin, group, standing, change });
         }
         let Reading { files, skipped, skipped_more, .. } = reading;
         Self { files, planned, skipped, skipped_more, missing }
@@ -192,15 +227,17 @@ fn origin(format: Format, memory: &ForeignMemory) -> ImportOrigin {
     }
 }
 
-fn change_of(old: &ImportedMemory, origin: &ImportOrigin, by_person: bool) -> Change {
+fn change_of(old: &ImportedMemory, origin: &ImportOrigin, standing: Standing) -> Change {
     if old.origin.text == origin.text {
         Change::Unchanged
     } else if !old.is_active {
         Change::Kept("its earlier text was forgotten or replaced here".into())
     } else if !old.is_unedited {
         Change::Kept("was edited here".into())
-    } else if old.is_confirmed && !by_person {
-        Change::Kept("has a new text, but was confirmed here; --mine takes it".into())
+    } else if old.is_confirmed && !standing.is_trusted() {
+        Change::Kept(
+            "has a new text, but was confirmed here; say yes at a terminal to take it".into(),
+        )
     } else {
         Change::Changed(Box::new(old.line.clone()))
     }

@@ -1,6 +1,6 @@
 //! The preview of an import: how many memories of which type go into which project, some of them, and what is left out.
 
-use crate::commands::transfer::import::plan::{Change, Plan, Planned};
+use crate::commands::transfer::import::plan::{Change, Plan, Planned, Standing};
 use crate::commands::transfer::import::projects::Projects;
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
 use loci_proto::foreign::{Format, Reading, SkippedText};
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Number of new memories that are shown, spread over all.
+/// Number of new memories of a project that the JSON shows, spread over all.
 const EXAMPLES: usize = 5;
-/// Number of files, changed texts and texts left out that are listed; the others are counted.
+/// Number of files, texts of a project, suspicious texts and texts left out that are listed; the others are counted.
 const LISTED: usize = 10;
 
 /// How many memories of one project and type become what.
@@ -115,10 +115,15 @@ pub(super) fn json(format: Format, plan: &Plan, projects: &Projects) -> Value {
     })
 }
 
+/// Returns the new and changed memories of a standing.
+fn written(plan: &Plan, is_wanted: impl Fn(Standing) -> bool) -> Vec<&Planned> {
+    let is_written = |of: &&Planned| matches!(of.change, Change::New | Change::Changed(_));
+    plan.planned.iter().filter(is_written).filter(|of| is_wanted(of.standing)).collect()
+}
+
 /// Returns the number of new and changed memories that are trusted as the person's own.
 fn yours(plan: &Plan) -> usize {
-    let written = |planned: &&Planned| matches!(planned.change, Change::New | Change::Changed(_));
-    plan.planned.iter().filter(written).filter(|planned| planned.memory.by_person).count()
+    written(plan, |standing| standing == Standing::Own).len()
 }
 
 /// Returns the preview as text.
@@ -138,19 +143,21 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
         rows.push([escape_line(name), kind.to_owned(), new, changed, unchanged]);
     }
     let _ = write!(text, "\n{}", table(&rows));
-    section(
-        &mut text,
-        screen,
-        "For example",
-        &examples(plan).iter().map(|p| line(p)).collect::<Vec<_>>(),
-    );
-    let changed: Vec<String> = plan
-        .planned
+    let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for planned in written(plan, |standing| standing != Standing::Suspicious) {
+        let mark = if matches!(planned.change, Change::Changed(_)) { "changed: " } else { "" };
+        by_project.entry(&planned.group).or_default().push(format!("{mark}{}", line(planned)));
+    }
+    for (group, lines) in by_project {
+        let name = projects.names.get(group).map_or(group, String::as_str);
+        section(&mut text, screen, &escape_line(name), &lines);
+    }
+    let suspicious = written(plan, |standing| standing == Standing::Suspicious);
+    let suspicious: Vec<String> = suspicious
         .iter()
-        .filter(|planned| matches!(planned.change, Change::Changed(_)))
-        .map(line)
+        .map(|planned| format!("{}: {}", planned.memory.flags.join(", "), line(planned)))
         .collect();
-    section(&mut text, screen, "Changed in the source", &changed);
+    section(&mut text, screen, "Looks suspicious, and waits", &suspicious);
     left_out(plan).write(&mut text, screen);
     text.push_str(&notes(plan));
     text
@@ -158,11 +165,6 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
 
 fn notes(plan: &Plan) -> String {
     let mut text = String::from("\n");
-    let written = plan
-        .planned
-        .iter()
-        .filter(|planned| matches!(planned.change, Change::New | Change::Changed(_)))
-        .count();
     if plan.missing > 0 {
         let _ = writeln!(
             text,
@@ -170,13 +172,28 @@ fn notes(plan: &Plan) -> String {
             counted(plan.missing, "earlier imported memory is", "earlier imported memories are")
         );
     }
-    match (written, yours(plan)) {
-        (0, _) => text.push_str("Nothing to import.\n"),
-        (written, yours) if yours == written => text.push_str("They are trusted as your own.\n"),
-        (_, 0) => text.push_str("They are seen in their own projects only, and are in no brief and no hook until loci confirm --imported; --mine says that they are your own.\n"),
-        (_, yours) => {
-            let _ = writeln!(text, "{yours} are trusted as your own (your files in the home folder); the others are in no brief and no hook until loci confirm --imported.");
+    let mut say = |standing: Standing, what: &str| {
+        let count = written(plan, |of| of == standing).len();
+        if count > 0 {
+            let _ = writeln!(text, "{} {what}", counted(count, "memory", "memories"));
         }
+    };
+    say(Standing::Own, "trusted as your own.");
+    say(Standing::Confirmed, "confirmed by your yes, each in its own project.");
+    say(
+        Standing::OfNoProject,
+        "of no sure project: held back in the one of this folder (loci list --held); --group NAME gives one.",
+    );
+    say(
+        Standing::Suspicious,
+        "held back until you confirm each: loci list --held, loci confirm ID.",
+    );
+    say(
+        Standing::Unasked,
+        "in no brief and no hook until loci confirm --imported, because nobody is asked here.",
+    );
+    if written(plan, |_| true).is_empty() {
+        text.push_str("Nothing to import.\n");
     }
     text
 }

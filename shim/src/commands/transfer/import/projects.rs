@@ -21,7 +21,7 @@ pub(super) struct Projects {
     /// The project of everything, if the command names one.
     forced: Option<String>,
     default: String,
-    found: HashMap<ForeignProject, String>,
+    found: HashMap<ForeignProject, Option<String>>,
     off: SwitchedOff,
     /// Names of the projects that memories got, by id.
     pub names: BTreeMap<String, String>,
@@ -72,11 +72,11 @@ impl Projects {
         self.forced.is_some()
     }
 
-    /// Returns the id of the project of a memory.
-    pub fn group_of(&mut self, memory: &ForeignMemory) -> String {
-        let id = match (&self.forced, &memory.project) {
-            (Some(forced), _) => forced.clone(),
-            (None, None) => self.default.clone(),
+    /// Returns the id of the project of a memory, and whether that is sure: otherwise it is the one of the working directory.
+    pub fn group_of(&mut self, memory: &ForeignMemory) -> (String, bool) {
+        let found = match (&self.forced, &memory.project) {
+            (Some(forced), _) => Some(forced.clone()),
+            (None, None) => None,
             (None, Some(project)) => {
                 let known = self.found.get(project).cloned();
                 let id = known.unwrap_or_else(|| self.resolve(project));
@@ -84,12 +84,14 @@ impl Projects {
                 id
             }
         };
+        let is_sure = found.is_some();
+        let id = found.unwrap_or_else(|| self.default.clone());
         if !self.names.contains_key(&id) {
             let stored = self.stored.iter().find(|group| group.id == id);
             let name = stored.map_or_else(|| id.clone(), |group| group.name.clone());
             self.names.insert(id.clone(), name);
         }
-        id
+        (id, is_sure)
     }
 
     /// Returns whether loci is off in a project.
@@ -97,16 +99,15 @@ impl Projects {
         self.off.has(id)
     }
 
-    fn resolve(&mut self, project: &ForeignProject) -> String {
-        match project {
+    fn resolve(&mut self, project: &ForeignProject) -> Option<String> {
+        let id = match project {
             ForeignProject::Named(name) => self.stored_id(name).unwrap_or_else(|| self.named(name)),
             ForeignProject::RepositoryOf(folder) => {
                 let found = found_in(folder);
-                if found.checkout.is_some() || found.has_file {
-                    self.of_found(&found)
-                } else {
-                    self.default.clone()
+                if found.checkout.is_none() && !found.has_file {
+                    return None;
                 }
+                self.of_found(&found)
             }
             ForeignProject::Folder(folder) if Path::new(folder).is_dir() => {
                 self.of_found(&found_in(folder))
@@ -121,7 +122,8 @@ impl Projects {
                 };
                 self.noted(group)
             }
-        }
+        };
+        Some(id)
     }
 
     fn of_found(&mut self, found: &FoundProject) -> String {

@@ -1,0 +1,184 @@
+//! Every letter of a source is accounted for: it is in a memory, or in what is listed as left out.
+
+use super::{Home, contents};
+use loci_proto::foreign::{Format, ForeignMemory, Reading};
+use proptest::prelude::*;
+
+/// Returns the letters and digits of a text.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns the letters of a memory: of its place, text, metadata and relations.
+fn of_memory(memory: &ForeignMemory) -> String {
+    let related: String =
+        memory.relations.iter().map(|to| format!("{} {}", to.predicate, to.to)).collect();
+    let metadata = serde_json::to_string(&memory.metadata).expect("it is JSON");
+    letters(&format!("{} {} {metadata} {related}", memory.place, memory.content))
+}
+
+/// Returns the lines that the place of a text left out names.
+fn lines_of(place: &str) -> Option<std::ops::RangeInclusive<usize>> {
+    let rest = place.strip_prefix("line ").or_else(|| place.strip_prefix("lines "))?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    let (first, last) = rest[..end].split_once('-').unwrap_or((&rest[..end], &rest[..end]));
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+fn is_left_out(reading: &Reading, line: usize, word: &str) -> bool {
+    reading.skipped.iter().any(|text| {
+        let is_named = letters(&format!("{} {}", text.place, text.reason)).contains(word);
+        is_named || text.place.is_empty() || lines_of(&text.place).is_some_and(|l| l.contains(&line))
+    })
+}
+
+/// Returns the words of a text that are neither in a memory nor left out, with their lines.
+fn lost(text: &str, reading: &Reading) -> Vec<String> {
+    let memories: Vec<String> = reading.memories.iter().map(of_memory).collect();
+    let mut lost = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for word in line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let is_kept = memories.iter().any(|memory| memory.contains(word));
+            if !is_kept && !is_left_out(reading, number + 1, word) {
+                lost.push(format!("{word} in line {}", number + 1));
+            }
+        }
+    }
+    lost
+}
+
+fn read(name: &str, text: &str) -> Reading {
+    let home = Home::new();
+    let path = home.write(name, text);
+    home.read(Format::Markdown, &[path])
+}
+
+/// A block of Markdown: its text; `@` stands for a word to keep, `~` for one to leave out.
+const BLOCKS: [&str; 48] = [
+    "@ @ @.",
+    "# @ @",
+    "## @",
+    "### @ [@](https://@.example/@)",
+    "@ @\n=====",
+    "@\n-----",
+    "- @ @\n- @\n  - @ *@*\n  - @",
+    "1. @\n2. @ `@`\n   1. @\n3. @",
+    "12) @\n13) @",
+    "* [ ] @\n* [ ] @ @",
+    "> @ @\n> @\n>\n> - @",
+    "```sh\n@ --@\n```",
+    "    @ @",
+    "```\n@\n\n@\n```",
+    "@:\n\n- @\n- @",
+    "@:\n\n1. @\n2. @",
+    "@:\n\n```rust\n@();\n```",
+    "@:",
+    "| @ | @ |\n|---|---|\n| @ | @ `@ | @` |\n| @ | |",
+    "| @ | @ |\n|---|---|\n| @ | [@](https://@.example) |",
+    "| @ | @ |\n|:-:|---|",
+    "<important>\n@ @\n@\n</important>",
+    "<details>\n<summary>@ @</summary>\n\n- @\n\n</details>",
+    "<details><summary>@</summary>\n@ @\n</details>",
+    "<custom-rule id=\"@\">@ @</custom-rule>",
+    "<div align=\"center\">\n  <p>@ <b>@</b></p>\n    <p>@</p>\n</div>",
+    "<table><tr><th>@</th><th>@</th></tr>\n<tr><td>@</td><td>@</td></tr></table>",
+    "<ul>\n  <li>@ @</li>\n    <li>@</li><li>@</li>\n</ul>",
+    "<h2>@</h2>\n<p>@</p>",
+    "<pre>\n@\n</pre>",
+    "<!-- ~ -->",
+    "<!-- ~ ~ --> @ @",
+    "<!--\n~\n\n~\n-->\n@",
+    "@ <!-- ~ --> @",
+    "%% ~ %%",
+    "@ %% ~ %% @",
+    "%%\n~\n\n~ ~\n%%",
+    "```dataview\nLIST ~\n```",
+    "![~](~.png)",
+    "![[~.png]]",
+    "@ ![@](@.png) @",
+    "@ [@][@] [@](<@ @> \"@\") <https://@.example>",
+    "@[^a@]\n\n[^a@]: @ @\n    @",
+    "[@]: https://@.example '@'",
+    "@\n: @\n: @",
+    "@  \n@\\\n@",
+    "@\\_@ 1\\. @ &amp; &copy; @*@*@ __@__ ~~@~~ $@$ @&nbsp;@",
+    "***\n@ 5 < 6 > @\n---",
+];
+
+/// Returns Markdown with its words, and which of them must be kept.
+fn markdown(chosen: &[(usize, bool)]) -> (String, Vec<Vec<String>>, Vec<String>) {
+    let (mut text, mut kept, mut left_out) = (String::new(), Vec::new(), Vec::new());
+    let mut number = 0;
+    for (index, is_close) in chosen {
+        let mut of_block = Vec::new();
+        for c in BLOCKS[*index].replace("~~", "\u{1}").chars() {
+            number += usize::from(c == '@' || c == '~');
+            match c {
+                '@' => {
+                    of_block.push(format!("kq{number}z"));
+                    text.push_str(&of_block[of_block.len() - 1]);
+                }
+                '~' => {
+                    left_out.push(format!("vq{number}z"));
+                    text.push_str(&left_out[left_out.len() - 1]);
+                }
+                '\u{1}' => text.push_str("~~"),
+                c => text.push(c),
+            }
+        }
+        text.push_str(if *is_close { "\n" } else { "\n\n" });
+        kept.push(of_block);
+    }
+    (text, kept, left_out)
+}
+
+fn check(chosen: &[(usize, bool)]) -> Result<(), TestCaseError> {
+    let (text, kept, left_out) = markdown(chosen);
+    let reading = read("notes.md", &text);
+    let memories: Vec<String> = reading.memories.iter().map(of_memory).collect();
+    let all = memories.concat();
+    let is_apart = chosen.iter().all(|(_, is_close)| !is_close);
+    for words in &kept {
+        let mut at = 0;
+        for word in words {
+            let is_in_order = all[at..].find(word.as_str()).map(|found| at += found).is_some();
+            let is_kept = is_in_order || all.contains(word.as_str());
+            let line = text.lines().position(|line| line.contains(word.as_str())).unwrap_or(0);
+            // An address that nothing refers to, and an attribute of a tag, are listed.
+            let is_listed = is_left_out(&reading, line + 1, word);
+            prop_assert!(is_kept || is_listed, "{word} of\n{text}\n{reading:#?}");
+        }
+    }
+    for word in &left_out {
+        let line = text.lines().position(|line| line.contains(word.as_str())).unwrap_or(0);
+        if is_apart {
+            prop_assert!(!all.contains(word.as_str()), "{word} of\n{text}\n{:#?}", contents(&reading));
+            prop_assert!(is_left_out(&reading, line + 1, word), "{word} of\n{text}\n{reading:#?}");
+        }
+    }
+    prop_assert!(lost(&text, &reading).is_empty(), "{:?} of\n{text}", lost(&text, &reading));
+    Ok(())
+}
+
+#[test]
+fn every_letter_of_each_kind_of_block_is_accounted_for() {
+    let broken: Vec<String> = (0..BLOCKS.len())
+        .filter_map(|index| check(&[(index, false)]).err().map(|error| error.to_string()))
+        .collect();
+    assert!(broken.is_empty(), "{} of {}:\n{}", broken.len(), BLOCKS.len(), broken.join("\n\n"));
+}
+
+proptest! {
+    #[test]
+    fn every_letter_of_any_markdown_is_accounted_for(
+        chosen in prop::collection::vec((0..BLOCKS.len(), any::<bool>()), 1..14)
+    ) {
+        check(&chosen)?;
+    }
+
+    #[test]
+    fn every_letter_of_any_text_is_accounted_for(text in "[ab0 \n#>*`|<>/!%\\-_:.\\[\\](){}\"&;=+~]{0,120}") {
+        let reading = read("notes.md", &text);
+        prop_assert!(lost(&text, &reading).is_empty(), "{:?} of\n{text}\n{reading:#?}", lost(&text, &reading));
+    }
+}

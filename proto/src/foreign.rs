@@ -17,6 +17,8 @@ use std::str::FromStr;
 pub const MAX_SKIPPED: usize = 1000;
 /// Maximum number of reasons by which they are counted, without [`OTHER_REASONS`].
 const MAX_REASONS: usize = 20;
+/// Maximum number of doubts that are listed.
+pub const MAX_NOTICES: usize = 100;
 /// Where those with a further reason are counted.
 const OTHER_REASONS: &str = "other reasons";
 
@@ -65,6 +67,9 @@ pub struct Reading {
     /// How many others were left out, by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_more: BTreeMap<String, usize>,
+    /// Doubts that the person should know, such as a project that is not sure; at most [`MAX_NOTICES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// Records that loci itself has written, as lines of an export without header and end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Value>,
@@ -80,6 +85,13 @@ impl Reading {
             self.skipped_more.len() < MAX_REASONS || self.skipped_more.contains_key(&text.reason);
         let reason = if is_listed { text.reason } else { OTHER_REASONS.to_owned() };
         *self.skipped_more.entry(reason).or_default() += 1;
+    }
+
+    /// Notes a doubt, once.
+    pub fn notice(&mut self, text: String) {
+        if self.notices.len() < MAX_NOTICES && !self.notices.contains(&text) {
+            self.notices.push(text);
+        }
     }
 }
 
@@ -120,7 +132,7 @@ pub struct ForeignMemory {
     /// Metadata: an event date, tags, the name of an entity.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Relations to other entities of the same file, by [`ForeignMemory::own_id`].
+    /// Relations to other entities, by [`ForeignMemory::own_id`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<ForeignRelation>,
     /// Why it looks suspicious: the flags that a store would give it.
@@ -215,6 +227,9 @@ pub struct ForeignRelation {
     pub predicate: String,
     /// The own id of the other entity.
     pub to: String,
+    /// The file of the other entity, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// A text that was left out.

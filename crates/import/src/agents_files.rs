@@ -70,22 +70,27 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             kind: MemoryType::Semantic,
             ..memory_of(&file, top.as_deref().map(folder))
         };
-        let (_, body) = front_matter::split(&file.text);
-        let found = statements::split(body, &TITLES);
+        let top = front_matter::split(&file.text);
+        let mut split = statements::split(&file.text, top.body, &TITLES);
         let (pointers, found): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|statement| is_pointer(&statement.text));
+            split.statements.into_iter().partition(|statement| is_pointer(&statement.text));
         for pointer in pointers {
             let reason = format!("names another file: {}", pointer.text);
-            collector.skip(&file.name, &pointer.place, &reason);
+            let place = file.lines.place(&file.text, &pointer.bytes, false);
+            collector.skip(&file.name, &place, &reason);
         }
-        collector.add_statements(&base, found);
+        split.statements = found;
+        split.left_out.extend(top.left_out(&[]));
+        collector.add_statements(&base, &file, split);
     }
     Ok(())
 }
 
 /// Returns whether clients read a file as instructions, by its name or as one of `rules`.
 fn is_instructions(path: &Path) -> bool {
-    let is_named = path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    let is_named = path
+        .file_name()
+        .is_some_and(|name| NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)));
     is_named || path.components().any(|part| part.as_os_str() == "rules")
 }
 

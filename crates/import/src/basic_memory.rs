@@ -5,12 +5,27 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
+use crate::markup::LeftOut;
 use crate::places::Places;
 use crate::{front_matter, regular_file, statements, times};
-use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
+use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation, Reading, SkippedText};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+/// Fields that a note has as a memory.
+const USED_FIELDS: [&str; 9] = [
+    "title",
+    "type",
+    "tags",
+    "permalink",
+    "created",
+    "created_at",
+    "date",
+    "modified",
+    "updated_at",
+];
 
 /// Returns the folders of all projects of the program's configuration, or the usual one.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -49,22 +64,36 @@ fn project_of(path: &Path) -> Option<ForeignProject> {
 }
 
 fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignProject>) {
-    let (fields, body) = front_matter::split(&file.text);
-    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let title = front_matter::text(&fields, "title").unwrap_or(stem);
-    let kind = front_matter::text(&fields, "type").unwrap_or_else(|| "note".to_owned());
+    let top = front_matter::split(&file.text);
+    if let Some(what) = statements::data(&file.text[top.body..], &top.fields) {
+        return collector.skip(&file.name, "", what);
+    }
+    let fields = &top.fields;
+    let title = front_matter::text(fields, "title").unwrap_or_else(|| file.stem());
+    let kind = front_matter::text(fields, "type").unwrap_or_else(|| "note".to_owned());
     let scope = if project.is_some() { Scope::Group } else { Scope::Global };
     let mut base = ForeignMemory { scope, ..memory_of(file, project) };
     let at = |names: &[&str]| {
-        names.iter().find_map(|name| times::of_text(&front_matter::text(&fields, name)?))
+        names.iter().find_map(|name| times::of_text(&front_matter::text(fields, name)?))
     };
     base.created_at = at(&["created", "created_at", "date"]).unwrap_or(base.created_at);
     base.updated_at =
         at(&["modified", "updated_at"]).unwrap_or(base.updated_at).max(base.created_at);
-    let tags = front_matter::texts(&fields, "tags");
+    let tags = front_matter::texts(fields, "tags");
     let (mut found, mut relations) = (Vec::new(), Vec::new());
-    for mut statement in statements::split(body, &[&title.to_lowercase(), "observations"]) {
+    let titles = [&title.to_lowercase(), "observations"];
+    let mut split = statements::split(&file.text, top.body, &titles);
+    split.left_out.retain(|part| {
+        part.reason != statements::TITLE || !file.text[part.bytes.clone()].contains(&title)
+    });
+    split.left_out.extend(top.left_out(&USED_FIELDS));
+    for mut statement in split.statements {
         if let Some(relation) = relation(&statement.text) {
+            let kept = format!("{}{}", relation.predicate, relation.to);
+            if statements::letters(&kept) != statements::letters(&statement.text) {
+                let reason = "the context of a relation".into();
+                split.left_out.push(LeftOut { bytes: statement.bytes, reason });
+            }
             relations.push(relation);
             continue;
         }
@@ -77,6 +106,9 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
     let mut metadata = Map::new();
     metadata.insert("name".to_owned(), Value::from(title.as_str()));
     metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
+    if let Some(permalink) = front_matter::text(fields, "permalink") {
+        metadata.insert("permalink".to_owned(), Value::from(permalink));
+    }
     if !tags.is_empty() {
         metadata.insert("tags".to_owned(), Value::from(tags));
     }
@@ -106,6 +138,47 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
             ..base.clone()
         });
     }
+    collector.leave_out(file, split.left_out);
+}
+
+/// Leads each relation to the note that it names, by its title, file or permalink, with its folders or without. One to a note that was
+/// not read, or to one of several, is noted.
+pub(crate) fn relate(reading: &mut Reading) {
+    let mut notes: HashMap<String, HashSet<(String, String)>> = HashMap::new();
+    for note in reading.memories.iter().filter(|memory| memory.kind == MemoryType::Entity) {
+        let Some(title) = note.own_id.clone() else { continue };
+        let stem =
+            Path::new(&note.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let permalink = note.metadata.get("permalink").and_then(Value::as_str).map(str::to_owned);
+        for name in [Some(title.clone()), stem, permalink].into_iter().flatten() {
+            notes
+                .entry(name.to_lowercase())
+                .or_default()
+                .insert((title.clone(), note.path.clone()));
+        }
+    }
+    let find = |name: &str| {
+        let name = name.split('#').next().unwrap_or(name).trim().to_lowercase();
+        let last = name.rsplit('/').next().unwrap_or(&name);
+        let found = notes.get(&name).or_else(|| notes.get(last.trim_end_matches(".md")))?;
+        found.iter().next().filter(|_| found.len() == 1).cloned()
+    };
+    let mut unknown = Vec::new();
+    for note in &mut reading.memories {
+        for relation in &mut note.relations {
+            if let Some((title, path)) = find(&relation.to) {
+                relation.to = title;
+                relation.path = Some(path).filter(|path| *path != note.path);
+            } else {
+                unknown.push(SkippedText {
+                    path: note.path.clone(),
+                    place: format!("{} [[{}]]", relation.predicate, relation.to),
+                    reason: "relates a note that was not read, or one of several".to_owned(),
+                });
+            }
+        }
+    }
+    unknown.into_iter().for_each(|text| reading.skip(text));
 }
 
 /// Splits `[category] text`.
@@ -127,5 +200,6 @@ fn relation(text: &str) -> Option<ForeignRelation> {
     (is_word && ends && predicate.split_whitespace().count() <= 4).then(|| ForeignRelation {
         predicate: predicate.to_owned(),
         to: to.split('|').next().unwrap_or(to).trim().to_owned(),
+        path: None,
     })
 }

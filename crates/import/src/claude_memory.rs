@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::memory_files::{self, FileContent};
 use crate::places::Places;
 use crate::regular_file;
-use loci_proto::counted::counted;
 use loci_proto::foreign::ForeignProject;
 use loci_proto::memory::Scope;
 use serde_json::Value;
@@ -42,6 +41,13 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         let inner = folder.join("memory");
         let folder = if inner.is_dir() { inner } else { folder };
         let project = project_of(&folder);
+        if let Found::Unsure(reason) = &project {
+            collector.notice(reason.clone());
+        }
+        let project = match project {
+            Found::Folder(path) => Some(self::folder(&path)),
+            _ => None,
+        };
         for path in collector.markdown_files(&folder)? {
             if let Some(file) = collector.text_file(&path) {
                 read_file(collector, &file, project.clone());
@@ -52,13 +58,9 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 }
 
 fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignProject>) {
-    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    let FileContent { notes, fields, pointers } = memory_files::of_claude(&stem, &file.text);
-    if pointers > 0 {
-        let lines = counted(pointers, "line that points", "lines that point");
-        let reason = format!("{lines} to another file");
-        collector.skip(&file.name, "", &reason);
-    }
+    let stem = file.stem();
+    let FileContent { notes, fields, left_out, .. } = memory_files::of_claude(&stem, &file.text);
+    collector.leave_out(file, left_out);
     let mut base = memory_of(file, project);
     if fields.is_about_person() {
         base.scope = Scope::Global;
@@ -66,39 +68,72 @@ fn read_file(collector: &mut Collector<'_>, file: &TextFile, project: Option<For
     base.created_at = fields.created_at.unwrap_or(base.created_at);
     base.updated_at = fields.updated_at.unwrap_or(base.updated_at).max(base.created_at);
     fields.declare(&mut base.metadata);
-    collector.add_notes(&base, notes);
+    collector.add_notes(&base, file, notes);
 }
 
-/// Returns the project of a memory folder.
-pub(crate) fn project_of(memory: &Path) -> Option<ForeignProject> {
+/// The project of a memory folder.
+enum Found {
+    Folder(PathBuf),
+    /// Why it is not sure.
+    Unsure(String),
+    /// The folder is none of a project.
+    None,
+}
+
+/// Returns the project of a memory folder: different paths have the same name, so it must be named in a transcript or be the only one on
+/// the disk.
+fn project_of(memory: &Path) -> Found {
     let encoded = memory.ancestors().find(|path| {
         path.parent().is_some_and(|parent| parent.ends_with("projects"))
-            && path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-"))
-    })?;
-    let name = encoded.file_name()?.to_string_lossy().into_owned();
-    let path = folder_of_transcripts(encoded, &name).or_else(|| folder_of_name(&name));
-    Some(path.map_or(ForeignProject::Named(name), |path| folder(&path)))
+            && path.file_name().is_some_and(|name| is_encoded(&name.to_string_lossy()))
+    });
+    let Some(encoded) = encoded else { return Found::None };
+    let name = encoded.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut folders = folders_of_transcripts(encoded, &name);
+    if folders.is_empty() {
+        folders = folders_of_name(&name);
+    }
+    match &folders[..] {
+        [folder] => Found::Folder(folder.clone()),
+        [] => Found::Unsure(format!("project not sure: no folder was found for {name}")),
+        folders => {
+            let folders: Vec<String> =
+                folders.iter().map(|folder| folder.display().to_string()).collect();
+            Found::Unsure(format!("project not sure: {name} may be {}", folders.join(" or ")))
+        }
+    }
 }
 
-/// Returns the folder that a transcript of the project names.
-fn folder_of_transcripts(folder: &Path, name: &str) -> Option<PathBuf> {
-    let transcripts = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+/// Returns whether a name is that of a path, on Unix or on Windows.
+fn is_encoded(name: &str) -> bool {
+    let drive = name.strip_prefix(|c: char| c.is_ascii_alphabetic());
+    name.starts_with('-') || drive.is_some_and(|rest| rest.starts_with("--"))
+}
+
+/// Returns the folders that the latest transcripts of the project name.
+fn folders_of_transcripts(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let transcripts =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut transcripts: Vec<PathBuf> =
         transcripts.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
     transcripts.sort();
-    transcripts.iter().rev().take(20).find_map(|path| {
+    let named = transcripts.iter().rev().take(20).filter_map(|path| {
         let beginning = BufReader::new(regular_file::open(path).ok()?.take(TRANSCRIPT_BYTES));
         beginning.lines().map_while(std::result::Result::ok).find_map(|line| {
             let line: Value = serde_json::from_str(&line).ok()?;
             let folder = line.get("cwd")?.as_str()?;
             (encode(folder) == name).then(|| PathBuf::from(folder))
         })
-    })
+    });
+    let mut named: Vec<PathBuf> = named.collect();
+    named.sort();
+    named.dedup();
+    named
 }
 
-/// Returns the folder whose encoded path is `name`, if it still exists.
-fn folder_of_name(name: &str) -> Option<PathBuf> {
-    let mut candidates = vec![PathBuf::from("/")];
+/// Returns the folders whose encoded path is `name`, as far as they exist.
+fn folders_of_name(name: &str) -> Vec<PathBuf> {
+    let (mut found, mut candidates) = (Vec::new(), vec![PathBuf::from("/")]);
     while let Some(folder) = candidates.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -108,15 +143,21 @@ fn folder_of_name(name: &str) -> Option<PathBuf> {
                 continue;
             }
             if encoded == name {
-                return Some(path);
+                found.push(path);
+            } else {
+                candidates.push(path);
             }
-            candidates.push(path);
         }
     }
-    None
+    found.sort();
+    found
 }
 
-/// Encodes a path as Claude Code does.
+/// Encodes a path as Claude Code does: each unit of UTF-16 that is no ASCII letter or digit is `-`.
 fn encode(path: &str) -> String {
-    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+    path.encode_utf16()
+        .map(|unit| {
+            u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric).map_or('-', char::from)
+        })
+        .collect()
 }

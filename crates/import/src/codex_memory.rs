@@ -7,16 +7,21 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
+use crate::markup::{self, LeftOut};
 use crate::memory_files::{self, CODEX_TITLES as TITLES};
-use crate::statements::{self, Statement};
+use crate::statements::{self, Split};
 use crate::{front_matter, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::Value;
+use std::ops::Range;
 use std::path::Path;
 
 /// A longer summary of a session is split into statements, in bytes.
 const WHOLE_BYTES: usize = 2000;
+
+/// What the lines above a session are.
+const HEADER: &str = "a header of Codex";
 
 /// Reads the folder of memories, or one file of it.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -42,53 +47,87 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
 
 /// Reads `MEMORY.md`: each level-1 heading begins a group of tasks.
 fn task_groups(collector: &mut Collector<'_>, file: &TextFile) {
-    for note in memory_files::of_codex_handbook(&file.text) {
-        let project = note.folder.clone().map(ForeignProject::Folder);
-        collector.add_notes(&memory_of(file, project), vec![note]);
+    let found = memory_files::codex_handbook(&file.text);
+    for line in file.text.lines() {
+        if let Some(cwd) = memory_files::cwd_of_header(line).filter(|cwd| cwd.starts_with('/'))
+            && memory_files::folder_of(cwd).is_none()
+        {
+            collector.notice(format!("project not sure: {} says cwd={cwd}", file.name));
+        }
     }
+    for note in found.notes {
+        let project = note.folder.clone().map(ForeignProject::Folder);
+        collector.add_notes(&memory_of(file, project), file, vec![note]);
+    }
+    collector.leave_out(file, found.left_out);
 }
 
 /// Reads `memory_summary.md`: what holds for the user everywhere.
 fn summary(collector: &mut Collector<'_>, file: &TextFile) {
     let base = ForeignMemory { scope: Scope::Global, ..memory_of(file, None) };
-    add(collector, &base, statements::split(&file.text, &TITLES));
+    add(collector, &base, file, statements::split(&file.text, 0, &TITLES));
 }
 
 /// Reads `raw_memories.md`: one block per session.
 fn threads(collector: &mut Collector<'_>, file: &TextFile) {
-    for range in memory_files::blocks(&file.text, "## Thread ") {
-        let block = &file.text[range];
-        let Some((head, body)) = block.split_once("\n\n") else { continue };
+    let ranges = memory_files::blocks(&file.text, "## Thread ");
+    let above = 0..ranges.first().map_or(file.text.len(), |range| range.start);
+    let mut left_out = vec![LeftOut { bytes: above, reason: "is above the first thread".into() }];
+    for range in ranges {
+        let block = &file.text[range.clone()];
+        let head = block.split("\n\n").next().unwrap_or(block);
         let Some(id) = head.lines().next().and_then(|line| line.split('`').nth(1)) else {
+            left_out.push(LeftOut { bytes: range, reason: "a thread without an id".into() });
             continue;
         };
         let base = with_header(memory_of(file, None), head);
-        let body = front_matter::split(body.trim_start()).1;
-        episodes(collector, &base, id, body);
+        let mut start = range.start + head.len();
+        left_out.push(LeftOut { bytes: range.start..start, reason: HEADER.into() });
+        let body = &file.text[start..range.end];
+        start += body.len() - body.trim_start().len();
+        let top = front_matter::split(&file.text[start..range.end]);
+        if top.body > 0 {
+            let bytes = start..start + top.body;
+            left_out.push(LeftOut { bytes, reason: front_matter::FIELDS.into() });
+        }
+        episodes(collector, &base, id, (file, start + top.body..range.end));
     }
+    collector.leave_out(file, left_out);
 }
 
 /// Reads the summary of one session: `name: value` lines, then the text.
 fn session(collector: &mut Collector<'_>, file: &TextFile) {
-    let (head, body) = file.text.split_once("\n\n").unwrap_or(("", &file.text));
+    let head = file.text.split_once("\n\n").map_or("", |(head, _)| head);
+    let is_header = |line: &str| line.split_once(": ").is_some_and(|(name, _)| !name.contains(' '));
+    let head = if head.lines().all(is_header) { head } else { "" };
     let base = with_header(memory_of(file, None), head);
-    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    episodes(collector, &base, &stem, body);
+    collector.leave_out(file, vec![LeftOut { bytes: 0..head.len(), reason: HEADER.into() }]);
+    episodes(collector, &base, &file.stem(), (file, head.len()..file.text.len()));
 }
 
 /// Adds the summary of a session whole, or as statements if it is long.
-fn episodes(collector: &mut Collector<'_>, base: &ForeignMemory, id: &str, body: &str) {
+fn episodes(
+    collector: &mut Collector<'_>,
+    base: &ForeignMemory,
+    id: &str,
+    (file, bytes): (&TextFile, Range<usize>),
+) {
     let base = ForeignMemory { kind: MemoryType::Episodic, ..base.clone() };
-    if body.len() <= WHOLE_BYTES {
-        let (place, own_id) = (id.to_owned(), Some(id.to_owned()));
-        return collector.add(ForeignMemory { place, own_id, content: body.to_owned(), ..base });
+    let text = &file.text[..bytes.end];
+    if bytes.len() > WHOLE_BYTES {
+        return add(collector, &base, file, statements::split(text, bytes.start, &TITLES));
     }
-    add(collector, &base, statements::split(body, &TITLES));
+    let (content, left_out) = markup::without_comments(text, bytes.start);
+    let (place, own_id) = (id.to_owned(), Some(id.to_owned()));
+    collector.add(ForeignMemory { place, own_id, content, ..base });
+    collector.leave_out(file, left_out);
 }
 
 fn notes(collector: &mut Collector<'_>, file: &TextFile) {
-    let (_, body) = front_matter::split(&file.text);
-    add(collector, &memory_of(file, None), statements::split(body, &TITLES));
+    let top = front_matter::split(&file.text);
+    let mut split = statements::split(&file.text, top.body, &TITLES);
+    split.left_out.extend(top.left_out(&[]));
+    add(collector, &memory_of(file, None), file, split);
 }
 
 /// Applies the folder and the time of a session.
@@ -97,7 +136,9 @@ fn with_header(mut base: ForeignMemory, head: &str) -> ForeignMemory {
         let line = head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         line.map(str::trim)
     };
-    base.project = value("cwd").and_then(memory_files::folder_of).map(ForeignProject::Folder);
+    base.project = value("cwd")
+        .filter(|cwd| cwd.starts_with('/'))
+        .map(|cwd| ForeignProject::Folder(cwd.trim_end_matches('/').to_owned()));
     if let Some(at) = value("updated_at") {
         if let Some(time) = times::of_text(at) {
             (base.created_at, base.updated_at) = (time, time);
@@ -109,7 +150,7 @@ fn with_header(mut base: ForeignMemory, head: &str) -> ForeignMemory {
     base
 }
 
-fn add(collector: &mut Collector<'_>, base: &ForeignMemory, mut found: Vec<Statement>) {
-    found.retain(|statement| !memory_files::is_codex_index(statement));
-    collector.add_statements(base, found);
+fn add(collector: &mut Collector<'_>, base: &ForeignMemory, file: &TextFile, mut split: Split) {
+    memory_files::without_codex_indexes(&mut split);
+    collector.add_statements(base, file, split);
 }

@@ -1,10 +1,12 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
+use crate::left_out::{self, Lines};
+use crate::markup::LeftOut;
 use crate::memory_files::{Note, normalized};
 use crate::places::Places;
 use crate::regular_file;
-use crate::statements::Statement;
+use crate::statements::Split;
 use crate::times;
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, Reading, SkippedText};
@@ -34,23 +36,47 @@ pub(crate) struct TextFile {
     pub text: String,
     /// When it was last changed, in milliseconds since 1970.
     pub changed_at: i64,
+    /// Where its lines are.
+    pub lines: Lines,
+}
+
+impl TextFile {
+    /// Returns its name without folders and ending.
+    pub fn stem(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 /// What has been read so far.
 pub(crate) struct Collector<'a> {
     pub places: &'a Places,
+    /// Files of a folder that are data of programs are named.
+    pub names_data: bool,
     reading: Reading,
+    /// What is left out and says little: tags, titles, fields. It is listed after the rest.
+    minor: Reading,
     seen: HashSet<PathBuf>,
 }
 
 impl<'a> Collector<'a> {
     pub fn new(places: &'a Places) -> Self {
-        Self { places, reading: Reading::default(), seen: HashSet::new() }
+        Self {
+            places,
+            names_data: false,
+            reading: Reading::default(),
+            minor: Reading::default(),
+            seen: HashSet::new(),
+        }
     }
 
     /// Returns what was read.
     pub fn finish(self) -> Reading {
-        self.reading
+        let Self { mut reading, minor, .. } = self;
+        minor.skipped.into_iter().for_each(|text| reading.skip(text));
+        for (reason, count) in minor.skipped_more {
+            *reading.skipped_more.entry(reason).or_default() += count;
+        }
+        reading
     }
 
     /// Returns a path with `~` for the home folder, so that it says the same on another machine.
@@ -88,7 +114,14 @@ impl<'a> Collector<'a> {
                 Ok(text) => {
                     let changed_at = times::of_file(&meta);
                     let text = normalized(&text).into_owned();
-                    return Some(TextFile { path: path.to_path_buf(), name, text, changed_at });
+                    let lines = Lines::new(&text);
+                    return Some(TextFile {
+                        path: path.to_path_buf(),
+                        name,
+                        text,
+                        changed_at,
+                        lines,
+                    });
                 }
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
                     "is not UTF-8 text".to_owned()
@@ -100,8 +133,8 @@ impl<'a> Collector<'a> {
         None
     }
 
-    /// Returns the Markdown files of a folder and its folders in order, or the file itself. Symbolic
-    /// links to folders or out of the folder, and hidden folders are not followed.
+    /// Returns the Markdown and text files of a folder and its folders in order, or the file itself. Symbolic
+    /// links to folders or out of the folder, and hidden folders are not followed. Drawings and data of other programs are noted.
     pub fn markdown_files(&mut self, path: &Path) -> Result<Vec<PathBuf>> {
         if path.is_file() {
             return Ok(vec![path.to_path_buf()]);
@@ -124,7 +157,12 @@ impl<'a> Collector<'a> {
                     if !is_hidden && depth < MAX_DEPTH {
                         folders.push((entry.path(), depth + 1));
                     }
-                } else if entry.path().extension().is_some_and(|end| end == "md") {
+                } else if let Some(what) = has_ending(&entry.path(), &DATA) {
+                    if self.names_data {
+                        let name = self.name_of(&entry.path());
+                        self.skip(&name, "", what);
+                    }
+                } else if has_ending(&entry.path(), &TEXTS).is_some() {
                     let target = entry.path().canonicalize();
                     if target.is_ok_and(|target| !target.starts_with(&whole)) {
                         let name = self.name_of(&entry.path());
@@ -152,20 +190,43 @@ impl<'a> Collector<'a> {
         });
     }
 
+    /// Notes a doubt, or what the reader of a preview should know.
+    pub fn notice(&mut self, text: String) {
+        self.reading.notice(text);
+    }
+
+    /// Notes parts of a file that are left out.
+    pub fn leave_out(&mut self, file: &TextFile, parts: Vec<LeftOut>) {
+        for part in left_out::merged(&file.text, parts) {
+            let text = SkippedText {
+                path: file.name.clone(),
+                place: file.lines.place(&file.text, &part.bytes, !part.is_private),
+                reason: part.reason,
+            };
+            if part.is_minor { self.minor.skip(text) } else { self.reading.skip(text) }
+        }
+    }
+
     /// Adds a memory, unless its text is empty or too long.
-    pub fn add(&mut self, mut memory: ForeignMemory) {
+    pub fn add(&mut self, memory: ForeignMemory) {
+        let place = memory.place.clone();
+        self.add_from(memory, place);
+    }
+
+    /// Adds a memory; `place` is where it is noted to be if it is left out.
+    fn add_from(&mut self, mut memory: ForeignMemory, place: String) {
         let content = memory.content.trim();
         if content.len() < memory.content.len() {
             memory.content = content.into();
         }
-        if !memory.content.chars().any(char::is_alphanumeric) {
-            return self.skip(&memory.path, &memory.place, "has no word");
-        }
-        if memory.content.len() > CONTENT_BYTES {
-            let reason = format!("is longer than {CONTENT_BYTES} bytes");
-            return self.skip(&memory.path, &memory.place, &reason);
-        }
-        self.reading.memories.push(memory);
+        let reason = if !memory.content.chars().any(char::is_alphanumeric) {
+            "has no word".to_owned()
+        } else if memory.content.len() > CONTENT_BYTES {
+            format!("is longer than {CONTENT_BYTES} bytes")
+        } else {
+            return self.reading.memories.push(memory);
+        };
+        self.skip(&memory.path, &place, &reason);
     }
 
     /// Adds a record of loci.
@@ -174,20 +235,44 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds what a memory file states.
-    pub fn add_notes(&mut self, base: &ForeignMemory, notes: Vec<Note>) {
-        for Note { content, place, own_id, kind, .. } in notes {
-            self.add(ForeignMemory { kind, place, own_id, content, ..base.clone() });
+    pub fn add_notes(&mut self, base: &ForeignMemory, file: &TextFile, notes: Vec<Note>) {
+        for Note { content, place, own_id, kind, bytes, .. } in notes {
+            let memory = ForeignMemory { kind, place, own_id, content, ..base.clone() };
+            self.add_from(memory, file.lines.place(&file.text, &bytes, true));
         }
     }
 
-    /// Adds the statements of a Markdown file.
-    pub fn add_statements(&mut self, base: &ForeignMemory, statements: Vec<Statement>) {
-        for statement in statements {
+    /// Adds the statements of a Markdown file, and notes what is none.
+    pub fn add_statements(&mut self, base: &ForeignMemory, file: &TextFile, split: Split) {
+        for statement in split.statements {
             let kind = if statement.is_procedure { MemoryType::Procedural } else { base.kind };
             let content = statement.content();
-            self.add(ForeignMemory { kind, place: statement.place, content, ..base.clone() });
+            let line = file.lines.place(&file.text, &statement.bytes, true);
+            let memory = ForeignMemory { kind, place: statement.place, content, ..base.clone() };
+            self.add_from(memory, line);
         }
+        self.leave_out(file, split.left_out);
     }
+}
+
+/// Endings of files with text.
+const TEXTS: [(&str, &str); 4] =
+    [("md", "Markdown"), ("markdown", "Markdown"), ("mdc", "Markdown"), ("txt", "text")];
+/// Endings of files that are left out by name.
+const DATA: [(&str, &str); 6] = [
+    ("canvas", "is a drawing"),
+    ("excalidraw", "is a drawing"),
+    ("excalidraw.md", "is a drawing"),
+    ("base", "is a query for other notes"),
+    ("json", "is JSON of a program"),
+    ("jsonl", "is JSON of a program"),
+];
+
+/// Returns what a file is by the ending of its name.
+fn has_ending<'e>(path: &Path, endings: &[(&str, &'e str)]) -> Option<&'e str> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let ends = |ending: &str| name.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
+    endings.iter().find(|(ending, _)| ends(ending)).map(|(_, what)| *what)
 }
 
 /// Returns a memory of a file without a text, to which a format adds what it knows.
@@ -202,8 +287,8 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
         project,
         by_person: false,
         pinned: false,
-        created_at: file.changed_at,
-        updated_at: file.changed_at,
+        created_at: times::of_name(&file.stem()).unwrap_or(file.changed_at),
+        updated_at: file.changed_at.max(times::of_name(&file.stem()).unwrap_or(0)),
         confidence: None,
         metadata: Map::new(),
         relations: Vec::new(),

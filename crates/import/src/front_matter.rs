@@ -1,38 +1,123 @@
-//! The fields between `---` lines at the top of a Markdown file.
+//! The fields at the top of a Markdown file: YAML between lines of `---`, or TOML between lines of `+++`.
 //!
-//! They are YAML; fields that are not valid YAML (other programs write texts with colons) are read
-//! line by line as `name: value`.
+//! A block that is not valid YAML (other programs write texts with colons) is read field by field, and a field that is not, as a text.
 
+use crate::markup::LeftOut;
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::{Map, Number, Value};
 
 /// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 8;
+/// What fields are that no memory has.
+pub(crate) const FIELDS: &str = "fields at the top";
+
+/// A text with its fields.
+pub(crate) struct FrontMatter {
+    pub fields: Map<String, Value>,
+    /// Where the rest of the text begins.
+    pub body: usize,
+    /// Where the block of fields ends.
+    end: usize,
+}
+
+impl FrontMatter {
+    /// Returns the fields as left out, if there are any but `used`.
+    pub fn left_out(&self, used: &[&str]) -> Option<LeftOut> {
+        let mut unused =
+            self.fields.keys().filter(|name| !used.contains(&name.as_str())).peekable();
+        unused.peek()?;
+        let names = unused.map(String::as_str).collect::<Vec<_>>().join(", ");
+        Some(LeftOut { bytes: 0..self.end, reason: format!("{FIELDS} ({names})").into() })
+    }
+}
 
 /// Splits a text into its fields and the rest. Without front matter there are no fields.
-pub(crate) fn split(text: &str) -> (Map<String, Value>, &str) {
-    let Some(rest) = text.strip_prefix("---\n") else { return (Map::new(), text) };
-    let end = rest.match_indices("\n---").find(|(at, _)| {
-        let after = &rest[at + 4..];
-        after.is_empty() || after.starts_with('\n')
+pub(crate) fn split(text: &str) -> FrontMatter {
+    let none = FrontMatter { fields: Map::new(), body: 0, end: 0 };
+    let mark = ["---", "+++"].into_iter().find(|mark| {
+        text.strip_prefix(mark).is_some_and(|rest| rest.trim_start_matches(' ').starts_with('\n'))
     });
-    let Some((end, _)) = end else { return (Map::new(), text) };
-    let body = rest[end + 4..].trim_start_matches('\n');
-    (fields(&rest[..end]), body)
+    let Some((mark, start)) = mark.zip(text.find('\n')) else { return none };
+    let mut at = start + 1;
+    for line in text[at..].split_inclusive('\n') {
+        if line.trim_end() != mark {
+            at += line.len();
+            continue;
+        }
+        let block = text.get(start + 1..at).unwrap_or_default();
+        let fields = if mark == "+++" { toml_fields(block) } else { fields(block) };
+        let end = at + line.len();
+        // Without a field it is a text between two rules.
+        if fields.is_empty() && block.chars().any(char::is_alphanumeric) {
+            return none;
+        }
+        let body = text.len() - text[end..].trim_start_matches('\n').len();
+        return FrontMatter { fields, body, end };
+    }
+    none
 }
 
 /// Returns the fields of a block.
 pub(crate) fn fields(block: &str) -> Map<String, Value> {
+    let fields = yaml(block);
+    if fields.is_empty() { one_by_one(block) } else { fields }
+}
+
+fn yaml(block: &str) -> Map<String, Value> {
     let loaded = Yaml::load_from_str(block).ok().and_then(|documents| documents.into_iter().next());
     match loaded.and_then(|yaml| to_json(&yaml, 0)) {
         Some(Value::Object(fields)) => fields,
-        _ => lines(block),
+        _ => Map::new(),
     }
 }
 
-fn lines(block: &str) -> Map<String, Value> {
-    let pairs = block.lines().filter_map(|line| line.trim().split_once(": "));
-    pairs.map(|(name, value)| (name.trim().to_owned(), Value::from(value.trim()))).collect()
+/// Reads each field with the lines that are indented below it.
+fn one_by_one(block: &str) -> Map<String, Value> {
+    let begins = |line: &str| {
+        let name = line.split_once(':').map(|(name, _)| name);
+        name.is_some_and(|name| {
+            !name.is_empty()
+                && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        })
+    };
+    let mut found = Map::new();
+    let mut field = String::new();
+    let mut add = |field: &str| {
+        let Some((name, value)) = field.split_once(':') else { return };
+        match yaml(field).remove(name) {
+            Some(value) => found.insert(name.to_owned(), value),
+            None => found.insert(name.to_owned(), Value::from(value.trim())),
+        };
+    };
+    for line in block.split_inclusive('\n') {
+        if begins(line) {
+            add(&field);
+            field.clear();
+        }
+        field.push_str(line);
+    }
+    add(&field);
+    found
+}
+
+fn toml_fields(block: &str) -> Map<String, Value> {
+    fn json(value: toml::Value) -> Value {
+        match value {
+            toml::Value::String(text) => Value::from(text),
+            toml::Value::Integer(number) => Value::from(number),
+            toml::Value::Float(number) => Number::from_f64(number).map_or(Value::Null, Value::from),
+            toml::Value::Boolean(value) => Value::from(value),
+            toml::Value::Datetime(at) => Value::from(at.to_string()),
+            toml::Value::Array(items) => items.into_iter().map(json).collect(),
+            toml::Value::Table(fields) => {
+                Value::Object(fields.into_iter().map(|(name, value)| (name, json(value))).collect())
+            }
+        }
+    }
+    match block.parse::<toml::Table>().map(|table| json(toml::Value::Table(table))) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
 }
 
 fn to_json(yaml: &Yaml<'_>, depth: usize) -> Option<Value> {
@@ -95,6 +180,10 @@ mod tests {
 
     #[test]
     fn fields_are_yaml_or_lines() {
+        let split = |text: &'static str| {
+            let found = split(text);
+            (found.fields, &text[found.body..])
+        };
         let (fields, body) =
             split("---\nname: kiln\ntags: [a, b]\nmeta:\n  type: user\n---\n\nThe text\n---\nmore");
         assert_eq!(
@@ -108,5 +197,17 @@ mod tests {
         assert!(fields.is_empty() && body == "No fields\n---\n");
         let (fields, body) = split("---\nnot closed");
         assert!(fields.is_empty() && body == "---\nnot closed");
+        let (fields, body) =
+            split("---\ntitle: Deploy: how\ntags:\n  - a\n  - b\nbad: [x\n---\nThe text");
+        assert_eq!(
+            Value::Object(fields),
+            json!({"title": "Deploy: how", "tags": ["a", "b"], "bad": "[x"})
+        );
+        assert_eq!(body, "The text");
+        let (fields, body) = split("+++\ntitle = \"Kiln\"\ndate = 2026-03-04\n+++\nThe text");
+        assert_eq!(Value::Object(fields), json!({"title": "Kiln", "date": "2026-03-04"}));
+        assert_eq!(body, "The text");
+        let (fields, body) = split("---\nA text between rules\n---\nmore");
+        assert!(fields.is_empty() && body.starts_with("---\nA text"));
     }
 }

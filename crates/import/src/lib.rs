@@ -14,10 +14,12 @@ mod db;
 mod engram;
 pub mod error;
 mod front_matter;
+mod left_out;
 pub mod loci_markdown;
 mod loci_mcp;
 mod loomem;
 mod markdown;
+mod markup;
 mod mcp_memory_service;
 mod mem0;
 pub mod memory_files;
@@ -66,6 +68,7 @@ pub fn read(
         return Err(Failure::new(Code::NotFound, message).hint(hint));
     }
     let mut collector = Collector::new(places);
+    collector.names_data = matches!(format, Format::Markdown | Format::BasicMemory);
     for path in paths {
         let path = path.canonicalize().unwrap_or(path);
         match format {
@@ -83,6 +86,9 @@ pub fn read(
         }
     }
     let mut reading = collector.finish();
+    if format == Format::BasicMemory {
+        basic_memory::relate(&mut reading);
+    }
     // Of two texts about the same, the one that is stored later is the newer one.
     if reading.memories.iter().all(|memory| memory.own_id.is_some()) {
         reading.memories.sort_by_key(|memory| memory.created_at);

@@ -61,7 +61,11 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
         relations.iter().filter(|relation| rows::text(relation, "subject_id") == Some(&id));
     let related = related.filter_map(|relation| {
         let predicate = rows::text(relation, "predicate")?.to_owned();
-        Some(ForeignRelation { predicate, to: rows::text(relation, "object_id")?.to_owned() })
+        Some(ForeignRelation {
+            predicate,
+            to: rows::text(relation, "object_id")?.to_owned(),
+            path: None,
+        })
     });
     let group = rows::text(row, "source_group").filter(|group| *group != "default");
     let is_of_group = rows::text(row, "scope") == Some("group");

@@ -161,7 +161,7 @@ fn entity(
     }
     let related = edges.get(name).into_iter().flatten().filter_map(|edge| {
         let predicate = rows::text(edge, "relation_type")?.to_owned();
-        Some(ForeignRelation { predicate, to: rows::text(edge, "target")?.to_owned() })
+        Some(ForeignRelation { predicate, to: rows::text(edge, "target")?.to_owned(), path: None })
     });
     let base = memory_of(file, stream(node, "stream_id"));
     collector.add(ForeignMemory {

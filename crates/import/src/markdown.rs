@@ -1,11 +1,16 @@
 //! Any Markdown files. Files that `loci export --format markdown` has written come back as the
 //! records that they are; others are split into statements.
 
-use crate::collector::{Collector, memory_of};
+use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
 use crate::{front_matter, loci_markdown, statements, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use std::path::Path;
+
+/// Fields that say when a note was written.
+const CREATED: [&str; 3] = ["date", "created", "created_at"];
+/// Fields that say when it was changed.
+const CHANGED: [&str; 3] = ["modified", "updated", "updated_at"];
 
 /// Reads a file, or the Markdown files of a folder.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -19,17 +24,12 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             others.extend(records.others);
             continue;
         }
-        let (fields, body) = front_matter::split(&file.text);
         let project = root.map(|root| ForeignProject::RepositoryOf(root.to_string_lossy().into()));
-        let mut base = ForeignMemory {
+        let base = ForeignMemory {
             root: root.map(|root| collector.name_of(root)),
             ..memory_of(&file, project)
         };
-        let at = ["date", "created", "created_at"]
-            .iter()
-            .find_map(|name| times::of_text(&front_matter::text(&fields, name)?));
-        base.created_at = at.unwrap_or(base.created_at).min(base.updated_at);
-        collector.add_statements(&base, statements::split(body, &[]));
+        note(collector, &file, base);
     }
     // A line of an export refers to earlier lines only.
     others.sort_by_key(|record| match record["kind"].as_str() {
@@ -43,4 +43,19 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         .chain(others)
         .for_each(|record| collector.add_record(record));
     Ok(())
+}
+
+fn note(collector: &mut Collector<'_>, file: &TextFile, mut base: ForeignMemory) {
+    let top = front_matter::split(&file.text);
+    if let Some(what) = statements::data(&file.text[top.body..], &top.fields) {
+        return collector.skip(&file.name, "", what);
+    }
+    let at = |names: &[&str]| {
+        names.iter().find_map(|name| times::of_text(&front_matter::text(&top.fields, name)?))
+    };
+    base.created_at = at(&CREATED).unwrap_or(base.created_at);
+    base.updated_at = at(&CHANGED).unwrap_or(base.updated_at).max(base.created_at);
+    let mut split = statements::split(&file.text, top.body, &[]);
+    split.left_out.extend(top.left_out(&[CREATED.as_slice(), &CHANGED].concat()));
+    collector.add_statements(&base, file, split);
 }

@@ -1,19 +1,38 @@
 //! What the memory files of Claude Code and the handbook of Codex state. The import and the bridge both read them here, so that a
-//! statement has the same text and the same place whichever finds it. Pure.
+//! statement has the same text and the same place whichever finds it. Pure, but for the question whether a folder is there.
 //!
 //! Not here: which files there are, and what becomes of what they state.
 
-use crate::statements::{self, Statement};
-use crate::{front_matter, times};
+use crate::front_matter::FrontMatter;
+use crate::markup::LeftOut;
+use crate::statements::{self, Split, Statement};
+use crate::{front_matter, markup, times};
 use loci_base::model::declared;
 use loci_proto::memory::{Category, MemoryType};
 use loci_proto::requests::bridge::{BLOCK_BEGIN, BLOCK_END};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
 /// A longer text is split into statements, in bytes.
 const WHOLE_BYTES: usize = 2000;
+/// What a line is that only leads to the file of another memory.
+const POINTER: &str = "a line that points to another file";
+/// Fields of Claude Code that a memory has, or that say its name.
+const USED_FIELDS: [&str; 11] = [
+    "name",
+    "description",
+    "type",
+    "metadata",
+    "created_at",
+    "created",
+    "date",
+    "updated_at",
+    "updated",
+    "modified",
+    "originSessionId",
+];
 const CLAUDE_TITLES: [&str; 4] = ["memory", "memory.md", "memory index", "project memory"];
 pub(crate) const CODEX_TITLES: [&str; 4] = ["memory", "memory summary", "summary", "raw memories"];
 /// Headings of lists that only serve Codex's own search.
@@ -49,6 +68,8 @@ pub struct FileContent {
     pub fields: NoteFields,
     /// Number of lines that only lead to other memory files.
     pub pointers: usize,
+    /// What is no statement, with those lines.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// What the fields at the top of a file of Claude Code say about its statements.
@@ -91,38 +112,18 @@ pub fn normalized(text: &str) -> Cow<'_, str> {
 
 /// Reads a file of Claude Code; `stem` is its name without folders and `.md`.
 pub fn of_claude(stem: &str, text: &str) -> FileContent {
-    let text = blanked(text, |_| false);
-    let (fields, body) = front_matter::split(&text);
-    let start = text.len() - body.len();
-    if fields.is_empty() {
-        let found = statements::split(body, &CLAUDE_TITLES);
-        let all = found.len();
-        let notes: Vec<Note> = found
-            .into_iter()
-            .filter(|statement| !points_to_file(&statement.text))
-            .map(|statement| note(statement, start, MemoryType::Semantic))
-            .collect();
-        let pointers = all - notes.len();
-        return FileContent { notes, pointers, ..FileContent::default() };
+    let mut left_out = Vec::new();
+    let text = blanked(text, |_| false, &mut left_out);
+    let top = front_matter::split(&text);
+    let body = &text[top.body..];
+    let fields = note_fields(&top.fields);
+    left_out.extend(top.left_out(&USED_FIELDS));
+    if top.fields.is_empty() || body.len() > WHOLE_BYTES {
+        return of_claude_statements(stem, &text, &top, left_out);
     }
-    let description = front_matter::text(&fields, "description").unwrap_or_default();
-    let fields = note_fields(&fields);
-    let kind = match fields.category.as_deref() {
-        Some("feedback") => MemoryType::Procedural,
-        _ => MemoryType::Semantic,
-    };
-    if body.len() > WHOLE_BYTES {
-        let title = if description.is_empty() { stem.to_owned() } else { description };
-        let in_place = |mut statement: Statement| {
-            statement.place = match statement.place.as_str() {
-                "" => title.clone(),
-                place => format!("{title} > {place}"),
-            };
-            note(statement, start, kind)
-        };
-        let notes = statements::split(body, &CLAUDE_TITLES).into_iter().map(in_place).collect();
-        return FileContent { notes, fields, pointers: 0 };
-    }
+    let description = front_matter::text(&top.fields, "description").unwrap_or_default();
+    let (body, mut comments) = markup::without_comments(&text, top.body);
+    left_out.append(&mut comments);
     let body = body.trim();
     let content = match (description.is_empty() || body.contains(&description), body) {
         (true, body) => body.to_owned(),
@@ -134,43 +135,125 @@ pub fn of_claude(stem: &str, text: &str) -> FileContent {
         bare: body.to_owned(),
         place: stem.to_owned(),
         own_id: Some(stem.to_owned()),
-        kind,
+        kind: kind_of(&fields),
         folder: None,
         // Its description is part of it.
         bytes: 0..text.trim_end().len(),
     };
-    FileContent { notes: vec![note], fields, pointers: 0 }
+    FileContent { notes: vec![note], fields, pointers: 0, left_out }
+}
+
+fn kind_of(fields: &NoteFields) -> MemoryType {
+    match fields.category.as_deref() {
+        Some("feedback") => MemoryType::Procedural,
+        _ => MemoryType::Semantic,
+    }
+}
+
+/// Reads a file without fields, or a long one, as statements.
+fn of_claude_statements(
+    stem: &str,
+    text: &str,
+    top: &FrontMatter,
+    mut left_out: Vec<LeftOut>,
+) -> FileContent {
+    let fields = note_fields(&top.fields);
+    let mut found = statements::split(text, top.body, &CLAUDE_TITLES);
+    left_out.append(&mut found.left_out);
+    let (mut notes, mut pointers) = (Vec::new(), 0);
+    let title = front_matter::text(&top.fields, "description").unwrap_or_else(|| stem.to_owned());
+    for mut statement in found.statements {
+        if top.fields.is_empty() && points_to_file(&statement.text) {
+            pointers += 1;
+            left_out.push(LeftOut { bytes: statement.bytes, reason: POINTER.into() });
+            continue;
+        }
+        if !top.fields.is_empty() {
+            statement.place = match statement.place.as_str() {
+                "" => title.clone(),
+                place => format!("{title} > {place}"),
+            };
+        }
+        notes.push(note(statement, kind_of(&fields)));
+    }
+    FileContent { notes, fields, pointers, left_out }
 }
 
 /// Reads the handbook of Codex: each heading of level 1 begins a group of tasks, whose `applies_to` names the folder of the project.
 pub fn of_codex_handbook(original: &str) -> Vec<Note> {
-    let text = blanked(original, is_header);
-    let mut notes = Vec::new();
-    for range in blocks(&text, "# ") {
-        let folder = original[range.clone()].lines().find_map(folder_of_header);
+    codex_handbook(original).notes
+}
+
+/// Reads the handbook of Codex, and what of it is no statement.
+pub(crate) fn codex_handbook(original: &str) -> FileContent {
+    let mut found = FileContent::default();
+    let text = blanked(original, is_header, &mut found.left_out);
+    let ranges = blocks(&text, "# ");
+    let above = 0..ranges.first().map_or(text.len(), |range| range.start);
+    found
+        .left_out
+        .push(LeftOut { bytes: above, reason: "is above the first group of tasks".into() });
+    for range in ranges {
+        let header = original[range.clone()].lines().find_map(cwd_of_header);
+        let folder = header.and_then(folder_of);
         // Of the same length, so that places in the block are places in the file.
         let title = format!("#{:1$}", "", TASK_GROUP.len() - 1);
         let block = text[range.clone()].replacen(TASK_GROUP, &title, 1);
-        for statement in statements::split(&block, &CODEX_TITLES) {
-            if !is_codex_index(&statement) {
-                let folder = folder.clone();
-                notes.push(Note { folder, ..note(statement, range.start, MemoryType::Semantic) });
-            }
+        let mut split = statements::split(&block, 0, &CODEX_TITLES);
+        without_codex_indexes(&mut split);
+        for statement in split.statements {
+            let mut note = Note { folder: folder.clone(), ..note(statement, MemoryType::Semantic) };
+            note.bytes = note.bytes.start + range.start..note.bytes.end + range.start;
+            found.notes.push(note);
         }
+        found.left_out.extend(split.left_out.into_iter().map(|part| LeftOut {
+            bytes: part.bytes.start + range.start..part.bytes.end + range.start,
+            ..part
+        }));
     }
-    notes
+    found
+}
+
+/// Leaves out the lists that only serve Codex's own search.
+pub(crate) fn without_codex_indexes(split: &mut Split) {
+    let (indexes, statements): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut split.statements).into_iter().partition(is_codex_index);
+    split.statements = statements;
+    let reason = || "a list for the search of Codex".into();
+    split
+        .left_out
+        .extend(indexes.into_iter().map(|index| LeftOut { bytes: index.bytes, reason: reason() }));
 }
 
 /// Returns whether a statement is of a list that only serves Codex's own search.
-pub(crate) fn is_codex_index(statement: &Statement) -> bool {
+fn is_codex_index(statement: &Statement) -> bool {
     let place = statement.place.to_lowercase();
     place.split(" > ").any(|part| CODEX_INDEXES.contains(&part))
 }
 
-/// Returns the folder that a text names; more may follow it.
+/// Returns the folder that a value of `cwd` names. More may follow it, but a name may contain ` and ` or a comma too: then the disk
+/// decides, and if it does not, the folder is not sure.
 pub(crate) fn folder_of(text: &str) -> Option<String> {
-    let path = text.split([';', ',']).next()?.split(" and ").next()?.trim().trim_end_matches('/');
-    path.starts_with('/').then(|| path.to_owned())
+    let text = text.trim().trim_end_matches('/');
+    if !text.starts_with('/') {
+        return None;
+    }
+    let ends = [" and ", ", ", ","].into_iter().flat_map(|end| text.match_indices(end));
+    let mut candidates: Vec<&str> = ends.map(|(at, _)| text[..at].trim_end_matches('/')).collect();
+    if candidates.is_empty() {
+        return Some(text.to_owned());
+    }
+    candidates.push(text);
+    candidates.retain(|folder| Path::new(folder).is_dir());
+    // Of several that are there one is inside the name of the other, or a second folder is named.
+    candidates.sort_unstable();
+    candidates.dedup();
+    match candidates[..] {
+        [folder] if folder == text || !text[folder.len()..].contains(" /") => {
+            Some(folder.to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Splits a text at the lines that begin with a mark; what is above the first is left out.
@@ -187,11 +270,10 @@ pub(crate) fn blocks(text: &str, mark: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn note(statement: Statement, start: usize, kind: MemoryType) -> Note {
+fn note(statement: Statement, kind: MemoryType) -> Note {
     let kind = if statement.is_procedure { MemoryType::Procedural } else { kind };
     let content = statement.content();
-    let bytes = statement.bytes.start + start..statement.bytes.end + start;
-    let Statement { place, text: bare, .. } = statement;
+    let Statement { place, text: bare, bytes, .. } = statement;
     Note { content, bare, place, own_id: None, kind, folder: None, bytes }
 }
 
@@ -219,13 +301,15 @@ fn is_header(line: &str) -> bool {
     ["scope:", "applies_to:"].iter().any(|name| line.trim_start_matches("- ").starts_with(name))
 }
 
-fn folder_of_header(line: &str) -> Option<String> {
+/// Returns the value of `cwd` in the line that says what a group of tasks is about.
+pub(crate) fn cwd_of_header(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches("- ").strip_prefix("applies_to:")?;
-    rest.split(';').find_map(|part| folder_of(part.trim().strip_prefix("cwd=")?))
+    rest.split(';').find_map(|part| part.trim().strip_prefix("cwd="))
 }
 
-/// Returns a text in which the lines that `is_blank` names, and what `loci bridge write` wrote, are blanks. Every other byte keeps its place.
-fn blanked(text: &str, is_blank: impl Fn(&str) -> bool) -> String {
+/// Returns a text in which the lines that `is_blank` names, and what `loci bridge write` wrote, are blanks and noted. Every other byte
+/// keeps its place.
+fn blanked(text: &str, is_blank: impl Fn(&str) -> bool, left_out: &mut Vec<LeftOut>) -> String {
     let (mut kept, mut is_inside) = (String::with_capacity(text.len()), false);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
@@ -233,6 +317,10 @@ fn blanked(text: &str, is_blank: impl Fn(&str) -> bool) -> String {
         is_inside = (is_inside || trimmed == BLOCK_BEGIN) && trimmed != BLOCK_END;
         if was_inside || is_inside || is_blank(line) {
             let length = line.trim_end_matches('\n').len();
+            let bytes = kept.len()..kept.len() + length;
+            let is_header = !(was_inside || is_inside);
+            let reason = if is_header { "a header of Codex" } else { "what loci wrote there" };
+            left_out.push(LeftOut { bytes, reason: reason.into() });
             kept.extend(std::iter::repeat_n(' ', length));
             kept.push_str(&line[length..]);
         } else {

@@ -28,4 +28,8 @@ pub(crate) fn apply(policy: &Policy, reading: &mut Reading) {
     for text in skipped {
         reading.skip(text);
     }
+    for text in &mut reading.skipped {
+        text.place = policy.redact(&text.place);
+        text.reason = policy.redact(&text.reason);
+    }
 }

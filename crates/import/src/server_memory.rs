@@ -104,7 +104,7 @@ fn entity(collector: &mut Collector<'_>, file: &TextFile, line: &Fields, relatio
     let of_entity = relations.iter().filter(|relation| rows::text(relation, "from") == Some(name));
     let related = of_entity.filter_map(|relation| {
         let predicate = rows::text(relation, "relationType")?.to_owned();
-        Some(ForeignRelation { predicate, to: rows::text(relation, "to")?.to_owned() })
+        Some(ForeignRelation { predicate, to: rows::text(relation, "to")?.to_owned(), path: None })
     });
     collector.add(ForeignMemory {
         place: name.to_owned(),

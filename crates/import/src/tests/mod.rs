@@ -87,8 +87,9 @@ fn claude_code_memories_have_their_types_and_project() {
     let flash = find(&reading, "Hold the boot button");
     assert_eq!(flash.kind, MemoryType::Procedural);
     assert_eq!(flash.place, "Firing notes > Flash the firmware");
-    let named = ForeignProject::Named("-srv-work-kiln".to_owned());
-    assert!(reading.memories.iter().all(|memory| memory.project == Some(named.clone())));
+    // Nothing says whether it is /srv/work/kiln or /srv/work-kiln.
+    assert!(reading.memories.iter().all(|memory| memory.project.is_none()));
+    assert!(reading.notices[0].contains("-srv-work-kiln"), "{:?}", reading.notices);
     assert_eq!(reading.skipped.len(), 1);
 }
 

@@ -1,0 +1,235 @@
+//! Texts of the parts of a block of Markdown, and the addresses and footnotes that they refer to. Pure.
+
+use pulldown_cmark::{Event, Tag};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A longer paragraph is split at the ends of sentences, in bytes.
+pub(super) const PARAGRAPH_BYTES: usize = 1200;
+/// The boxes of a list of tasks, and what they mean.
+const TASKS: [(&str, &str); 3] = [("[ ] ", "To do: "), ("[x] ", "Done: "), ("[X] ", "Done: ")];
+
+type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
+
+/// The addresses (`[label]: address`) and footnotes of a text, and where it refers to them.
+pub(super) struct Addresses {
+    /// Where a text refers to something, and the bytes of that, in order.
+    uses: Vec<(usize, Range<usize>)>,
+    /// The addresses.
+    all: Vec<Range<usize>>,
+    /// Where those begin that were added to a statement.
+    added: HashSet<usize>,
+}
+
+impl Addresses {
+    pub fn new(addresses: Vec<(String, Range<usize>)>, events: Events<'_, '_>) -> Self {
+        let all = addresses.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let mut known: HashMap<(bool, String), Range<usize>> =
+            addresses.into_iter().map(|(label, bytes)| ((false, label), bytes)).collect();
+        for (event, bytes) in events {
+            if let Event::Start(Tag::FootnoteDefinition(label)) = event {
+                known.insert((true, label.to_string()), bytes.clone());
+            }
+        }
+        let used = |(event, bytes): &(Event<'_>, Range<usize>)| {
+            let key = match event {
+                Event::Start(Tag::Link { id, .. } | Tag::Image { id, .. }) if !id.is_empty() => {
+                    (false, id.to_lowercase())
+                }
+                Event::FootnoteReference(label) => (true, label.to_string()),
+                _ => return None,
+            };
+            Some((bytes.start, known.get(&key)?.clone()))
+        };
+        let mut uses: Vec<_> = events.iter().filter_map(used).collect();
+        uses.sort_by_key(|(at, _)| *at);
+        Self { uses, all, added: HashSet::new() }
+    }
+
+    /// Returns what a part of the text refers to outside itself.
+    pub fn of(&mut self, range: &Range<usize>) -> Vec<Range<usize>> {
+        let first = self.uses.partition_point(|(at, _)| *at < range.start);
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+        for (_, bytes) in self.uses[first..].iter().take_while(|(at, _)| *at < range.end) {
+            let is_inside = range.start <= bytes.start && bytes.end <= range.end;
+            if !is_inside && seen.insert(bytes.start) {
+                found.push(bytes.clone());
+            }
+            self.added.insert(bytes.start);
+        }
+        found
+    }
+
+    /// Returns whether something was added to a statement.
+    pub fn is_added(&self, bytes: &Range<usize>) -> bool {
+        self.added.contains(&bytes.start)
+    }
+
+    /// Returns the addresses that no statement has.
+    pub fn unused(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.all.iter().filter(|bytes| !self.is_added(bytes)).cloned()
+    }
+}
+
+/// Returns the letters and digits of a text.
+pub(crate) fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns the text of the inline elements of a block as it is read, if it has every letter of it; else as it is written.
+pub(super) fn faithful(source: &str, events: Events<'_, '_>) -> String {
+    let mut text = String::new();
+    for (event, _) in events {
+        match event {
+            Event::Text(part) | Event::Code(part) => text.push_str(part),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            _ => {}
+        }
+    }
+    let start = events.first().map_or(0, |(_, range)| range.start);
+    let end = events.iter().map(|(_, range)| range.end).max().unwrap_or(start);
+    let written = source[start..end].trim();
+    let text = if letters(&text) == letters(written) { text.trim() } else { written };
+    without_blanks(text)
+}
+
+/// Returns a text whose lines have single spaces between words, as it is read.
+pub(crate) fn without_blanks(text: &str) -> String {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(words).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the cells of a row.
+pub(super) fn cells(source: &str, row: Events<'_, '_>) -> Vec<String> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < row.len() {
+        let end = end_of(row, at);
+        if matches!(row[at].0, Event::Start(Tag::TableCell)) {
+            found.push(faithful(source, &row[at + 1..end]));
+        }
+        at = end + 1;
+    }
+    found
+}
+
+/// Returns the cells of a row with the names of their columns, which are noted as used. A row with more cells than columns stays as it is
+/// written.
+pub(super) fn row(
+    written: &str,
+    names: &[String],
+    mut cells: Vec<String>,
+    used: &mut [bool],
+) -> String {
+    let is_cut = |cell: &String| cell.matches('`').count() % 2 == 1;
+    if cells.iter().any(is_cut) || letters(&cells.concat()) != letters(written) {
+        cells = cells_outside_code(written);
+    }
+    if cells.len() > names.len() {
+        return written.trim_matches('|').trim().to_owned();
+    }
+    let mut found = Vec::new();
+    for (column, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+        match names.get(column).filter(|name| !name.is_empty()) {
+            Some(name) => found.push(format!("{name}: {cell}")),
+            None => found.push(cell.clone()),
+        }
+        used[column] = true;
+    }
+    found.join("; ")
+}
+
+/// Splits a row at each `|` that is neither escaped nor in code: whoever writes one in code means it to be there.
+fn cells_outside_code(row: &str) -> Vec<String> {
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').unwrap_or(row);
+    let (mut cells, mut is_code, mut is_escaped) = (vec![String::new()], false, false);
+    for c in row.chars() {
+        is_code ^= c == '`';
+        if c == '|' && !is_code && !is_escaped {
+            cells.push(String::new());
+        } else if let Some(cell) = cells.last_mut() {
+            cell.push(c);
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Returns the index of the event that ends the element at `at`; `at` itself for any other event.
+pub(super) fn end_of(events: Events<'_, '_>, at: usize) -> usize {
+    let mut depth = 0_usize;
+    for (offset, (event, _)) in events[at..].iter().enumerate() {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + offset;
+        }
+    }
+    events.len() - 1
+}
+
+/// Returns the text of a list item without its marker and the indentation of its other lines.
+pub(super) fn item_text(source: &str) -> String {
+    let source = source.trim_end();
+    let marker = source.len()
+        - source
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .trim_start_matches(['-', '*', '+', '.', ')'])
+            .trim_start_matches(' ')
+            .len();
+    let first = source.get(marker..).unwrap_or_default();
+    let mut lines = first.lines();
+    let first = lines.next().unwrap_or_default();
+    let task = TASKS.iter().find_map(|(mark, state)| Some((state, first.strip_prefix(mark)?)));
+    let mut text = task.map_or(first.to_owned(), |(state, rest)| format!("{state}{rest}"));
+    for line in lines {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        text.push('\n');
+        text.push_str(&line[indent.min(marker)..]);
+    }
+    text.trim().to_owned()
+}
+
+/// Splits a long paragraph at the ends of sentences.
+pub(super) fn parts(text: &str) -> Vec<String> {
+    if text.len() <= PARAGRAPH_BYTES {
+        return vec![text.to_owned()];
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for sentence in text.split_sentence_bounds() {
+        match parts.last_mut() {
+            Some(part) if part.len() + sentence.len() <= PARAGRAPH_BYTES => part.push_str(sentence),
+            _ => parts.push(sentence.to_owned()),
+        }
+    }
+    parts
+}
+
+/// Returns whether a text is only images, in the form of Markdown or of Obsidian.
+pub(super) fn is_image(text: &str) -> bool {
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let wiki = rest.strip_prefix("![[").and_then(|inner| inner.split_once("]]"));
+        let plain = rest.strip_prefix("![").and_then(|inner| inner.split_once("]("));
+        let plain = plain.and_then(|(_, target)| target.split_once(')'));
+        let Some((_, after)) = wiki.or(plain) else { return false };
+        rest = after.trim_start();
+    }
+    true
+}
+
+/// Returns whether a text is JSON that a program has written: an object, or a list with one.
+pub(super) fn is_json(text: &str) -> bool {
+    if !text.starts_with(['{', '[']) {
+        return false;
+    }
+    match serde_json::from_str(text) {
+        Ok(serde_json::Value::Object(_)) => true,
+        Ok(serde_json::Value::Array(items)) => items.iter().any(serde_json::Value::is_object),
+        _ => false,
+    }
+}

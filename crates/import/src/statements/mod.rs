@@ -1,0 +1,442 @@
+//! Splits Markdown into single statements: one for each paragraph, list item and row of a table,
+//! with the headings above it. Pure.
+//!
+//! A numbered list and a code block stay whole, with the sentence that introduces them, because
+//! their order matters. A heading without a body is a statement. Texts are taken as they are written,
+//! so that no address and no sign is lost; what is no statement is returned as left out.
+
+mod inline;
+#[cfg(test)]
+mod tests;
+
+use crate::markup::{self, LeftOut, OPTIONS, Plain};
+use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
+pub(crate) use inline::{letters, without_blanks};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// A list item up to this size keeps its nested list, in bytes.
+const WHOLE_ITEM_BYTES: usize = 600;
+/// A numbered list up to this size stays whole, in bytes.
+const WHOLE_LIST_BYTES: usize = 4000;
+/// Deeper lists and quotes stay whole: nobody writes them, and each level costs stack and time.
+const MAX_DEPTH: usize = 12;
+
+/// Code blocks that only ask a program for a list of other notes.
+const QUERY_LANGUAGES: [&str; 4] = ["dataview", "dataviewjs", "query", "tasks"];
+/// A heading that only repeats what the file is.
+pub(crate) const TITLE: &str = "a title that says nothing";
+/// A heading that is above nothing else.
+pub(crate) const HEADING: &str = "a heading of what is left out";
+
+/// One statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    /// The headings above it, outermost first, joined by ` > `.
+    pub place: String,
+    /// Its text.
+    pub text: String,
+    /// It is a sequence of steps, or a command.
+    pub is_procedure: bool,
+    /// Its bytes in the text that was split; without what introduces it, if that is about others too.
+    pub bytes: Range<usize>,
+}
+
+impl Statement {
+    /// Returns the text of the memory: without its headings a statement is often not understood.
+    pub fn content(&self) -> String {
+        if self.place.is_empty() {
+            self.text.clone()
+        } else {
+            format!("{}: {}", self.place, self.text)
+        }
+    }
+}
+
+/// Returns what a whole note is if it is data of a program.
+pub(crate) fn data(body: &str, fields: &Map<String, Value>) -> Option<&'static str> {
+    if fields.contains_key("excalidraw-plugin") {
+        return Some("is a drawing");
+    }
+    let mut lines = body.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let is_lines = lines.peek().is_some() && lines.all(|line| is_json(line.trim()));
+    (is_lines || is_json(body.trim())).then_some("is JSON of a program")
+}
+
+/// What a text states, and what of it is no statement.
+#[derive(Debug, Default)]
+pub(crate) struct Split {
+    pub statements: Vec<Statement>,
+    /// In order.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Splits a text from a byte on. A heading that is one of `titles` (in lower case) says nothing and is left out.
+pub(crate) fn split(text: &str, from: usize, titles: &[&str]) -> Split {
+    let plain = markup::plain(&text[from..]);
+    let source = plain.text.as_str();
+    let mut parser = Parser::new_ext(source, OPTIONS).into_offset_iter();
+    let definitions: Vec<_> = parser
+        .reference_definitions()
+        .iter()
+        .map(|(label, definition)| (label.to_lowercase(), definition.span.clone()))
+        .collect();
+    let events: Vec<(Event<'_>, Range<usize>)> = parser.by_ref().collect();
+    let mut splitter = Splitter {
+        source,
+        plain: &plain,
+        titles,
+        addresses: Addresses::new(definitions, &events),
+        headings: Vec::new(),
+        sections: Sections::default(),
+        intro: None,
+        can_extend: false,
+        depth: 0,
+        split: Split::default(),
+    };
+    splitter.blocks(&events);
+    splitter.flush_intro();
+    splitter.close_headings(HeadingLevel::H1, source.len());
+    splitter.finish(from)
+}
+
+type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
+
+/// A heading above the next blocks.
+struct Heading {
+    level: HeadingLevel,
+    title: String,
+    bytes: Range<usize>,
+    /// Something is below it.
+    has_body: bool,
+    /// It is in the place of a statement.
+    is_used: bool,
+}
+
+/// The tags with a name around a place in the text.
+#[derive(Default)]
+struct Sections {
+    next: usize,
+    open: Vec<usize>,
+}
+
+struct Splitter<'a> {
+    source: &'a str,
+    plain: &'a Plain,
+    titles: &'a [&'a str],
+    addresses: Addresses,
+    headings: Vec<Heading>,
+    sections: Sections,
+    /// A sentence that introduces the next block, and its bytes.
+    intro: Option<(String, Range<usize>)>,
+    /// The last statement is a paragraph just above, to which a code block belongs.
+    can_extend: bool,
+    /// The number of lists and quotes around the block.
+    depth: usize,
+    split: Split,
+}
+
+impl Splitter<'_> {
+    /// Visits each block of a sequence of events.
+    fn blocks(&mut self, events: Events<'_, '_>) {
+        let mut at = 0;
+        while at < events.len() {
+            let end = end_of(events, at);
+            if let (Event::Start(tag), range) = &events[at] {
+                self.block(tag, range, &events[at + 1..end]);
+            }
+            at = end + 1;
+        }
+    }
+
+    fn block(&mut self, tag: &Tag<'_>, range: &Range<usize>, inner: Events<'_, '_>) {
+        match tag {
+            Tag::Heading { level, .. } => self.heading(*level, range, inner),
+            Tag::List(first) => self.list(first.is_some(), range, inner),
+            Tag::CodeBlock(CodeBlockKind::Fenced(language))
+                if QUERY_LANGUAGES.contains(&language.trim()) =>
+            {
+                self.leave_out(range, "a query for other notes");
+            }
+            Tag::CodeBlock(CodeBlockKind::Fenced(language)) if language.contains("compressed") => {
+                self.leave_out(range, "a drawing");
+            }
+            Tag::CodeBlock(_) => self.code(range),
+            Tag::HtmlBlock if self.source[range.clone()].trim_start().starts_with("<pre") => {
+                self.code(range);
+            }
+            Tag::Table(_) => self.table(inner),
+            Tag::BlockQuote(_) => {
+                self.nested(range, inner);
+                self.can_extend = false;
+            }
+            // It stands with the statement that refers to it.
+            Tag::FootnoteDefinition(_) if self.addresses.is_added(range) => {}
+            Tag::FootnoteDefinition(_) => {
+                self.flush_intro();
+                self.push(&self.source[range.clone()], false, range);
+                self.can_extend = false;
+            }
+            _ => self.paragraph(range),
+        }
+    }
+
+    /// Visits the blocks of a list item or a quote.
+    fn nested(&mut self, range: &Range<usize>, inner: Events<'_, '_>) {
+        if self.depth == MAX_DEPTH {
+            self.paragraph(range);
+            return;
+        }
+        self.depth += 1;
+        self.blocks(inner);
+        self.depth -= 1;
+    }
+
+    fn heading(&mut self, level: HeadingLevel, range: &Range<usize>, inner: Events<'_, '_>) {
+        self.flush_intro();
+        self.can_extend = false;
+        self.close_headings(level, range.start);
+        let title = faithful(self.source, inner);
+        if self.titles.contains(&title.to_lowercase().as_str()) {
+            return self.leave_out(range, TITLE);
+        }
+        if title.is_empty() {
+            return;
+        }
+        if let Some(above) = self.headings.last_mut() {
+            above.has_body = true;
+        }
+        self.headings.push(Heading {
+            level,
+            title,
+            bytes: range.clone(),
+            has_body: false,
+            is_used: false,
+        });
+    }
+
+    /// Ends the headings of a level and below, at a place. One without a body is a statement; one above nothing but what is left out is
+    /// left out.
+    fn close_headings(&mut self, level: HeadingLevel, at: usize) {
+        while let Some(last) = self.headings.pop_if(|last| last.level >= level) {
+            if last.is_used {
+                continue;
+            }
+            let left_out = &self.plain.left_out;
+            let next = left_out.partition_point(|part| part.bytes.start < last.bytes.end);
+            let has_markup = left_out.get(next).is_some_and(|part| part.bytes.start < at);
+            if last.has_body || has_markup {
+                self.leave_out(&last.bytes, HEADING);
+            } else {
+                self.push(&last.title, false, &last.bytes);
+            }
+        }
+    }
+
+    fn paragraph(&mut self, range: &Range<usize>) {
+        self.flush_intro();
+        let text = self.source[range.clone()].trim();
+        if text.ends_with(':') {
+            self.intro = Some((text.trim_end_matches(':').trim_end().to_owned(), range.clone()));
+            self.can_extend = false;
+            return;
+        }
+        if is_image(text) {
+            return self.leave_out(range, "an image");
+        }
+        if is_json(text) {
+            return self.leave_out(range, "JSON of a program");
+        }
+        let indent =
+            self.source[range.clone()].len() - self.source[range.clone()].trim_start().len();
+        let mut at = range.start + indent;
+        for part in parts(text) {
+            let end = at + part.len();
+            self.push(&part, false, &(at..end));
+            at = end;
+        }
+        self.can_extend = true;
+    }
+
+    fn code(&mut self, range: &Range<usize>) {
+        let text = self.source[range.clone()].trim_end();
+        if let Some((intro, above)) = self.intro.take() {
+            self.push(&format!("{intro}:\n{text}"), true, &(above.start..range.end));
+        } else if self.can_extend
+            && let Some(last) = self.split.statements.last_mut()
+        {
+            last.text = format!("{}\n{text}", last.text);
+            last.is_procedure = true;
+            last.bytes.end = range.start + text.len();
+        } else {
+            self.push(text, true, range);
+        }
+        self.can_extend = false;
+    }
+
+    fn list(&mut self, is_ordered: bool, range: &Range<usize>, inner: Events<'_, '_>) {
+        let whole = self.source[range.clone()].trim_end();
+        let intro = self.intro.take();
+        self.can_extend = false;
+        if is_ordered && whole.len() <= WHOLE_LIST_BYTES {
+            let (text, start) = match intro {
+                Some((intro, above)) => (format!("{intro}:\n{whole}"), above.start),
+                None => (whole.to_owned(), range.start),
+            };
+            return self.push(&text, true, &(start..range.end));
+        }
+        let mut at = 0;
+        let mut items = 0;
+        while at < inner.len() {
+            let end = end_of(inner, at);
+            if matches!(inner[at].0, Event::Start(Tag::Item)) {
+                let before = self.split.statements.len();
+                let text = intro.as_ref().map(|(text, _)| text.as_str());
+                self.item(text, is_ordered, &inner[at].1, &inner[at + 1..end]);
+                items += self.split.statements.len() - before;
+            }
+            at = end + 1;
+        }
+        if items == 0 {
+            self.intro = intro;
+            self.flush_intro();
+        }
+    }
+
+    fn item(
+        &mut self,
+        intro: Option<&str>,
+        is_ordered: bool,
+        range: &Range<usize>,
+        inner: Events<'_, '_>,
+    ) {
+        let text_of = |range: Range<usize>| match (is_ordered, &self.source[range]) {
+            // Its number says where it is in the order.
+            (true, text) => text.trim().to_owned(),
+            (false, text) => item_text(text),
+        };
+        let introduced = |text: String| match intro {
+            Some(intro) => format!("{intro}: {text}"),
+            None => text,
+        };
+        let text = text_of(range.clone());
+        let nested =
+            inner.iter().position(|(event, _)| matches!(event, Event::Start(Tag::List(_))));
+        match nested {
+            Some(at) if text.len() > WHOLE_ITEM_BYTES => {
+                let head_bytes = range.start..inner[at].1.start;
+                let head = text_of(head_bytes.clone());
+                self.intro = Some((introduced(head.trim_end_matches(':').to_owned()), head_bytes));
+                self.nested(&(inner[at].1.start..range.end), &inner[at..]);
+                self.flush_intro();
+            }
+            _ if is_image(&text) => self.leave_out(range, "an image"),
+            _ => {
+                let is_procedure =
+                    inner.iter().any(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))));
+                self.push(&introduced(text), is_procedure, range);
+            }
+        }
+    }
+
+    /// Adds each row with the names of its columns. A row with more cells than columns is taken as it is written.
+    fn table(&mut self, inner: Events<'_, '_>) {
+        let intro = self.intro.take();
+        let (mut names, mut used) = (Vec::new(), Vec::new());
+        let (mut head, mut at) = (0..0, 0);
+        while at < inner.len() {
+            let (end, range) = (end_of(inner, at), &inner[at].1);
+            let cells = inline::cells(self.source, &inner[at + 1..end.max(at + 1)]);
+            match inner[at].0 {
+                Event::Start(Tag::TableHead) => {
+                    used = vec![false; cells.len()];
+                    (names, head) = (cells, range.clone());
+                }
+                Event::Start(Tag::TableRow) => {
+                    let written = self.source[range.clone()].trim();
+                    let row = inline::row(written, &names, cells, &mut used);
+                    let text =
+                        intro.as_ref().map_or(row.clone(), |(intro, _)| format!("{intro}: {row}"));
+                    self.push(&text, false, range);
+                }
+                _ => {}
+            }
+            at = end + 1;
+        }
+        if !used.contains(&true) {
+            self.intro = intro;
+            self.flush_intro();
+            self.push(&names.join("; "), false, &head);
+        } else if names.iter().zip(&used).any(|(name, used)| !name.is_empty() && !used) {
+            self.leave_out(&head, "a column without a value");
+        }
+        self.can_extend = false;
+    }
+
+    fn flush_intro(&mut self) {
+        if let Some((intro, bytes)) = self.intro.take() {
+            self.push(&intro, false, &bytes);
+        }
+    }
+
+    fn push(&mut self, text: &str, is_procedure: bool, range: &Range<usize>) {
+        let text = text.trim();
+        if !text.chars().any(char::is_alphanumeric) {
+            return;
+        }
+        self.headings.iter_mut().for_each(|heading| heading.is_used = true);
+        let mut text = text.to_owned();
+        if !is_procedure && self.has_markup(range) {
+            text = without_blanks(&text);
+        }
+        for definition in self.addresses.of(range) {
+            text = format!("{text}\n{}", self.source[definition].trim());
+        }
+        let place = self.place(range.start);
+        let bytes = range.start..range.start + self.source[range.clone()].trim_end().len();
+        self.split.statements.push(Statement { place, text, is_procedure, bytes });
+    }
+
+    /// Returns the headings above a place, and the tags around it.
+    fn place(&mut self, at: usize) -> String {
+        let (sections, Sections { next, open }) = (&self.plain.sections, &mut self.sections);
+        while sections.get(*next).is_some_and(|(bytes, _)| bytes.start <= at) {
+            open.push(*next);
+            *next += 1;
+        }
+        open.retain(|index| sections[*index].0.end > at);
+        let titles = self.headings.iter().map(|heading| heading.title.as_str());
+        let tags = open.iter().map(|index| sections[*index].1.as_str());
+        titles.chain(tags).collect::<Vec<_>>().join(" > ")
+    }
+
+    fn has_markup(&self, range: &Range<usize>) -> bool {
+        let left_out = &self.plain.left_out;
+        let next = left_out.partition_point(|part| part.bytes.end <= range.start);
+        left_out.get(next).is_some_and(|part| part.bytes.start < range.end)
+    }
+
+    fn leave_out(&mut self, range: &Range<usize>, reason: &'static str) {
+        self.flush_intro();
+        self.can_extend = false;
+        if let Some(heading) = self.headings.last_mut() {
+            heading.has_body = true;
+        }
+        self.split.left_out.push(LeftOut { bytes: range.clone(), reason: reason.into() });
+    }
+
+    /// Returns the result, with the bytes of the whole text.
+    fn finish(self, from: usize) -> Split {
+        let Split { mut statements, mut left_out } = self.split;
+        let unused = self.addresses.unused();
+        left_out.extend(unused.map(|bytes| LeftOut { bytes, reason: "an address".into() }));
+        left_out.extend(self.plain.left_out.iter().cloned());
+        let bytes = left_out.iter_mut().map(|part| &mut part.bytes);
+        for bytes in bytes.chain(statements.iter_mut().map(|statement| &mut statement.bytes)) {
+            *bytes = bytes.start + from..bytes.end + from;
+        }
+        left_out.sort_by_key(|part| part.bytes.start);
+        Split { statements, left_out }
+    }
+}

@@ -261,31 +261,30 @@ impl Edits {
         };
         let name = format!(" {} ", tag.name);
         let (is_block, is_inline) = (BLOCKS.contains(&name), INLINE.contains(&name));
-        let replaced = match (tag.name.as_str(), tag.is_end) {
-            ("a", false) => tag.attribute("href").map(|address| format!("<{address}> ")),
-            ("a", true) => Some(String::new()),
+        // What stands before the blanks and after them: a text after four blanks would be code.
+        let ends = match (tag.name.as_str(), tag.is_end) {
+            ("a", false) => tag.attribute("href").map(|address| (format!("<{address}> "), "")),
+            ("a", true) => Some((String::new(), "")),
             ("img", _) => {
                 let [alt, address] =
                     ["alt", "src"].map(|name| tag.attribute(name).unwrap_or_default());
-                Some(format!("![{alt}]({address})"))
+                Some((format!("![{alt}]({address})"), ""))
             }
-            ("br", _) if !is_alone => None,
             _ if is_inline || !is_alone => None,
-            _ if !is_top => Some(String::new()),
-            ("li", false) => Some("\n- ".to_owned()),
-            ("h1", false) => Some("\n# ".to_owned()),
-            ("h2" | "h3" | "h4" | "h5" | "h6", false) => Some("\n## ".to_owned()),
-            ("td" | "th", true) => Some("; ".to_owned()),
-            ("td" | "th" | "tbody" | "thead", _) => Some(String::new()),
-            ("summary", true) => Some(":\n\n".to_owned()),
-            _ => Some("\n\n".to_owned()),
+            _ if !is_top => Some((String::new(), "")),
+            ("li", false) => Some((String::new(), "\n- ")),
+            ("h1", false) => Some((String::new(), "\n# ")),
+            ("h2" | "h3" | "h4" | "h5" | "h6", false) => Some((String::new(), "\n## ")),
+            ("td" | "th", true) => Some(("; ".to_owned(), "")),
+            ("td" | "th" | "tbody" | "thead", _) => Some((String::new(), "\n")),
+            ("summary", true) => Some((":".to_owned(), "\n\n")),
+            _ => Some((String::new(), "\n\n")),
         };
         let length = range.len();
-        let Some(replaced) = replaced.filter(|replaced| replaced.len() <= length) else { return };
-        let at_front = matches!(tag.name.as_str(), "td" | "th" | "summary" | "a" | "img");
-        let blanks = " ".repeat(length - replaced.len());
-        let replaced =
-            if at_front { format!("{replaced}{blanks}") } else { format!("{blanks}{replaced}") };
+        let fitting = ends.filter(|(before, after)| before.len() + after.len() <= length);
+        let Some((before, after)) = fitting else { return };
+        let blanks = " ".repeat(length - before.len() - after.len());
+        let replaced = format!("{before}{blanks}{after}");
         self.edits.push((range.clone(), replaced));
         if is_block || matches!(tag.name.as_str(), "a" | "img") {
             self.left_out.push(LeftOut { bytes: range, reason: TAGS.into() });

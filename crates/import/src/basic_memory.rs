@@ -7,25 +7,15 @@ use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
 use crate::markup::LeftOut;
 use crate::places::Places;
-use crate::{front_matter, regular_file, statements, times};
+use crate::{front_matter, regular_file, statements};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation, Reading, SkippedText};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Fields that a note has as a memory.
-const USED_FIELDS: [&str; 9] = [
-    "title",
-    "type",
-    "tags",
-    "permalink",
-    "created",
-    "created_at",
-    "date",
-    "modified",
-    "updated_at",
-];
+/// Fields that a note has as a memory, beside its dates.
+const USED_FIELDS: [&str; 4] = ["title", "type", "tags", "permalink"];
 
 /// Returns the folders of all projects of the program's configuration, or the usual one.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -73,13 +63,7 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
     let kind = front_matter::text(fields, "type").unwrap_or_else(|| "note".to_owned());
     let scope = if project.is_some() { Scope::Group } else { Scope::Global };
     let mut base = ForeignMemory { scope, ..memory_of(file, project) };
-    let at = |names: &[&str]| {
-        names.iter().find_map(|name| times::of_text(&front_matter::text(fields, name)?))
-    };
-    base.created_at = at(&["created", "created_at", "date"]).unwrap_or(base.created_at);
-    base.updated_at =
-        at(&["modified", "updated_at"]).unwrap_or(base.updated_at).max(base.created_at);
-    let tags = front_matter::texts(fields, "tags");
+    front_matter::date(fields, &mut base);
     let (mut found, mut relations) = (Vec::new(), Vec::new());
     let titles = [&title.to_lowercase(), "observations"];
     let mut split = statements::split(&file.text, top.body, &titles);
@@ -103,20 +87,11 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
         };
         found.push(statement);
     }
-    let mut metadata = Map::new();
-    metadata.insert("name".to_owned(), Value::from(title.as_str()));
-    metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
-    if let Some(permalink) = front_matter::text(fields, "permalink") {
-        metadata.insert("permalink".to_owned(), Value::from(permalink));
-    }
-    if !tags.is_empty() {
-        metadata.insert("tags".to_owned(), Value::from(tags));
-    }
     collector.add(ForeignMemory {
         place: title.clone(),
         own_id: Some(title.clone()),
         kind: MemoryType::Entity,
-        metadata,
+        metadata: metadata(&title, &kind, fields),
         relations,
         content: format!("{title} ({kind})"),
         ..base.clone()
@@ -139,6 +114,21 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
         });
     }
     collector.leave_out(file, split.left_out);
+}
+
+/// Returns the metadata of the entity of a note.
+fn metadata(title: &str, kind: &str, fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), Value::from(title));
+    metadata.insert("entity_type".to_owned(), Value::from(kind));
+    if let Some(permalink) = front_matter::text(fields, "permalink") {
+        metadata.insert("permalink".to_owned(), Value::from(permalink));
+    }
+    let tags = front_matter::texts(fields, "tags");
+    if !tags.is_empty() {
+        metadata.insert("tags".to_owned(), Value::from(tags));
+    }
+    metadata
 }
 
 /// Leads each relation to the note that it names, by its title, file or permalink, with its folders or without. One to a note that was
@@ -178,7 +168,9 @@ pub(crate) fn relate(reading: &mut Reading) {
             }
         }
     }
-    unknown.into_iter().for_each(|text| reading.skip(text));
+    for text in unknown {
+        reading.skip(text);
+    }
 }
 
 /// Splits `[category] text`.

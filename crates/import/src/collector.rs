@@ -1,6 +1,7 @@
 //! Collects the memories of one reading, and opens files with limits.
 
 use crate::error::Result;
+use crate::json::Item;
 use crate::left_out::{self, Lines};
 use crate::markup::LeftOut;
 use crate::memory_files::{Note, normalized};
@@ -72,7 +73,9 @@ impl<'a> Collector<'a> {
     /// Returns what was read.
     pub fn finish(self) -> Reading {
         let Self { mut reading, minor, .. } = self;
-        minor.skipped.into_iter().for_each(|text| reading.skip(text));
+        for text in minor.skipped {
+            reading.skip(text);
+        }
         for (reason, count) in minor.skipped_more {
             *reading.skipped_more.entry(reason).or_default() += count;
         }
@@ -207,14 +210,20 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Notes that an item of a document is left out.
+    pub fn skip_item(&mut self, file: &TextFile, item: &Item, reason: &str) {
+        let place = file.lines.place(&file.text, &item.bytes, true);
+        self.skip(&file.name, &place, reason);
+    }
+
     /// Adds a memory, unless its text is empty or too long.
     pub fn add(&mut self, memory: ForeignMemory) {
         let place = memory.place.clone();
-        self.add_from(memory, place);
+        self.add_from(memory, &place);
     }
 
     /// Adds a memory; `place` is where it is noted to be if it is left out.
-    fn add_from(&mut self, mut memory: ForeignMemory, place: String) {
+    pub fn add_from(&mut self, mut memory: ForeignMemory, place: &str) {
         let content = memory.content.trim();
         if content.len() < memory.content.len() {
             memory.content = content.into();
@@ -226,7 +235,7 @@ impl<'a> Collector<'a> {
         } else {
             return self.reading.memories.push(memory);
         };
-        self.skip(&memory.path, &place, &reason);
+        self.skip(&memory.path, place, &reason);
     }
 
     /// Adds a record of loci.
@@ -238,7 +247,7 @@ impl<'a> Collector<'a> {
     pub fn add_notes(&mut self, base: &ForeignMemory, file: &TextFile, notes: Vec<Note>) {
         for Note { content, place, own_id, kind, bytes, .. } in notes {
             let memory = ForeignMemory { kind, place, own_id, content, ..base.clone() };
-            self.add_from(memory, file.lines.place(&file.text, &bytes, true));
+            self.add_from(memory, &file.lines.place(&file.text, &bytes, true));
         }
     }
 
@@ -249,7 +258,7 @@ impl<'a> Collector<'a> {
             let content = statement.content();
             let line = file.lines.place(&file.text, &statement.bytes, true);
             let memory = ForeignMemory { kind, place: statement.place, content, ..base.clone() };
-            self.add_from(memory, line);
+            self.add_from(memory, &line);
         }
         self.leave_out(file, split.left_out);
     }

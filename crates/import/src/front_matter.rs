@@ -3,11 +3,17 @@
 //! A block that is not valid YAML (other programs write texts with colons) is read field by field, and a field that is not, as a text.
 
 use crate::markup::LeftOut;
+use crate::times;
+use loci_proto::foreign::ForeignMemory;
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::{Map, Number, Value};
 
 /// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 8;
+/// Fields that say when a note was written.
+const CREATED: [&str; 4] = ["created", "created_at", "date", "day"];
+/// Fields that say when it was changed.
+const CHANGED: [&str; 4] = ["modified", "updated", "updated_at", "lastmod"];
 /// What fields are that no memory has.
 pub(crate) const FIELDS: &str = "fields at the top";
 
@@ -21,14 +27,25 @@ pub(crate) struct FrontMatter {
 }
 
 impl FrontMatter {
-    /// Returns the fields as left out, if there are any but `used`.
+    /// Returns the fields as left out, if there are any but dates and `used`.
     pub fn left_out(&self, used: &[&str]) -> Option<LeftOut> {
-        let mut unused =
-            self.fields.keys().filter(|name| !used.contains(&name.as_str())).peekable();
+        let is_date = |name: &str| {
+            let is_named = CREATED.contains(&name) || CHANGED.contains(&name);
+            is_named && text(&self.fields, name).and_then(|text| times::of_text(&text)).is_some()
+        };
+        let is_unused = |name: &&str| !used.contains(name) && !is_date(name);
+        let mut unused = self.fields.keys().map(String::as_str).filter(is_unused).peekable();
         unused.peek()?;
-        let names = unused.map(String::as_str).collect::<Vec<_>>().join(", ");
+        let names = unused.collect::<Vec<_>>().join(", ");
         Some(LeftOut { bytes: 0..self.end, reason: format!("{FIELDS} ({names})").into() })
     }
+}
+
+/// Gives a memory the times that fields state; one that was created later than the file was changed was changed then.
+pub(crate) fn date(fields: &Map<String, Value>, memory: &mut ForeignMemory) {
+    let at = |names: &[&str]| names.iter().find_map(|name| times::of_text(&text(fields, name)?));
+    memory.created_at = at(&CREATED).unwrap_or(memory.created_at);
+    memory.updated_at = at(&CHANGED).unwrap_or(memory.updated_at).max(memory.created_at);
 }
 
 /// Splits a text into its fields and the rest. Without front matter there are no fields.
@@ -163,7 +180,12 @@ pub(crate) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
 pub(crate) fn texts(fields: &Map<String, Value>, name: &str) -> Vec<String> {
     match fields.get(name) {
         Some(Value::Array(items)) => {
-            items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+            let text = |item: &Value| match item {
+                Value::String(text) => Some(text.clone()),
+                Value::Null => None,
+                other => Some(other.to_string()),
+            };
+            items.iter().filter_map(text).collect()
         }
         Some(Value::String(text)) => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());

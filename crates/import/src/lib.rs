@@ -14,6 +14,7 @@ mod db;
 mod engram;
 pub mod error;
 mod front_matter;
+mod json;
 mod left_out;
 pub mod loci_markdown;
 mod loci_mcp;

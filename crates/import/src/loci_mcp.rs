@@ -11,6 +11,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Returns the usual database, unless it is loci's own.
@@ -37,7 +38,11 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             .hint("A backup of loci itself is restored with loci backup restore"));
     }
     let store = ForeignStore::open(path)?;
-    let relations = store.rows("entity_relations")?;
+    let mut relations: HashMap<String, Vec<Fields>> = HashMap::new();
+    for relation in store.rows("entity_relations")? {
+        let subject = rows::text(&relation, "subject_id").unwrap_or_default().to_owned();
+        relations.entry(subject).or_default().push(relation);
+    }
     if !collector.begin_file(path) {
         return Ok(());
     }
@@ -47,8 +52,15 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[Fields]) {
-    let Some(id) = rows::id(row, "id") else { return };
+fn memory(
+    collector: &mut Collector<'_>,
+    name: &str,
+    row: &Fields,
+    relations: &HashMap<String, Vec<Fields>>,
+) {
+    let Some(id) = rows::id(row, "id") else {
+        return collector.skip(name, "", "a memory without an id");
+    };
     if let Some(by) = rows::text(row, "superseded_by") {
         let reason = if by == "forgotten" { "was forgotten" } else { "was replaced" };
         return collector.skip(name, &id, reason);
@@ -57,9 +69,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
     else {
         return collector.skip(name, &id, "has an unknown type");
     };
-    let related =
-        relations.iter().filter(|relation| rows::text(relation, "subject_id") == Some(&id));
-    let related = related.filter_map(|relation| {
+    let related = relations.get(&id).into_iter().flatten().filter_map(|relation| {
         let predicate = rows::text(relation, "predicate")?.to_owned();
         Some(ForeignRelation {
             predicate,

@@ -18,20 +18,52 @@ const DEFAULT_STREAM: &str = "__user_default__";
 const CATEGORIES: [(&str, &str); 3] =
     [("PreferenceOrDecision", "preference"), ("ProjectState", "project_state"), ("Fact", "fact")];
 
+/// Fields that a chunk has as a memory, and those that start anew or only serve Loomem.
+const KNOWN: [&str; 22] = [
+    "id",
+    "content",
+    "stream",
+    "level",
+    "score",
+    "timestamp",
+    "created_at",
+    "persistent",
+    "is_latest",
+    "superseded_by",
+    "extraction_meta",
+    "importance",
+    "access_count",
+    "source_ids",
+    "prompt_version",
+    "version",
+    "supersedes_id",
+    "root_memory_id",
+    "consolidated",
+    "chunk_ids",
+    "embedding",
+    "last_accessed",
+];
+
 /// Reads an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let Some(file) = collector.text_file(path) else { return Ok(()) };
     let document = parse(collector, &file)?;
-    let list = |name: &str| {
+    let all = |name: &str| {
         let items = if document.is_array() && name == "chunks" {
             document.as_array()
         } else {
             document.get(name).and_then(Value::as_array)
         };
-        items.into_iter().flatten().filter_map(Value::as_object)
+        items.into_iter().flatten()
     };
-    for chunk in list("chunks") {
-        self::chunk(collector, &file, chunk);
+    let list = |name: &str| all(name).filter_map(Value::as_object);
+    left_out(collector, &file, &document);
+    for (number, chunk) in all("chunks").enumerate() {
+        let place = format!("chunk {}", number + 1);
+        match chunk.as_object() {
+            Some(chunk) => self::chunk(collector, &file, &place, chunk),
+            None => collector.skip(&file.name, &place, &format!("is no JSON object: {chunk}")),
+        }
     }
     let edges: Vec<&Fields> = list("edges").collect();
     let names: HashSet<&str> =
@@ -59,6 +91,23 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         entity(collector, &file, node, &by_source);
     }
     Ok(())
+}
+
+/// Notes what of a document is no chunk, entity or edge.
+fn left_out(collector: &mut Collector<'_>, file: &TextFile, document: &Value) {
+    for (name, value) in document.as_object().into_iter().flatten() {
+        match value {
+            Value::Array(items) if ["chunks", "entities", "edges"].contains(&name.as_str()) => {
+                for item in items.iter().filter(|item| name != "chunks" && !item.is_object()) {
+                    collector.skip(&file.name, name, &format!("is no JSON object: {item}"));
+                }
+            }
+            Value::Null => {}
+            value => {
+                collector.skip(&file.name, name, &format!("is a field of the document: {value}"));
+            }
+        }
+    }
 }
 
 fn parse(collector: &mut Collector<'_>, file: &TextFile) -> Result<Value> {
@@ -99,9 +148,9 @@ fn is_document(value: &Value) -> bool {
         || (value.get("id").is_none() && (has_list("entities") || has_list("edges")))
 }
 
-fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
+fn chunk(collector: &mut Collector<'_>, file: &TextFile, place: &str, chunk: &Fields) {
     let Some(id) = rows::id(chunk, "id") else {
-        return collector.skip(&file.name, "", "a chunk without an id");
+        return collector.skip(&file.name, place, "a chunk without an id");
     };
     let is_latest = chunk.get("is_latest").and_then(Value::as_bool).unwrap_or(true);
     if !is_latest || rows::text(chunk, "superseded_by").is_some() {
@@ -124,6 +173,9 @@ fn chunk(collector: &mut Collector<'_>, file: &TextFile, chunk: &Fields) {
         if let Some(value) = value {
             metadata.insert(field.to_owned(), Value::from(value));
         }
+    }
+    if let Some(names) = rows::keep_rest(&mut metadata, chunk, &KNOWN) {
+        collector.skip(&file.name, &id, &format!("has too large fields: {names}"));
     }
     collector.add(ForeignMemory {
         place: id.clone(),

@@ -3,14 +3,9 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::{front_matter, loci_markdown, statements, times};
+use crate::{front_matter, loci_markdown, statements};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use std::path::Path;
-
-/// Fields that say when a note was written.
-const CREATED: [&str; 3] = ["date", "created", "created_at"];
-/// Fields that say when it was changed.
-const CHANGED: [&str; 3] = ["modified", "updated", "updated_at"];
 
 /// Reads a file, or the Markdown files of a folder.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
@@ -50,12 +45,8 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, mut base: ForeignMemory)
     if let Some(what) = statements::data(&file.text[top.body..], &top.fields) {
         return collector.skip(&file.name, "", what);
     }
-    let at = |names: &[&str]| {
-        names.iter().find_map(|name| times::of_text(&front_matter::text(&top.fields, name)?))
-    };
-    base.created_at = at(&CREATED).unwrap_or(base.created_at);
-    base.updated_at = at(&CHANGED).unwrap_or(base.updated_at).max(base.created_at);
+    front_matter::date(&top.fields, &mut base);
     let mut split = statements::split(&file.text, top.body, &[]);
-    split.left_out.extend(top.left_out(&[CREATED.as_slice(), &CHANGED].concat()));
+    split.left_out.extend(top.left_out(&[]));
     collector.add_statements(&base, file, split);
 }

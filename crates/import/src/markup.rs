@@ -53,7 +53,7 @@ struct Named {
 /// What is taken out in one pass, and what replaces it.
 #[derive(Default)]
 struct Edits {
-    edits: Vec<(Range<usize>, String)>,
+    changes: Vec<(Range<usize>, String)>,
     left_out: Vec<LeftOut>,
     named: Vec<Named>,
     keeps_tags: bool,
@@ -64,13 +64,13 @@ pub(crate) fn without_comments(text: &str, from: usize) -> (String, Vec<LeftOut>
     let body = &text[from..];
     let mut found = Edits { keeps_tags: true, ..Edits::default() };
     private_parts(body, &mut found);
-    let plain = replaced(body, &found.edits);
-    found.edits.clear();
+    let plain = replaced(body, &found.changes);
+    found.changes.clear();
     markup(&plain, &mut found);
     if found.left_out.is_empty() {
         return (body.to_owned(), Vec::new());
     }
-    let plain = replaced(&plain, &found.edits);
+    let plain = replaced(&plain, &found.changes);
     // A line that had nothing else is gone.
     let lines = plain.split('\n').zip(body.split('\n'));
     let kept = lines.filter(|(now, then)| !now.trim().is_empty() || then.trim().is_empty());
@@ -85,14 +85,14 @@ pub(crate) fn without_comments(text: &str, from: usize) -> (String, Vec<LeftOut>
 pub(crate) fn plain(text: &str) -> Plain {
     let mut all = Edits::default();
     private_parts(text, &mut all);
-    let mut text = replaced(text, &all.edits);
+    let mut text = replaced(text, &all.changes);
     for _ in 0..MAX_PASSES {
         let mut found = Edits::default();
         markup(&text, &mut found);
-        if found.edits.is_empty() {
+        if found.changes.is_empty() {
             break;
         }
-        text = replaced(&text, &found.edits);
+        text = replaced(&text, &found.changes);
         all.left_out.append(&mut found.left_out);
         all.named.append(&mut found.named);
     }
@@ -156,9 +156,9 @@ fn markup(text: &str, found: &mut Edits) {
         }
     }
     obsidian_comments(text, &code, found);
-    found.edits.sort_by_key(|(range, _)| range.start);
+    found.changes.sort_by_key(|(range, _)| range.start);
     let mut end = 0;
-    found.edits.retain(|(range, _)| {
+    found.changes.retain(|(range, _)| {
         let is_apart = range.start >= end;
         end = end.max(range.end);
         is_apart
@@ -250,7 +250,7 @@ impl Edits {
     /// Replaces a part by blanks; its line ends stay.
     fn take_out(&mut self, text: &str, range: Range<usize>, reason: &'static str) {
         let blanks = text[range.clone()].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' });
-        self.edits.push((range.clone(), blanks.collect()));
+        self.changes.push((range.clone(), blanks.collect()));
         self.left_out.push(LeftOut { bytes: range, reason: reason.into() });
     }
 
@@ -285,7 +285,7 @@ impl Edits {
         let Some((before, after)) = fitting else { return };
         let blanks = " ".repeat(length - before.len() - after.len());
         let replaced = format!("{before}{blanks}{after}");
-        self.edits.push((range.clone(), replaced));
+        self.changes.push((range.clone(), replaced));
         if is_block || matches!(tag.name.as_str(), "a" | "img") {
             self.left_out.push(LeftOut { bytes: range, reason: TAGS.into() });
         } else {

@@ -21,6 +21,20 @@ pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
     .to_vec()
 }
 
+/// Columns that a memory has, or that only serve the program.
+const KNOWN: [&str; 10] = [
+    "id",
+    "content_hash",
+    "content",
+    "tags",
+    "memory_type",
+    "created_at",
+    "updated_at",
+    "created_at_iso",
+    "updated_at_iso",
+    "deleted_at",
+];
+
 /// Reads a database.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let store = ForeignStore::open(path)?;
@@ -29,8 +43,11 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         return Ok(());
     }
     let name = collector.name_of(path);
-    for row in found {
-        let Some(id) = rows::id(&row, "content_hash") else { continue };
+    for (number, row) in found.into_iter().enumerate() {
+        let Some(id) = rows::id(&row, "content_hash").or_else(|| rows::id(&row, "id")) else {
+            collector.skip(&name, &format!("row {}", number + 1), "a memory without an id");
+            continue;
+        };
         if rows::is_set(&row, "deleted_at") {
             collector.skip(&name, &id, "was deleted");
             continue;
@@ -49,6 +66,9 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             .collect();
         if !tags.is_empty() {
             metadata.insert("tags".to_owned(), Value::Array(tags));
+        }
+        if let Some(names) = rows::keep_rest(&mut metadata, &row, &KNOWN) {
+            collector.skip(&name, &id, &format!("has too large fields: {names}"));
         }
         let created_at = rows::time(&row, &["created_at", "created_at_iso"]).unwrap_or(0);
         collector.add(ForeignMemory {

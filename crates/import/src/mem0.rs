@@ -4,6 +4,7 @@
 use crate::collector::Collector;
 use crate::db::stores::ForeignStore;
 use crate::error::Result;
+use crate::json::{self, Items};
 use crate::rows::{self, Fields};
 use loci_proto::error::{Code, Failure};
 use loci_proto::foreign::ForeignMemory;
@@ -12,40 +13,98 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Fields of a document with memories.
+const LISTS: [&str; 4] = ["results", "memories", "data", "items"];
+/// Fields with the text, of mem0, `OpenMemory` and others.
+const TEXTS: [&str; 4] = ["memory", "content", "text", "data"];
+/// Fields that a memory has, and those that only serve mem0.
+const KNOWN: [&str; 19] = [
+    "id",
+    "memory_id",
+    "memory",
+    "content",
+    "text",
+    "data",
+    "user_id",
+    "agent_id",
+    "categories",
+    "created_at",
+    "updated_at",
+    "hash",
+    "score",
+    "event",
+    "is_deleted",
+    "old_memory",
+    "role",
+    "state",
+    "actor_id",
+];
+
 /// Reads an export or a history.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
-    let name = collector.name_of(path);
-    if path.extension().is_some_and(|end| end == "json") {
-        let Some(file) = collector.text_file(path) else { return Ok(()) };
-        let document: Value = serde_json::from_str(&file.text).map_err(|error| {
-            let message = format!("{name} is not JSON: {error}");
-            Failure::new(Code::Invalid, message).hint("Use what get_all() of mem0 returns")
-        })?;
-        let items = match &document {
-            Value::Array(items) => items.as_slice(),
-            Value::Object(fields) => ["results", "memories"]
-                .iter()
-                .find_map(|field| fields.get(*field)?.as_array())
-                .map_or(&[][..], Vec::as_slice),
-            _ => &[],
-        };
-        for item in items.iter().filter_map(Value::as_object) {
-            memory(collector, &name, item);
-        }
-        return Ok(());
+    if path.extension().is_some_and(|end| end == "json" || end == "jsonl") {
+        return document(collector, path);
     }
+    let name = collector.name_of(path);
     let store = ForeignStore::open(path)?;
     let events = store.rows("history")?;
     if collector.begin_file(path) {
+        for event in events.iter().filter(|event| rows::id(event, "memory_id").is_none()) {
+            let id = rows::id(event, "id").unwrap_or_default();
+            collector.skip(&name, &id, "an event without the id of a memory");
+        }
         for (id, item) in latest(&events) {
             if rows::is_set(&item, "is_deleted") || rows::text(&item, "event") == Some("DELETE") {
                 collector.skip(&name, &id, "was deleted");
             } else {
-                memory(collector, &name, &item);
+                let memory = memory(&name, &item, Some(id.clone()));
+                add(collector, memory, &item, &id);
             }
         }
     }
     Ok(())
+}
+
+fn document(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
+    let Some(file) = collector.text_file(path) else { return Ok(()) };
+    let Items { items, left_out } = json::items(&file.text, &LISTS).map_err(|error| {
+        let message = format!("{} is not JSON: {error}", file.name);
+        Failure::new(Code::Invalid, message).hint("Use what get_all() of mem0 returns")
+    })?;
+    collector.leave_out(&file, left_out);
+    for item in items {
+        let place = file.lines.place(&file.text, &item.bytes, true);
+        let fields = match item.value(&file.text) {
+            Value::Object(fields) => fields,
+            Value::String(text) => Fields::from_iter([("memory".to_owned(), Value::from(text))]),
+            _ => {
+                collector.skip_item(&file, &item, "is neither an object nor a text");
+                continue;
+            }
+        };
+        if TEXTS.iter().all(|name| rows::text(&fields, name).is_none()) {
+            collector.skip_item(&file, &item, "has no text");
+            continue;
+        }
+        let id = rows::id(&fields, "id");
+        let mut memory = memory(&file.name, &fields, id);
+        if memory.own_id.is_none() {
+            memory.place = format!("line {}", file.lines.at(item.bytes.start));
+        }
+        if memory.created_at == 0 {
+            (memory.created_at, memory.updated_at) = (file.changed_at, file.changed_at);
+        }
+        add(collector, memory, &fields, &place);
+    }
+    Ok(())
+}
+
+/// Adds a memory with what else is known of it; `place` is where it is noted to be if something is left out.
+fn add(collector: &mut Collector<'_>, mut memory: ForeignMemory, item: &Fields, place: &str) {
+    if let Some(names) = rows::keep_rest(&mut memory.metadata, item, &KNOWN) {
+        collector.skip(&memory.path, place, &format!("has too large fields: {names}"));
+    }
+    collector.add_from(memory, place);
 }
 
 /// Returns the last event of each memory, with the time of its first.
@@ -71,10 +130,7 @@ fn latest(events: &[Fields]) -> BTreeMap<String, Fields> {
     found
 }
 
-fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
-    let Some(id) = rows::id(item, "id") else {
-        return collector.skip(name, "", "a memory without an id");
-    };
+fn memory(path: &str, item: &Fields, own_id: Option<String>) -> ForeignMemory {
     let mut metadata = Map::new();
     for field in ["user_id", "agent_id", "categories"] {
         if let Some(value) = item.get(field).filter(|value| !value.is_null()) {
@@ -82,11 +138,12 @@ fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
         }
     }
     let created_at = rows::time(item, &["created_at"]).unwrap_or(0);
-    collector.add(ForeignMemory {
+    let mut texts = TEXTS.iter().filter_map(|name| rows::text(item, name));
+    ForeignMemory {
         root: None,
-        path: name.to_owned(),
-        place: id.clone(),
-        own_id: Some(id),
+        path: path.to_owned(),
+        place: own_id.clone().unwrap_or_default(),
+        own_id,
         kind: MemoryType::Semantic,
         scope: Scope::Global,
         project: None,
@@ -98,6 +155,6 @@ fn memory(collector: &mut Collector<'_>, name: &str, item: &Fields) {
         metadata,
         relations: Vec::new(),
         flags: Vec::new(),
-        content: rows::text(item, "memory").unwrap_or_default().to_owned(),
-    });
+        content: texts.next().unwrap_or_default().to_owned(),
+    }
 }

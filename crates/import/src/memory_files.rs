@@ -20,19 +20,7 @@ const WHOLE_BYTES: usize = 2000;
 /// What a line is that only leads to the file of another memory.
 const POINTER: &str = "a line that points to another file";
 /// Fields of Claude Code that a memory has, or that say its name.
-const USED_FIELDS: [&str; 11] = [
-    "name",
-    "description",
-    "type",
-    "metadata",
-    "created_at",
-    "created",
-    "date",
-    "updated_at",
-    "updated",
-    "modified",
-    "originSessionId",
-];
+const USED_FIELDS: [&str; 4] = ["name", "description", "type", "metadata"];
 const CLAUDE_TITLES: [&str; 4] = ["memory", "memory.md", "memory index", "project memory"];
 pub(crate) const CODEX_TITLES: [&str; 4] = ["memory", "memory summary", "summary", "raw memories"];
 /// Headings of lists that only serve Codex's own search.
@@ -81,6 +69,8 @@ pub struct NoteFields {
     pub created_at: Option<i64>,
     /// When it was last changed.
     pub updated_at: Option<i64>,
+    /// Its name, if it says more than that of the file.
+    pub title: Option<String>,
 }
 
 impl NoteFields {
@@ -97,6 +87,9 @@ impl NoteFields {
         };
         if let Some(category) = category {
             metadata.insert("category".to_owned(), category.into());
+        }
+        if let Some(title) = &self.title {
+            metadata.insert("title".to_owned(), title.as_str().into());
         }
         if self.is_about_person() {
             declared::set_global(metadata);
@@ -116,8 +109,11 @@ pub fn of_claude(stem: &str, text: &str) -> FileContent {
     let text = blanked(text, |_| false, &mut left_out);
     let top = front_matter::split(&text);
     let body = &text[top.body..];
-    let fields = note_fields(&top.fields);
-    left_out.extend(top.left_out(&USED_FIELDS));
+    let fields = note_fields(stem, &top.fields);
+    let nested = top.fields.get("metadata").and_then(Value::as_object);
+    let is_known = nested.is_none_or(|nested| nested.keys().all(|name| name == "type"));
+    let used = if is_known { &USED_FIELDS[..] } else { &USED_FIELDS[..USED_FIELDS.len() - 1] };
+    left_out.extend(top.left_out(used));
     if top.fields.is_empty() || body.len() > WHOLE_BYTES {
         return of_claude_statements(stem, &text, &top, left_out);
     }
@@ -157,7 +153,7 @@ fn of_claude_statements(
     top: &FrontMatter,
     mut left_out: Vec<LeftOut>,
 ) -> FileContent {
-    let fields = note_fields(&top.fields);
+    let fields = note_fields(stem, &top.fields);
     let mut found = statements::split(text, top.body, &CLAUDE_TITLES);
     left_out.append(&mut found.left_out);
     let (mut notes, mut pointers) = (Vec::new(), 0);
@@ -278,14 +274,17 @@ fn note(statement: Statement, kind: MemoryType) -> Note {
 }
 
 /// Returns the type, which newer versions put into `metadata`, and the dates.
-fn note_fields(fields: &Map<String, Value>) -> NoteFields {
+fn note_fields(stem: &str, fields: &Map<String, Value>) -> NoteFields {
     let nested = fields.get("metadata").and_then(Value::as_object);
     let field = |name: &str| {
         front_matter::text(fields, name)
             .or_else(|| nested.and_then(|nested| front_matter::text(nested, name)))
     };
     let at = |names: &[&str]| names.iter().find_map(|name| times::of_text(&field(name)?));
+    let plain = |text: &str| statements::letters(text).to_lowercase();
+    let title = front_matter::text(fields, "name").filter(|name| plain(name) != plain(stem));
     NoteFields {
+        title,
         category: field("type"),
         created_at: at(&["created_at", "created", "date"]),
         updated_at: at(&["updated_at", "updated", "modified"]),

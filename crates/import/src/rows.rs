@@ -1,6 +1,7 @@
 //! Fields of the rows and JSON objects that other programs store.
 
 use crate::times;
+use loci_proto::limits::{METADATA_BYTES, METADATA_DEPTH};
 use serde_json::{Map, Value};
 
 /// A row or object.
@@ -36,6 +37,41 @@ pub(crate) fn object(fields: &Fields, name: &str) -> Fields {
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
         _ => Fields::new(),
     }
+}
+
+/// Keeps in the metadata, as `fields`, what a record says beside what is `known` to be read or to be of no use elsewhere. What is too
+/// large stays away, and its names are returned.
+pub(crate) fn keep_rest(metadata: &mut Fields, record: &Fields, known: &[&str]) -> Option<String> {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty() || text.trim() == "{}" || text.trim() == "[]",
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    let rest =
+        record.iter().filter(|(name, value)| !known.contains(&name.as_str()) && !is_empty(value));
+    let rest: Fields = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if rest.is_empty() {
+        return None;
+    }
+    let names = rest.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    metadata.insert("fields".to_owned(), Value::Object(rest));
+    let is_small = serde_json::to_string(&metadata).is_ok_and(|json| json.len() <= METADATA_BYTES);
+    if is_small && depth(&Value::Object(metadata.clone())) <= METADATA_DEPTH {
+        return None;
+    }
+    metadata.remove("fields");
+    Some(names)
+}
+
+fn depth(value: &Value) -> usize {
+    let inner = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(fields) => fields.values().map(depth).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
 }
 
 /// Returns whether a field says yes.

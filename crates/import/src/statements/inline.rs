@@ -32,7 +32,7 @@ impl Addresses {
                 known.insert((true, label.to_string()), bytes.clone());
             }
         }
-        let used = |(event, bytes): &(Event<'_>, Range<usize>)| {
+        let target = |(event, bytes): &(Event<'_>, Range<usize>)| {
             let key = match event {
                 Event::Start(Tag::Link { id, .. } | Tag::Image { id, .. }) if !id.is_empty() => {
                     (false, id.to_lowercase())
@@ -42,7 +42,7 @@ impl Addresses {
             };
             Some((bytes.start, known.get(&key)?.clone()))
         };
-        let mut uses: Vec<_> = events.iter().filter_map(used).collect();
+        let mut uses: Vec<_> = events.iter().filter_map(target).collect();
         uses.sort_by_key(|(at, _)| *at);
         Self { uses, all, added: HashSet::new() }
     }

@@ -225,7 +225,8 @@ impl Splitter<'_> {
             }
             let left_out = &self.plain.left_out;
             let next = left_out.partition_point(|part| part.bytes.start < last.bytes.end);
-            let has_markup = left_out.get(next).is_some_and(|part| part.bytes.start < at);
+            let mut below = left_out[next..].iter().take_while(|part| part.bytes.start < at);
+            let has_markup = below.any(|part| part.reason != markup::TAGS);
             if last.has_body || has_markup {
                 self.leave_out(&last.bytes, HEADING);
             } else {

@@ -5,20 +5,20 @@ use loci_proto::foreign::{ForeignMemory, Format, Reading};
 use proptest::prelude::*;
 
 /// Returns the letters and digits of a text.
-fn letters(text: &str) -> String {
+pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// Returns the letters of a memory: of its place, text, metadata and relations.
-fn of_memory(memory: &ForeignMemory) -> String {
-    let related: String =
-        memory.relations.iter().map(|to| format!("{} {}", to.predicate, to.to)).collect();
+pub(super) fn of_memory(memory: &ForeignMemory) -> String {
+    let related = memory.relations.iter().flat_map(|to| [to.predicate.as_str(), to.to.as_str()]);
+    let related = related.collect::<Vec<_>>().join(" ");
     let metadata = serde_json::to_string(&memory.metadata).expect("it is JSON");
     letters(&format!("{} {} {metadata} {related}", memory.place, memory.content))
 }
 
 /// Returns the lines that the place of a text left out names.
-fn lines_of(place: &str) -> Option<std::ops::RangeInclusive<usize>> {
+pub(super) fn lines_of(place: &str) -> Option<std::ops::RangeInclusive<usize>> {
     let rest = place.strip_prefix("line ").or_else(|| place.strip_prefix("lines "))?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
     let (first, last) = rest[..end].split_once('-').unwrap_or((&rest[..end], &rest[..end]));

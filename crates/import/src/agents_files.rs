@@ -71,15 +71,10 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             ..memory_of(&file, top.as_deref().map(folder))
         };
         let top = front_matter::split(&file.text);
-        let mut split = statements::split(&file.text, top.body, &TITLES);
-        let (pointers, found): (Vec<_>, Vec<_>) =
-            split.statements.into_iter().partition(|statement| is_pointer(&statement.text));
-        for pointer in pointers {
-            let reason = format!("names another file: {}", pointer.text);
-            let place = file.lines.place(&file.text, &pointer.bytes, false);
-            collector.skip(&file.name, &place, &reason);
-        }
-        split.statements = found;
+        let mut split = statements::split_with(&file.text, top.body, &TITLES, &|statement| {
+            let text = &statement.text;
+            is_pointer(text).then(|| format!("names another file: {text}").into())
+        });
         split.left_out.extend(top.left_out(&[]));
         collector.add_statements(&base, &file, split);
     }

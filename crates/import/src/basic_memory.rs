@@ -65,7 +65,7 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
     let mut base = ForeignMemory { scope, ..memory_of(file, project) };
     front_matter::date(fields, &mut base);
     let (mut found, mut relations) = (Vec::new(), Vec::new());
-    let titles = [&title.to_lowercase(), "observations"];
+    let titles = [&title.to_lowercase(), "observations", "relations"];
     let mut split = statements::split(&file.text, top.body, &titles);
     split.left_out.retain(|part| {
         part.reason != statements::TITLE || !file.text[part.bytes.clone()].contains(&title)

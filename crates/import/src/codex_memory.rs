@@ -8,8 +8,7 @@
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
 use crate::markup::{self, LeftOut};
-use crate::memory_files::{self, CODEX_TITLES as TITLES};
-use crate::statements::{self, Split};
+use crate::memory_files;
 use crate::{front_matter, times};
 use loci_proto::foreign::{ForeignMemory, ForeignProject};
 use loci_proto::memory::{MemoryType, Scope};
@@ -65,7 +64,7 @@ fn task_groups(collector: &mut Collector<'_>, file: &TextFile) {
 /// Reads `memory_summary.md`: what holds for the user everywhere.
 fn summary(collector: &mut Collector<'_>, file: &TextFile) {
     let base = ForeignMemory { scope: Scope::Global, ..memory_of(file, None) };
-    add(collector, &base, file, statements::split(&file.text, 0, &TITLES));
+    collector.add_statements(&base, file, memory_files::split_codex(&file.text, 0));
 }
 
 /// Reads `raw_memories.md`: one block per session.
@@ -115,7 +114,7 @@ fn episodes(
     let base = ForeignMemory { kind: MemoryType::Episodic, ..base.clone() };
     let text = &file.text[..bytes.end];
     if bytes.len() > WHOLE_BYTES {
-        return add(collector, &base, file, statements::split(text, bytes.start, &TITLES));
+        return collector.add_statements(&base, file, memory_files::split_codex(text, bytes.start));
     }
     let (content, left_out) = markup::without_comments(text, bytes.start);
     let (place, own_id) = (id.to_owned(), Some(id.to_owned()));
@@ -125,9 +124,9 @@ fn episodes(
 
 fn notes(collector: &mut Collector<'_>, file: &TextFile) {
     let top = front_matter::split(&file.text);
-    let mut split = statements::split(&file.text, top.body, &TITLES);
+    let mut split = memory_files::split_codex(&file.text, top.body);
     split.left_out.extend(top.left_out(&[]));
-    add(collector, &memory_of(file, None), file, split);
+    collector.add_statements(&memory_of(file, None), file, split);
 }
 
 /// Applies the folder and the time of a session.
@@ -148,9 +147,4 @@ fn with_header(mut base: ForeignMemory, head: &str) -> ForeignMemory {
         }
     }
     base
-}
-
-fn add(collector: &mut Collector<'_>, base: &ForeignMemory, file: &TextFile, mut split: Split) {
-    memory_files::without_codex_indexes(&mut split);
-    collector.add_statements(base, file, split);
 }

@@ -22,7 +22,7 @@ const POINTER: &str = "a line that points to another file";
 /// Fields of Claude Code that a memory has, or that say its name.
 const USED_FIELDS: [&str; 4] = ["name", "description", "type", "metadata"];
 const CLAUDE_TITLES: [&str; 4] = ["memory", "memory.md", "memory index", "project memory"];
-pub(crate) const CODEX_TITLES: [&str; 4] = ["memory", "memory summary", "summary", "raw memories"];
+const CODEX_TITLES: [&str; 4] = ["memory", "memory summary", "summary", "raw memories"];
 /// Headings of lists that only serve Codex's own search.
 const CODEX_INDEXES: [&str; 3] = ["rollout_summary_files", "keywords", "what's in memory"];
 /// The heading with which Codex begins a group of tasks.
@@ -154,16 +154,15 @@ fn of_claude_statements(
     mut left_out: Vec<LeftOut>,
 ) -> FileContent {
     let fields = note_fields(stem, &top.fields);
-    let mut found = statements::split(text, top.body, &CLAUDE_TITLES);
+    let is_index = top.fields.is_empty();
+    let mut found = statements::split_with(text, top.body, &CLAUDE_TITLES, &|statement| {
+        (is_index && points_to_file(&statement.text)).then(|| POINTER.into())
+    });
     left_out.append(&mut found.left_out);
-    let (mut notes, mut pointers) = (Vec::new(), 0);
+    let pointers = left_out.iter().filter(|part| part.reason == POINTER).count();
+    let mut notes = Vec::new();
     let title = front_matter::text(&top.fields, "description").unwrap_or_else(|| stem.to_owned());
     for mut statement in found.statements {
-        if top.fields.is_empty() && points_to_file(&statement.text) {
-            pointers += 1;
-            left_out.push(LeftOut { bytes: statement.bytes, reason: POINTER.into() });
-            continue;
-        }
         if !top.fields.is_empty() {
             statement.place = match statement.place.as_str() {
                 "" => title.clone(),
@@ -195,8 +194,7 @@ pub(crate) fn codex_handbook(original: &str) -> FileContent {
         // Of the same length, so that places in the block are places in the file.
         let title = format!("#{:1$}", "", TASK_GROUP.len() - 1);
         let block = text[range.clone()].replacen(TASK_GROUP, &title, 1);
-        let mut split = statements::split(&block, 0, &CODEX_TITLES);
-        without_codex_indexes(&mut split);
+        let split = split_codex(&block, 0);
         for statement in split.statements {
             let mut note = Note { folder: folder.clone(), ..note(statement, MemoryType::Semantic) };
             note.bytes = note.bytes.start + range.start..note.bytes.end + range.start;
@@ -210,21 +208,13 @@ pub(crate) fn codex_handbook(original: &str) -> FileContent {
     found
 }
 
-/// Leaves out the lists that only serve Codex's own search.
-pub(crate) fn without_codex_indexes(split: &mut Split) {
-    let (indexes, statements): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut split.statements).into_iter().partition(is_codex_index);
-    split.statements = statements;
-    let reason = || "a list for the search of Codex".into();
-    split
-        .left_out
-        .extend(indexes.into_iter().map(|index| LeftOut { bytes: index.bytes, reason: reason() }));
-}
-
-/// Returns whether a statement is of a list that only serves Codex's own search.
-fn is_codex_index(statement: &Statement) -> bool {
-    let place = statement.place.to_lowercase();
-    place.split(" > ").any(|part| CODEX_INDEXES.contains(&part))
+/// Splits a text of Codex, without the lists that only serve its own search.
+pub(crate) fn split_codex(text: &str, from: usize) -> Split {
+    statements::split_with(text, from, &CODEX_TITLES, &|statement| {
+        let place = statement.place.to_lowercase();
+        let is_index = place.split(" > ").any(|part| CODEX_INDEXES.contains(&part));
+        is_index.then(|| "a list for the search of Codex".into())
+    })
 }
 
 /// Returns the folder that a value of `cwd` names. More may follow it, but a name may contain ` and ` or a comma too: then the disk

@@ -14,6 +14,7 @@ use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
 pub(crate) use inline::{letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A list item up to this size keeps its nested list, in bytes.
@@ -72,8 +73,16 @@ pub(crate) struct Split {
     pub left_out: Vec<LeftOut>,
 }
 
+/// Why a statement is left out.
+pub(crate) type Filter<'a> = &'a dyn Fn(&Statement) -> Option<Cow<'static, str>>;
+
 /// Splits a text from a byte on. A heading that is one of `titles` (in lower case) says nothing and is left out.
 pub(crate) fn split(text: &str, from: usize, titles: &[&str]) -> Split {
+    split_with(text, from, titles, &|_| None)
+}
+
+/// As [`split`], without the statements for which `filter` has a reason.
+pub(crate) fn split_with(text: &str, from: usize, titles: &[&str], filter: Filter<'_>) -> Split {
     let plain = markup::plain(&text[from..]);
     let source = plain.text.as_str();
     let mut parser = Parser::new_ext(source, OPTIONS).into_offset_iter();
@@ -87,6 +96,7 @@ pub(crate) fn split(text: &str, from: usize, titles: &[&str]) -> Split {
         source,
         plain: &plain,
         titles,
+        filter,
         addresses: Addresses::new(definitions, &events),
         headings: Vec::new(),
         sections: Sections::default(),
@@ -125,6 +135,7 @@ struct Splitter<'a> {
     source: &'a str,
     plain: &'a Plain,
     titles: &'a [&'a str],
+    filter: Filter<'a>,
     addresses: Addresses,
     headings: Vec<Heading>,
     sections: Sections,
@@ -386,7 +397,6 @@ impl Splitter<'_> {
         if !text.chars().any(char::is_alphanumeric) {
             return;
         }
-        self.headings.iter_mut().for_each(|heading| heading.is_used = true);
         let mut text = text.to_owned();
         if !is_procedure && self.has_markup(range) {
             text = without_blanks(&text);
@@ -396,7 +406,12 @@ impl Splitter<'_> {
         }
         let place = self.place(range.start);
         let bytes = range.start..range.start + self.source[range.clone()].trim_end().len();
-        self.split.statements.push(Statement { place, text, is_procedure, bytes });
+        let statement = Statement { place, text, is_procedure, bytes };
+        if let Some(reason) = (self.filter)(&statement) {
+            return self.leave_out(range, reason);
+        }
+        self.headings.iter_mut().for_each(|heading| heading.is_used = true);
+        self.split.statements.push(statement);
     }
 
     /// Returns the headings above a place, and the tags around it.
@@ -418,7 +433,7 @@ impl Splitter<'_> {
         left_out.get(next).is_some_and(|part| part.bytes.start < range.end)
     }
 
-    fn leave_out(&mut self, range: &Range<usize>, reason: &'static str) {
+    fn leave_out(&mut self, range: &Range<usize>, reason: impl Into<Cow<'static, str>>) {
         self.flush_intro();
         self.can_extend = false;
         if let Some(heading) = self.headings.last_mut() {

@@ -137,6 +137,61 @@ fn markdown(chosen: &[(usize, bool)]) -> (String, Vec<Vec<String>>, Vec<String>)
     (text, kept, left_out)
 }
 
+/// Files of each format that has Markdown, and how they begin.
+const FILES: [(Format, &str, &str); 12] = [
+    (Format::ClaudeMd, "work/shop/CLAUDE.md", "# CLAUDE.md\n\nSee @docs/other.md\n\n"),
+    (Format::AgentsMd, "work/shop/AGENTS.md", "---\napplies: all\n---\n"),
+    (Format::ClaudeMemory, "p/memory/MEMORY.md", "# Memory\n\n- [Other](other.md) - what\n\n"),
+    (
+        Format::ClaudeMemory,
+        "p/memory/a.md",
+        "---\nname: alpha beta\ndescription: gamma: delta\ntype: user\nextra: [kappa]\n---\n\n",
+    ),
+    (
+        Format::ClaudeMemory,
+        "p/memory/b.md",
+        "---\nname: b\nmetadata:\n  type: user\n  node: lambda\ncreated: not sure\n---\n",
+    ),
+    (
+        Format::CodexMemory,
+        "c/MEMORY.md",
+        "above it\n\n# Task Group: shop\nscope: deploys\napplies_to: cwd=/srv/shop; reuse_rule=safe\n\n### keywords\n\n- deploy\n\n## Knowledge\n\n",
+    ),
+    (Format::CodexMemory, "c/memory_summary.md", "## User Profile\n\n"),
+    (Format::CodexMemory, "c/notes.md", "---\ntopic: x\n---\n"),
+    (Format::CodexMemory, "c/rollout_summaries/s.md", "thread_id: 1\ncwd: /srv/shop\n\n"),
+    (
+        Format::CodexMemory,
+        "d/raw_memories.md",
+        "# Raw Memories\n\nMerged.\n\n## Thread `t1`\ncwd: /srv/shop\n\n---\ntask: fix\n---\n\n",
+    ),
+    (
+        Format::BasicMemory,
+        "kb/note.md",
+        "---\ntitle: Kiln: large\ntype: machine\ntags: [2024, hot]\npermalink: kiln\nowner: anna\n---\n\n# Kiln: large\n\n## Observations\n- [state] hot #tag (why)\n- drives [[Pump|the pump]] (soon)\n\n",
+    ),
+    (Format::Markdown, "n/+.md", "+++\ntitle = \"Kiln\"\n+++\n"),
+];
+/// Words of those that a memory has in other words.
+const KNOWN: [&str; 16] = [
+    "Task",
+    "Group",
+    "name",
+    "description",
+    "type",
+    "user",
+    "metadata",
+    "title",
+    "tags",
+    "permalink",
+    "cwd",
+    "shop",
+    "srv",
+    "thread",
+    "machine",
+    "applies",
+];
+
 fn check(chosen: &[(usize, bool)]) -> Result<(), TestCaseError> {
     let (text, kept, left_out) = markdown(chosen);
     let reading = read("notes.md", &text);
@@ -187,6 +242,22 @@ proptest! {
         chosen in prop::collection::vec((0..BLOCKS.len(), any::<bool>()), 1..14)
     ) {
         check(&chosen)?;
+    }
+
+    #[test]
+    fn every_letter_of_any_markdown_is_accounted_for_in_every_format(
+        chosen in prop::collection::vec((0..BLOCKS.len(), any::<bool>()), 1..6)
+    ) {
+        let (text, _, _) = markdown(&chosen);
+        let home = Home::new();
+        for (format, name, top) in FILES {
+            let text = format!("{top}{text}");
+            let reading = home.read(format, &[home.write(name, &text)]);
+            // The names of fields, and what a memory says in other words.
+            let mut lost = lost(&text, &reading);
+            lost.retain(|word| !KNOWN.iter().any(|known| word.starts_with(known)));
+            prop_assert!(lost.is_empty(), "{lost:?} of {format} {name}\n{text}\n{reading:#?}");
+        }
     }
 
     #[test]

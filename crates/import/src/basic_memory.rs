@@ -5,17 +5,20 @@
 
 use crate::collector::{Collector, TextFile, memory_of};
 use crate::error::Result;
-use crate::markup::LeftOut;
 use crate::places::Places;
 use crate::{front_matter, regular_file, statements};
 use loci_proto::foreign::{ForeignMemory, ForeignProject, ForeignRelation, Reading, SkippedText};
 use loci_proto::memory::{MemoryType, Scope};
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Fields that a note has as a memory, beside its dates.
 const USED_FIELDS: [&str; 4] = ["title", "type", "tags", "permalink"];
+
+/// A line that became a relation and says nothing else.
+const RELATION: &str = "a relation";
 
 /// Returns the folders of all projects of the program's configuration, or the usual one.
 pub(crate) fn usual_paths(places: &Places) -> Vec<PathBuf> {
@@ -64,39 +67,35 @@ fn note(collector: &mut Collector<'_>, file: &TextFile, project: Option<ForeignP
     let scope = if project.is_some() { Scope::Group } else { Scope::Global };
     let mut base = ForeignMemory { scope, ..memory_of(file, project) };
     front_matter::date(fields, &mut base);
-    let (mut found, mut relations) = (Vec::new(), Vec::new());
+    let relations = RefCell::new(Vec::new());
     let titles = [&title.to_lowercase(), "observations", "relations"];
-    let mut split = statements::split(&file.text, top.body, &titles);
+    let mut split = statements::split_with(&file.text, top.body, &titles, &|statement| {
+        let relation = relation(&statement.text)?;
+        let kept = statements::letters(&format!("{}{}", relation.predicate, relation.to));
+        relations.borrow_mut().push(relation);
+        let is_whole = kept == statements::letters(&statement.text);
+        Some(if is_whole { RELATION } else { "the context of a relation" }.into())
+    });
     split.left_out.retain(|part| {
-        part.reason != statements::TITLE || !file.text[part.bytes.clone()].contains(&title)
+        let is_kept = part.reason == RELATION
+            || part.reason == statements::TITLE && file.text[part.bytes.clone()].contains(&title);
+        !is_kept
     });
     split.left_out.extend(top.left_out(&USED_FIELDS));
-    for mut statement in split.statements {
-        if let Some(relation) = relation(&statement.text) {
-            let kept = format!("{}{}", relation.predicate, relation.to);
-            if statements::letters(&kept) != statements::letters(&statement.text) {
-                let reason = "the context of a relation".into();
-                split.left_out.push(LeftOut { bytes: statement.bytes, reason });
-            }
-            relations.push(relation);
-            continue;
-        }
-        statement.place = match statement.place.as_str() {
-            "" => title.clone(),
-            place => format!("{title} > {place}"),
-        };
-        found.push(statement);
-    }
     collector.add(ForeignMemory {
         place: title.clone(),
         own_id: Some(title.clone()),
         kind: MemoryType::Entity,
         metadata: metadata(&title, &kind, fields),
-        relations,
+        relations: relations.into_inner(),
         content: format!("{title} ({kind})"),
         ..base.clone()
     });
-    for statement in found {
+    for mut statement in split.statements {
+        statement.place = match statement.place.as_str() {
+            "" => title.clone(),
+            place => format!("{title} > {place}"),
+        };
         let (category, text) = category(&statement.text);
         let mut metadata = Map::new();
         if let Some(category) = category {

@@ -135,7 +135,7 @@ fn private_tag(text: &str) -> Option<(usize, bool)> {
 
 /// Finds comments, and tags around blocks.
 fn markup(text: &str, found: &mut Edits) {
-    let (mut code, mut depth) = (Vec::new(), 0_usize);
+    let (mut code, mut depth, mut line) = (Vec::new(), 0_usize, Line::default());
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
         match event {
             Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => code.push(range),
@@ -145,7 +145,7 @@ fn markup(text: &str, found: &mut Edits) {
             }
             Event::InlineHtml(_) => {
                 code.push(range.clone());
-                let is_alone = is_alone(text, &range);
+                let is_alone = line.is_tags(text, &range);
                 pieces(text, &range, Tags::OfSentence { is_alone }, found);
             }
             Event::Start(Tag::Item | Tag::BlockQuote(_)) => depth += 1,
@@ -165,15 +165,27 @@ fn markup(text: &str, found: &mut Edits) {
     });
 }
 
-/// Returns whether a line has nothing but tags.
-fn is_alone(text: &str, range: &Range<usize>) -> bool {
-    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at);
-    let mut rest = text[start..end].trim_start_matches(['>', ' ', '\t']);
-    while let Some(tag) = Tagged::at(rest) {
-        rest = rest[tag.length..].trim_start();
+/// The line that was looked at last, and whether it has nothing but tags: a long line may have many.
+#[derive(Default)]
+struct Line {
+    bytes: Range<usize>,
+    is_tags: bool,
+}
+
+impl Line {
+    /// Returns whether the line of a tag has nothing but tags.
+    fn is_tags(&mut self, text: &str, tag: &Range<usize>) -> bool {
+        if !self.bytes.contains(&tag.start) {
+            let start = text[..tag.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = text[tag.end..].find('\n').map_or(text.len(), |at| tag.end + at);
+            let mut rest = text[start..end].trim_start_matches(['>', ' ', '\t']);
+            while let Some(tag) = Tagged::at(rest) {
+                rest = rest[tag.length..].trim_start();
+            }
+            *self = Self { bytes: start..end, is_tags: rest.trim().is_empty() };
+        }
+        self.is_tags
     }
-    rest.trim().is_empty()
 }
 
 /// Finds the parts between `%%` and `%%` outside code. The first begins a word, the second ends one: `%%s` of a format is none.
@@ -222,11 +234,13 @@ fn pieces(text: &str, range: &Range<usize>, tags: Tags, found: &mut Edits) {
         } else if let Some(tag) = Tagged::at(rest) {
             let end = at + tag.length;
             if matches!(tag.name.as_str(), "script" | "style") && !tag.is_end {
-                let close = rest.to_ascii_lowercase().find(&format!("</{}", tag.name));
-                let end = close.map_or(range.end, |found| {
-                    let close = at + found;
-                    text[close..range.end].find('>').map_or(range.end, |found| close + found + 1)
-                });
+                let is_close = |at: &usize| {
+                    let name = rest.get(at + 2..at + 2 + tag.name.len());
+                    name.is_some_and(|name| name.eq_ignore_ascii_case(&tag.name))
+                };
+                let close = rest.match_indices("</").map(|(at, _)| at).find(is_close);
+                let after = close.and_then(|close| Some(close + rest[close..].find('>')? + 1));
+                let end = after.map_or(range.end, |after| at + after);
                 (end, "a script or a style")
             } else if tag.name == "pre" && matches!(tags, Tags::OfBlock { .. }) {
                 return;

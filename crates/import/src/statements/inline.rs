@@ -20,10 +20,16 @@ pub(super) struct Addresses {
     all: Vec<Range<usize>>,
     /// Where those begin that were added to a statement.
     added: HashSet<usize>,
+    /// How much may still be added, in bytes: many statements may refer to one long footnote.
+    budget: usize,
 }
 
 impl Addresses {
-    pub fn new(addresses: Vec<(String, Range<usize>)>, events: Events<'_, '_>) -> Self {
+    pub fn new(
+        addresses: Vec<(String, Range<usize>)>,
+        events: Events<'_, '_>,
+        budget: usize,
+    ) -> Self {
         let all = addresses.iter().map(|(_, bytes)| bytes.clone()).collect();
         let mut known: HashMap<(bool, String), Range<usize>> =
             addresses.into_iter().map(|(label, bytes)| ((false, label), bytes)).collect();
@@ -44,7 +50,7 @@ impl Addresses {
         };
         let mut uses: Vec<_> = events.iter().filter_map(target).collect();
         uses.sort_by_key(|(at, _)| *at);
-        Self { uses, all, added: HashSet::new() }
+        Self { uses, all, added: HashSet::new(), budget }
     }
 
     /// Returns what a part of the text refers to outside itself.
@@ -54,6 +60,10 @@ impl Addresses {
         for (_, bytes) in self.uses[first..].iter().take_while(|(at, _)| *at < range.end) {
             let is_inside = range.start <= bytes.start && bytes.end <= range.end;
             if !is_inside && seen.insert(bytes.start) {
+                if bytes.len() > self.budget {
+                    continue;
+                }
+                self.budget -= bytes.len();
                 found.push(bytes.clone());
             }
             self.added.insert(bytes.start);

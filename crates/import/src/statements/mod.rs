@@ -21,6 +21,8 @@ use std::ops::Range;
 const WHOLE_ITEM_BYTES: usize = 600;
 /// A numbered list up to this size stays whole, in bytes.
 const WHOLE_LIST_BYTES: usize = 4000;
+/// How much the footnotes and addresses that are added to statements may come to, at least, in bytes.
+const ADDED_BYTES: usize = 1 << 20;
 /// Deeper lists and quotes stay whole: nobody writes them, and each level costs stack and time.
 const MAX_DEPTH: usize = 12;
 
@@ -97,7 +99,7 @@ pub(crate) fn split_with(text: &str, from: usize, titles: &[&str], filter: Filte
         plain: &plain,
         titles,
         filter,
-        addresses: Addresses::new(definitions, &events),
+        addresses: Addresses::new(definitions, &events, ADDED_BYTES.max(2 * source.len())),
         headings: Vec::new(),
         sections: Sections::default(),
         intro: None,

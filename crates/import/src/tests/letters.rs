@@ -168,7 +168,7 @@ const FILES: [(Format, &str, &str); 12] = [
     (
         Format::BasicMemory,
         "kb/note.md",
-        "---\ntitle: Kiln: large\ntype: machine\ntags: [2024, hot]\npermalink: kiln\nowner: anna\n---\n\n# Kiln: large\n\n## Observations\n- [state] hot #tag (why)\n- drives [[Pump|the pump]] (soon)\n\n",
+        "---\ntitle: Kiln: large\ntype: machine\ntags: [2024, hot]\npermalink: kiln\nowner: anna\n---\n\n# Kiln: large\n\n## Observations\n- [state] hot #tag (why)\n- drives [[Pump|the pump]] (soon)\n\n## Uses\n\n- needs [[Wood]]\n\n",
     ),
     (Format::Markdown, "n/+.md", "+++\ntitle = \"Kiln\"\n+++\n"),
 ];

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// How much of a text that is left out is shown, in bytes.
 const SHOWN_BYTES: usize = 100;
 
+/// Tags at most this far apart, in bytes, are listed together.
+const NEAR_BYTES: usize = 200;
+
 /// Where the lines of a text end.
 #[derive(Debug)]
 pub(crate) struct Lines(Vec<usize>);
@@ -70,10 +73,7 @@ pub(crate) fn merged(text: &str, mut parts: Vec<LeftOut>) -> Vec<Part> {
             [TAGS, TITLE, HEADING].contains(&reason.as_ref()) || reason.starts_with(FIELDS);
         let is_private = reason == PRIVATE;
         match found.last_mut() {
-            Some(last)
-                if bytes.start <= last.bytes.end
-                    || !has_letters(&text[last.bytes.end..bytes.start]) =>
-            {
+            Some(last) if is_next(text, last, &bytes, &reason) => {
                 last.bytes.end = last.bytes.end.max(bytes.end);
                 last.is_minor &= is_minor;
                 last.is_private |= is_private;
@@ -85,6 +85,17 @@ pub(crate) fn merged(text: &str, mut parts: Vec<LeftOut>) -> Vec<Part> {
         }
     }
     found
+}
+
+/// Returns whether a part is listed with the last one: nothing is between them, or both are tags close to each other.
+fn is_next(text: &str, last: &Part, bytes: &Range<usize>, reason: &str) -> bool {
+    match (last.reason == TAGS, reason == TAGS) {
+        (true, true) => bytes.start.saturating_sub(last.bytes.end) <= NEAR_BYTES,
+        (false, false) => {
+            bytes.start <= last.bytes.end || !has_letters(&text[last.bytes.end..bytes.start])
+        }
+        _ => false,
+    }
 }
 
 fn has_letters(text: &str) -> bool {

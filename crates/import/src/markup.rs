@@ -26,6 +26,9 @@ pub(crate) struct LeftOut {
     pub reason: Cow<'static, str>,
 }
 
+/// Stands where markup was in front of a text: a text after four blanks would be code. It is in no statement.
+pub(crate) const FILLER: &str = "\u{1}";
+
 /// A private part, which is never shown.
 pub(crate) const PRIVATE: &str = "a private part";
 /// The tags of blocks.
@@ -39,7 +42,18 @@ pub(crate) struct Plain {
     /// What was taken out, in order.
     pub left_out: Vec<LeftOut>,
     /// What is inside a tag whose name says something (`<bad-example>`), and the tag, in order.
-    pub sections: Vec<(Range<usize>, String)>,
+    pub sections: Vec<Section>,
+}
+
+/// A part of a text between tags whose name says something.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What is between the tags.
+    pub bytes: Range<usize>,
+    /// The name and attributes.
+    pub name: String,
+    /// The tags.
+    pub tags: [Range<usize>; 2],
 }
 
 /// A tag that was taken out and whose name says something.
@@ -146,7 +160,10 @@ fn markup(text: &str, found: &mut Edits) {
             Event::InlineHtml(_) => {
                 code.push(range.clone());
                 let is_alone = line.is_tags(text, &range);
-                pieces(text, &range, Tags::OfSentence { is_alone }, found);
+                let is_first =
+                    text[..range.start].is_empty() || text[..range.start].ends_with('\n');
+                let is_top = is_alone && (depth == 0 || is_first);
+                pieces(text, &range, Tags::OfSentence { is_alone, is_top }, found);
             }
             Event::Start(Tag::Item | Tag::BlockQuote(_)) => depth += 1,
             Event::End(pulldown_cmark::TagEnd::Item | pulldown_cmark::TagEnd::BlockQuote(_)) => {
@@ -215,7 +232,7 @@ fn obsidian_comments(text: &str, code: &[Range<usize>], found: &mut Edits) {
 #[derive(Clone, Copy)]
 enum Tags {
     OfBlock { is_top: bool },
-    OfSentence { is_alone: bool },
+    OfSentence { is_alone: bool, is_top: bool },
 }
 
 /// Finds comments, scripts and tags of a part of a text.
@@ -246,7 +263,7 @@ fn pieces(text: &str, range: &Range<usize>, tags: Tags, found: &mut Edits) {
                 return;
             } else {
                 if !found.keeps_tags {
-                    found.tag(at..end, &tag, tags);
+                    found.tag(text, at..end, (&tag, tags));
                 }
                 at = end;
                 continue;
@@ -263,19 +280,27 @@ fn pieces(text: &str, range: &Range<usize>, tags: Tags, found: &mut Edits) {
 impl Edits {
     /// Replaces a part by blanks; its line ends stay.
     fn take_out(&mut self, text: &str, range: Range<usize>, reason: &'static str) {
-        let blanks = text[range.clone()].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' });
-        self.changes.push((range.clone(), blanks.collect()));
+        let part = &text[range.clone()];
+        let mut blanks: String =
+            part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect();
+        let after = text[range.end..].split('\n').next().unwrap_or_default();
+        if !after.trim().is_empty() {
+            let line = part.rfind('\n').map_or(0, |at| at + 1);
+            let indent = part[line..].bytes().take_while(|byte| *byte == b' ').count();
+            blanks.replace_range(line + indent..=line + indent, FILLER);
+        }
+        self.changes.push((range.clone(), blanks));
         self.left_out.push(LeftOut { bytes: range, reason: reason.into() });
     }
 
-    fn tag(&mut self, range: Range<usize>, tag: &Tagged<'_>, tags: Tags) {
+    fn tag(&mut self, text: &str, range: Range<usize>, (tag, tags): (&Tagged<'_>, Tags)) {
         let (is_alone, is_top) = match tags {
             Tags::OfBlock { is_top } => (true, is_top),
-            Tags::OfSentence { is_alone } => (is_alone, false),
+            Tags::OfSentence { is_alone, is_top } => (is_alone, is_top),
         };
         let name = format!(" {} ", tag.name);
         let (is_block, is_inline) = (BLOCKS.contains(&name), INLINE.contains(&name));
-        // What stands before the blanks and after them: a text after four blanks would be code.
+        // What stands before the blanks and after them.
         let ends = match (tag.name.as_str(), tag.is_end) {
             ("a", false) => tag.attribute("href").map(|address| (format!("<{address}> "), "")),
             ("a", true) => Some((String::new(), "")),
@@ -285,12 +310,14 @@ impl Edits {
                 Some((format!("![{alt}]({address})"), ""))
             }
             _ if is_inline || !is_alone => None,
-            _ if !is_top => Some((String::new(), "")),
+            _ if !is_top => Some((FILLER.to_owned(), "")),
             ("li", false) => Some((String::new(), "\n- ")),
             ("h1", false) => Some((String::new(), "\n# ")),
             ("h2" | "h3" | "h4" | "h5" | "h6", false) => Some((String::new(), "\n## ")),
             ("td" | "th", true) => Some(("; ".to_owned(), "")),
-            ("td" | "th" | "tbody" | "thead", _) => Some((String::new(), "\n")),
+            ("dt", true) => Some((": ".to_owned(), "")),
+            ("td" | "th" | "dd", false) => Some((FILLER.to_owned(), "")),
+            ("tbody" | "thead", _) => Some((String::new(), "\n")),
             ("summary", true) => Some((":".to_owned(), "\n\n")),
             _ => Some((String::new(), "\n\n")),
         };
@@ -298,8 +325,11 @@ impl Edits {
         let fitting = ends.filter(|(before, after)| before.len() + after.len() <= length);
         let Some((before, after)) = fitting else { return };
         let blanks = " ".repeat(length - before.len() - after.len());
-        let replaced = format!("{before}{blanks}{after}");
-        self.changes.push((range.clone(), replaced));
+        // Indentation is no part of what was in the tag.
+        let start =
+            if is_top { range.start - indent_before(text, range.start) } else { range.start };
+        let indent = " ".repeat(range.start - start);
+        self.changes.push((start..range.end, format!("{before}{blanks}{indent}{after}")));
         if is_block || matches!(tag.name.as_str(), "a" | "img") {
             self.left_out.push(LeftOut { bytes: range, reason: TAGS.into() });
         } else {
@@ -309,8 +339,14 @@ impl Edits {
     }
 }
 
+/// Returns the number of blanks between the beginning of a line and a place in it; 0 if something else is before it.
+fn indent_before(text: &str, at: usize) -> usize {
+    let rest = text[..at].trim_end_matches([' ', '\t']);
+    if rest.is_empty() || rest.ends_with('\n') { at - rest.len() } else { 0 }
+}
+
 /// Returns what is between the tags with a name; a tag alone is left out.
-fn sections(mut named: Vec<Named>, left_out: &mut Vec<LeftOut>) -> Vec<(Range<usize>, String)> {
+fn sections(mut named: Vec<Named>, left_out: &mut Vec<LeftOut>) -> Vec<Section> {
     named.sort_by_key(|tag| tag.bytes.start);
     let (mut open, mut sections): (Vec<Named>, Vec<_>) = (Vec::new(), Vec::new());
     let mut alone = Vec::new();
@@ -325,7 +361,11 @@ fn sections(mut named: Vec<Named>, left_out: &mut Vec<LeftOut>) -> Vec<(Range<us
             Some(above) => {
                 alone.extend(open.drain(open.len() - above..).map(|tag| tag.bytes));
                 if let Some(start) = open.pop() {
-                    sections.push((start.bytes.end..tag.bytes.start, start.inner));
+                    sections.push(Section {
+                        bytes: start.bytes.end..tag.bytes.start,
+                        name: start.inner,
+                        tags: [start.bytes, tag.bytes],
+                    });
                 }
             }
             None => alone.push(tag.bytes),
@@ -333,8 +373,21 @@ fn sections(mut named: Vec<Named>, left_out: &mut Vec<LeftOut>) -> Vec<(Range<us
     }
     alone.extend(open.into_iter().map(|tag| tag.bytes));
     left_out.extend(alone.into_iter().map(|bytes| LeftOut { bytes, reason: TAGS.into() }));
-    sections.sort_by_key(|(bytes, _)| (bytes.start, usize::MAX - bytes.end));
+    sections.sort_by_key(|section| (section.bytes.start, usize::MAX - section.bytes.end));
     sections
+}
+
+/// Returns whether a text has no letter outside its tags.
+pub(crate) fn is_tags(text: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = match Tagged::at(rest) {
+            Some(tag) => &rest[tag.length..],
+            None if rest.starts_with(char::is_alphanumeric) => return false,
+            None => &rest[rest.chars().next().map_or(1, char::len_utf8)..],
+        };
+    }
+    true
 }
 
 /// Returns a text with some parts replaced by others of the same length.
@@ -377,7 +430,9 @@ impl<'a> Tagged<'a> {
         })?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
         let name_end = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
-        let is_whole = inner[name_end..].starts_with([' ', '\t', '\n', '/', '>']);
+        let rest_of_tag = &inner[name_end..];
+        let is_whole =
+            rest_of_tag.starts_with([' ', '\t', '\n', '>']) || rest_of_tag.starts_with("/>");
         (inner.as_bytes()[end] == b'>' && is_whole).then(|| Self {
             name: inner[..name_end].to_ascii_lowercase(),
             is_end: rest.starts_with('/'),

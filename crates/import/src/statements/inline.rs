@@ -1,5 +1,6 @@
 //! Texts of the parts of a block of Markdown, and the addresses and footnotes that they refer to. Pure.
 
+use crate::markup::FILLER;
 use pulldown_cmark::{Event, Tag};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -106,6 +107,7 @@ pub(super) fn faithful(source: &str, events: Events<'_, '_>) -> String {
 
 /// Returns a text whose lines have single spaces between words, as it is read.
 pub(crate) fn without_blanks(text: &str) -> String {
+    let text = text.replace(FILLER, "");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().map(words).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -184,7 +186,7 @@ pub(super) fn end_of(events: Events<'_, '_>, at: usize) -> usize {
 
 /// Returns the text of a list item without its marker and the indentation of its other lines.
 pub(super) fn item_text(source: &str) -> String {
-    let source = source.trim_end();
+    let (source, indent) = (source.trim(), source.len() - source.trim_start().len());
     let marker = source.len()
         - source
             .trim_start_matches(|c: char| c.is_ascii_digit())
@@ -197,9 +199,9 @@ pub(super) fn item_text(source: &str) -> String {
     let task = TASKS.iter().find_map(|(mark, state)| Some((state, first.strip_prefix(mark)?)));
     let mut text = task.map_or(first.to_owned(), |(state, rest)| format!("{state}{rest}"));
     for line in lines {
-        let indent = line.len() - line.trim_start_matches(' ').len();
+        let blanks = line.len() - line.trim_start_matches(' ').len();
         text.push('\n');
-        text.push_str(&line[indent.min(marker)..]);
+        text.push_str(&line[blanks.min(indent + marker)..]);
     }
     text.trim().to_owned()
 }

@@ -9,12 +9,13 @@ mod inline;
 #[cfg(test)]
 mod tests;
 
-use crate::markup::{self, LeftOut, OPTIONS, Plain};
+use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
 use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
 pub(crate) use inline::{letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A list item up to this size keeps its nested list, in bytes.
@@ -124,6 +125,8 @@ struct Heading {
     has_body: bool,
     /// It is in the place of a statement.
     is_used: bool,
+    /// Where the tag around it ends.
+    end: usize,
 }
 
 /// The tags with a name around a place in the text.
@@ -131,6 +134,8 @@ struct Heading {
 struct Sections {
     next: usize,
     open: Vec<usize>,
+    /// Those that are in the place of a statement.
+    used: HashSet<usize>,
 }
 
 struct Splitter<'a> {
@@ -164,6 +169,10 @@ impl Splitter<'_> {
     }
 
     fn block(&mut self, tag: &Tag<'_>, range: &Range<usize>, inner: Events<'_, '_>) {
+        if self.headings.iter().any(|heading| heading.end <= range.start) {
+            self.flush_intro();
+            self.close_sections(range.start);
+        }
         match tag {
             Tag::Heading { level, .. } => self.heading(*level, range, inner),
             Tag::List(first) => self.list(first.is_some(), range, inner),
@@ -220,51 +229,74 @@ impl Splitter<'_> {
         if let Some(above) = self.headings.last_mut() {
             above.has_body = true;
         }
+        self.open_sections(range.start);
+        let tags = self.sections.open.iter().map(|index| self.plain.sections[*index].bytes.end);
+        let end = tags.min().unwrap_or(usize::MAX);
         self.headings.push(Heading {
             level,
             title,
             bytes: range.clone(),
             has_body: false,
             is_used: false,
+            end,
         });
     }
 
-    /// Ends the headings of a level and below, at a place. One without a body is a statement; one above nothing but what is left out is
-    /// left out.
+    /// Ends the headings of a level and below, at a place.
     fn close_headings(&mut self, level: HeadingLevel, at: usize) {
         while let Some(last) = self.headings.pop_if(|last| last.level >= level) {
-            if last.is_used {
-                continue;
-            }
-            let left_out = &self.plain.left_out;
-            let next = left_out.partition_point(|part| part.bytes.start < last.bytes.end);
-            let mut below = left_out[next..].iter().take_while(|part| part.bytes.start < at);
-            let has_markup = below.any(|part| part.reason != markup::TAGS);
-            if last.has_body || has_markup {
-                self.leave_out(&last.bytes, HEADING);
-            } else {
-                self.push(&last.title, false, &last.bytes);
-            }
+            self.close(&last, at);
+        }
+    }
+
+    /// Ends the headings inside tags that end before a place.
+    fn close_sections(&mut self, at: usize) {
+        while self.headings.iter().any(|heading| heading.end <= at)
+            && let Some(last) = self.headings.pop()
+        {
+            self.close(&last, at);
+        }
+    }
+
+    /// Ends a heading. One without a body is a statement; one above nothing but what is left out is left out.
+    fn close(&mut self, last: &Heading, at: usize) {
+        if last.is_used {
+            return;
+        }
+        let left_out = &self.plain.left_out;
+        let next = left_out.partition_point(|part| part.bytes.start < last.bytes.end);
+        let mut below = left_out[next..].iter().take_while(|part| part.bytes.start < at);
+        let has_markup = below.any(|part| part.reason != markup::TAGS);
+        if last.has_body || has_markup {
+            self.leave_out(&last.bytes, HEADING);
+        } else {
+            self.push(&last.title, false, &last.bytes);
         }
     }
 
     fn paragraph(&mut self, range: &Range<usize>) {
         self.flush_intro();
-        let text = self.source[range.clone()].trim();
+        let is_blank = |c: char| c.is_whitespace() || FILLER.contains(c);
+        let written = &self.source[range.clone()];
+        let text = written.trim_matches(is_blank);
         if text.ends_with(':') {
             self.intro = Some((text.trim_end_matches(':').trim_end().to_owned(), range.clone()));
             self.can_extend = false;
             return;
         }
-        if is_image(text) {
-            return self.leave_out(range, "an image");
+        let reason = if is_image(text) {
+            Some("an image")
+        } else if is_json(text) {
+            Some("JSON of a program")
+        } else if text.starts_with('<') && markup::is_tags(text) {
+            Some(markup::TAGS)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return self.leave_out(range, reason);
         }
-        if is_json(text) {
-            return self.leave_out(range, "JSON of a program");
-        }
-        let indent =
-            self.source[range.clone()].len() - self.source[range.clone()].trim_start().len();
-        let mut at = range.start + indent;
+        let mut at = range.start + (written.len() - written.trim_start_matches(is_blank).len());
         for part in parts(text) {
             let end = at + part.len();
             self.push(&part, false, &(at..end));
@@ -399,7 +431,7 @@ impl Splitter<'_> {
         if !text.chars().any(char::is_alphanumeric) {
             return;
         }
-        let mut text = text.to_owned();
+        let mut text = text.replace(FILLER, "");
         if !is_procedure && self.has_markup(range) {
             text = without_blanks(&text);
         }
@@ -416,17 +448,26 @@ impl Splitter<'_> {
         self.split.statements.push(statement);
     }
 
-    /// Returns the headings above a place, and the tags around it.
-    fn place(&mut self, at: usize) -> String {
-        let (sections, Sections { next, open }) = (&self.plain.sections, &mut self.sections);
-        while sections.get(*next).is_some_and(|(bytes, _)| bytes.start <= at) {
+    /// Finds the tags around a place, which is after the last one.
+    fn open_sections(&mut self, at: usize) {
+        let (sections, Sections { next, open, .. }) = (&self.plain.sections, &mut self.sections);
+        while sections.get(*next).is_some_and(|section| section.bytes.start <= at) {
             open.push(*next);
             *next += 1;
         }
-        open.retain(|index| sections[*index].0.end > at);
-        let titles = self.headings.iter().map(|heading| heading.title.as_str());
-        let tags = open.iter().map(|index| sections[*index].1.as_str());
-        titles.chain(tags).collect::<Vec<_>>().join(" > ")
+        open.retain(|index| sections[*index].bytes.end > at);
+    }
+
+    /// Returns the headings above a place and the tags around it, outermost first.
+    fn place(&mut self, at: usize) -> String {
+        self.open_sections(at);
+        self.sections.used.extend(self.sections.open.iter().copied());
+        let titles = self.headings.iter().map(|heading| (heading.bytes.start, &heading.title));
+        let tags = self.sections.open.iter().map(|index| &self.plain.sections[*index]);
+        let tags = tags.map(|section| (section.bytes.start, &section.name));
+        let mut parts: Vec<(usize, &String)> = titles.chain(tags).collect();
+        parts.sort_by_key(|(start, _)| *start);
+        parts.into_iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" > ")
     }
 
     fn has_markup(&self, range: &Range<usize>) -> bool {
@@ -447,6 +488,15 @@ impl Splitter<'_> {
     /// Returns the result, with the bytes of the whole text.
     fn finish(self, from: usize) -> Split {
         let Split { mut statements, mut left_out } = self.split;
+        for (index, section) in self.plain.sections.iter().enumerate() {
+            if !self.sections.used.contains(&index) {
+                let tag = |bytes: &Range<usize>| LeftOut {
+                    bytes: bytes.clone(),
+                    reason: markup::TAGS.into(),
+                };
+                left_out.extend(section.tags.iter().map(tag));
+            }
+        }
         let unused = self.addresses.unused();
         left_out.extend(unused.map(|bytes| LeftOut { bytes, reason: "an address".into() }));
         left_out.extend(self.plain.left_out.iter().cloned());

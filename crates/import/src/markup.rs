@@ -287,7 +287,9 @@ impl Edits {
         if !after.trim().is_empty() {
             let line = part.rfind('\n').map_or(0, |at| at + 1);
             let indent = part[line..].bytes().take_while(|byte| *byte == b' ').count();
-            blanks.replace_range(line + indent..=line + indent, FILLER);
+            if line + indent < blanks.len() {
+                blanks.replace_range(line + indent..=line + indent, FILLER);
+            }
         }
         self.changes.push((range.clone(), blanks));
         self.left_out.push(LeftOut { bytes: range, reason: reason.into() });

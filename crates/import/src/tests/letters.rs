@@ -192,6 +192,18 @@ const KNOWN: [&str; 16] = [
     "applies",
 ];
 
+/// What stands around other blocks: before the first line, before the others, and below.
+const AROUND: [(&str, &str, &str); 8] = [
+    ("- ", "  ", ""),
+    ("3. ", "   ", "4. four\n"),
+    ("> ", "> ", "\n"),
+    ("<rule kind=\"a\">\n", "", "</rule>\n"),
+    ("<div>\n\n", "", "\n</div>\n"),
+    ("## Above\n", "", "## Below\n"),
+    ("Above it:\n\n", "", "below it\n"),
+    ("  ", "    ", ""),
+];
+
 fn check(chosen: &[(usize, bool)]) -> Result<(), TestCaseError> {
     let (text, kept, left_out) = markdown(chosen);
     let reading = read("notes.md", &text);
@@ -258,6 +270,22 @@ proptest! {
             lost.retain(|word| !KNOWN.iter().any(|known| word.starts_with(known)));
             prop_assert!(lost.is_empty(), "{lost:?} of {format} {name}\n{text}\n{reading:#?}");
         }
+    }
+
+    #[test]
+    fn every_letter_of_blocks_inside_others_is_accounted_for(
+        chosen in prop::collection::vec((0..BLOCKS.len(), any::<bool>()), 1..5),
+        around in prop::collection::vec(0..AROUND.len(), 1..4)
+    ) {
+        let (mut text, _, _) = markdown(&chosen);
+        for index in around {
+            let (first, next, end) = AROUND[index];
+            let lines = text.trim_end().lines().enumerate();
+            let lines = lines.map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { next }));
+            text = lines.collect::<Vec<_>>().concat() + end;
+        }
+        let reading = read("notes.md", &text);
+        prop_assert!(lost(&text, &reading).is_empty(), "{:?} of\n{text}\n{reading:#?}", lost(&text, &reading));
     }
 
     #[test]

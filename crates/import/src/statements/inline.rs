@@ -223,13 +223,15 @@ pub(super) fn parts(text: &str) -> Vec<String> {
 
 /// Returns whether a text is only images, in the form of Markdown or of Obsidian.
 pub(super) fn is_image(text: &str) -> bool {
+    let wiki = |rest: &'_ str| rest.strip_prefix("![[")?.find("]]").map(|at| at + 5);
+    let plain = |rest: &'_ str| {
+        let address = rest.strip_prefix("![")?.find("](")? + 4;
+        rest[address..].find(')').map(|at| address + at + 1)
+    };
     let mut rest = text.trim();
     while !rest.is_empty() {
-        let wiki = rest.strip_prefix("![[").and_then(|inner| inner.split_once("]]"));
-        let plain = rest.strip_prefix("![").and_then(|inner| inner.split_once("]("));
-        let plain = plain.and_then(|(_, target)| target.split_once(')'));
-        let Some((_, after)) = wiki.or(plain) else { return false };
-        rest = after.trim_start();
+        let Some(length) = wiki(rest).or_else(|| plain(rest)) else { return false };
+        rest = rest[length..].trim_start();
     }
     true
 }

@@ -294,3 +294,79 @@ proptest! {
         prop_assert!(lost(&text, &reading).is_empty(), "{:?} of\n{text}\n{reading:#?}", lost(&text, &reading));
     }
 }
+
+#[test]
+fn every_letter_of_the_fixtures_is_accounted_for() {
+    let home = Home::new();
+    for (format, name) in [
+        (Format::ClaudeMemory, "claude-memory/projects/-srv-work-kiln/memory/MEMORY.md"),
+        (Format::ClaudeMemory, "claude-memory/projects/-srv-work-kiln/memory/firing.md"),
+        (Format::ClaudeMd, "project/CLAUDE.md"),
+        (Format::AgentsMd, "project/AGENTS.md"),
+        (Format::CodexMemory, "codex-memory/MEMORY.md"),
+        (Format::CodexMemory, "codex-memory/memory_summary.md"),
+        (Format::CodexMemory, "codex-memory/raw_memories.md"),
+        (Format::BasicMemory, "basic-memory/Kiln Controller.md"),
+    ] {
+        let path = super::fixture(name);
+        let text = std::fs::read_to_string(&path).expect("the fixture is there");
+        let reading = home.read(format, &[path]);
+        let mut lost = lost(&text, &reading);
+        lost.retain(|word| !KNOWN.iter().any(|known| word.starts_with(known)));
+        // The day of a note is its time.
+        lost.retain(|word| !word.ends_with("in line 6"));
+        assert!(lost.is_empty(), "{lost:?} of {name}: {reading:#?}");
+    }
+}
+
+#[test]
+fn hostile_markup_costs_little_time() {
+    let home = Home::new();
+    let units = [
+        "<x>",
+        "<x>\n",
+        "<x>\n\na\n\n",
+        "</x>\n\n",
+        "<a ",
+        "<a href='",
+        "%% ",
+        "%%a%% ",
+        "<!-- ",
+        "<!-- a -->",
+        "<? ",
+        "<! ",
+        "<script></script>",
+        "<script>\n\n",
+        "<private>",
+        "</private>",
+        "< ",
+        "<b>t</b>",
+        "a <i> ",
+        "[^1] ",
+        "[^1]: a\n\n[^1]\n\n",
+        "[a]\n\n",
+        "[a]: b\n",
+        "# a\n",
+        "# a\n<x>\n# b\n</x>\n",
+        "<li>",
+        "<td>a</td>",
+        "| a | b |\n|---|---|\n",
+        "{\"a\":",
+        "> ",
+        "- ",
+        "a:\n\n",
+        "![[a]]",
+        "---\n",
+        "+++\na = 1\n",
+        "`|` ",
+        "<img src=a alt=b>",
+        "<div>\n\n",
+    ];
+    for unit in units {
+        let path = home.write("hostile.md", &unit.repeat(200_000 / unit.len()));
+        let started = std::time::Instant::now();
+        let reading = home.read(Format::Markdown, &[path]);
+        let took = started.elapsed();
+        assert!(took.as_secs() < 5, "{unit:?}: {took:?}, {} memories", reading.memories.len());
+    }
+}

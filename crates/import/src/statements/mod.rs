@@ -11,9 +11,8 @@ mod tests;
 
 use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
 use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
-pub(crate) use inline::{letters, without_blanks};
+pub(crate) use inline::{data, letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -56,16 +55,6 @@ impl Statement {
             format!("{}: {}", self.place, self.text)
         }
     }
-}
-
-/// Returns what a whole note is if it is data of a program.
-pub(crate) fn data(body: &str, fields: &Map<String, Value>) -> Option<&'static str> {
-    if fields.contains_key("excalidraw-plugin") {
-        return Some("is a drawing");
-    }
-    let mut lines = body.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let is_lines = lines.peek().is_some() && lines.all(|line| is_json(line.trim()));
-    (is_lines || is_json(body.trim())).then_some("is JSON of a program")
 }
 
 /// What a text states, and what of it is no statement.

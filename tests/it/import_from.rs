@@ -115,6 +115,23 @@ fn own_files_are_trusted_and_others_are_seen_in_their_project_until_confirmed() 
 }
 
 #[test]
+fn an_ambiguous_folder_is_named_and_two_notes_are_related() {
+    let home = TestHome::without_model();
+    let folder = home.path(".claude/projects/-gone-my-app/memory");
+    fs::create_dir_all(&folder).expect("the folder is created");
+    fs::write(folder.join("MEMORY.md"), "- The kiln needs two hours\n").expect("it is written");
+    let preview = done(&home, &["import", "--from", "claude-memory", "--dry-run"]);
+    assert!(preview["notices"].to_string().contains("not sure"), "{preview}");
+
+    let notes = home.path("notes");
+    fs::create_dir_all(&notes).expect("the folder is created");
+    fs::write(notes.join("Heron.md"), "- depends_on [[Egret]]\n").expect("it is written");
+    fs::write(notes.join("Egret.md"), "The queue of the shop\n").expect("it is written");
+    let reply = import(&home, &["basic-memory", notes.to_str().expect("it is UTF-8")]);
+    assert_eq!(reply["import"]["relations"], 1, "{reply}");
+}
+
+#[test]
 fn the_yes_of_a_person_confirms_what_has_a_project_and_nothing_else() {
     let home = TestHome::without_model();
     let other = home.path("notes");

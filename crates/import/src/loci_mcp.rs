@@ -47,17 +47,18 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         return Ok(());
     }
     for row in store.rows("memories")? {
-        memory(collector, &name, &row, &relations);
+        let id = rows::id(&row, "id").unwrap_or_default();
+        let related = relations.remove(&id).unwrap_or_default();
+        memory(collector, &name, &row, &related);
+    }
+    for relation in relations.into_values().flatten() {
+        let id = rows::id(&relation, "id").unwrap_or_default();
+        collector.skip(&name, &id, "a relation of a memory that is not there");
     }
     Ok(())
 }
 
-fn memory(
-    collector: &mut Collector<'_>,
-    name: &str,
-    row: &Fields,
-    relations: &HashMap<String, Vec<Fields>>,
-) {
+fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[Fields]) {
     let Some(id) = rows::id(row, "id") else {
         return collector.skip(name, "", "a memory without an id");
     };
@@ -69,7 +70,7 @@ fn memory(
     else {
         return collector.skip(name, &id, "has an unknown type");
     };
-    let related = relations.get(&id).into_iter().flatten().filter_map(|relation| {
+    let related = relations.iter().filter_map(|relation| {
         let predicate = rows::text(relation, "predicate")?.to_owned();
         Some(ForeignRelation {
             predicate,

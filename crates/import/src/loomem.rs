@@ -44,6 +44,10 @@ const KNOWN: [&str; 22] = [
     "last_accessed",
 ];
 
+/// Fields that an entity has as a memory, and those that only serve Loomem.
+const KNOWN_OF_ENTITY: [&str; 6] =
+    ["id", "canonical_name", "entity_type", "aliases", "stream_id", "chunk_ids"];
+
 /// Reads an export.
 pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
     let Some(file) = collector.text_file(path) else { return Ok(()) };
@@ -70,16 +74,14 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         list("entities").filter_map(|node| rows::text(node, "canonical_name")).collect();
     for edge in &edges {
         let end = |name: &str| rows::text(edge, name).unwrap_or("nothing");
-        let ends = ["source", "target"].map(end);
-        if let Some(missing) = ends.iter().find(|end| !names.contains(*end)) {
-            let [source, target] = ends;
-            let place = format!("{source} to {target}");
-            collector.skip(
-                &file.name,
-                &place,
-                &format!("relates {missing}, which is no entity of the file"),
-            );
-        }
+        let [source, target] = ["source", "target"].map(end);
+        let missing = [source, target].into_iter().find(|end| !names.contains(*end));
+        let reason = match (missing, rows::text(edge, "relation_type")) {
+            (Some(missing), _) => format!("relates {missing}, which is no entity of the file"),
+            (None, None) => "relates without a type".to_owned(),
+            (None, Some(_)) => continue,
+        };
+        collector.skip(&file.name, &format!("{source} to {target}"), &reason);
     }
     let mut by_source: HashMap<&str, Vec<&Fields>> = HashMap::new();
     for edge in edges {
@@ -210,6 +212,9 @@ fn entity(
     metadata.insert("entity_type".to_owned(), Value::from(kind.as_str()));
     if let Some(aliases) = node.get("aliases").filter(|aliases| aliases.is_array()) {
         metadata.insert("aliases".to_owned(), aliases.clone());
+    }
+    if let Some(names) = rows::keep_rest(&mut metadata, node, &KNOWN_OF_ENTITY) {
+        collector.skip(&file.name, name, &format!("has too large fields: {names}"));
     }
     let related = edges.get(name).into_iter().flatten().filter_map(|edge| {
         let predicate = rows::text(edge, "relation_type")?.to_owned();

@@ -31,6 +31,9 @@ const LISTS: [&str; 5] = ["entities", "relations", "graph", "result", "data"];
 /// Fields that an entity has as a memory.
 const KNOWN: [&str; 7] =
     ["type", "name", "entityType", "entity_type", "observations", "contents", "entityName"];
+/// Fields of a relation.
+const KNOWN_OF_RELATION: [&str; 6] =
+    ["type", "from", "to", "relationType", "relation_type", "relation"];
 /// Fields of an observation with its text.
 const OBSERVATION_TEXTS: [&str; 4] = ["content", "text", "observation", "contents"];
 /// Fields of an observation with its time.
@@ -93,7 +96,12 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
         match record(&file, item) {
             Ok(Record::Entity(fields)) => names.extend(name_of(&fields).map(str::to_owned)),
             Ok(Record::Relation(fields)) => match relation(&fields) {
-                Some((from, relation)) => related.push((item, from, relation)),
+                Some((from, relation)) => {
+                    if fields.keys().any(|name| !KNOWN_OF_RELATION.contains(&name.as_str())) {
+                        collector.skip_item(&file, item, "further fields of a relation");
+                    }
+                    related.push((item, from, relation));
+                }
                 None => collector.skip_item(&file, item, "a relation without its ends or type"),
             },
             Ok(Record::Observations(_)) => {}

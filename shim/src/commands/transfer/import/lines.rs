@@ -114,7 +114,8 @@ fn relations(plan: &Plan) -> Vec<Value> {
     let mut found = Vec::new();
     for planned in plan.planned.iter().filter(|planned| !left_out.contains(&planned.id)) {
         for relation in &planned.memory.relations {
-            let key = (planned.memory.path.as_str(), relation.to.as_str());
+            let path = relation.path.as_deref().unwrap_or(&planned.memory.path);
+            let key = (path, relation.to.as_str());
             let Some(object) = ids.get(&key).filter(|object| !left_out.contains(**object)) else {
                 continue;
             };

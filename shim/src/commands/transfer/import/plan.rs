@@ -89,6 +89,8 @@ pub(super) struct Plan {
     pub skipped: Vec<SkippedText>,
     /// How many others were left out, by reason.
     pub skipped_more: BTreeMap<String, usize>,
+    /// What the reading was not sure of.
+    pub notices: Vec<String>,
     /// Number of memories that an earlier import stored from these files, and that are no longer there.
     pub missing: usize,
 }
@@ -146,8 +148,8 @@ impl Plan {
             read.add(&group, &memory, &change);
             planned.push(Planned { id, memory, origin, group, standing, change });
         }
-        let Reading { files, skipped, skipped_more, .. } = reading;
-        Self { files, planned, skipped, skipped_more, missing }
+        let Reading { files, skipped, skipped_more, notices, .. } = reading;
+        Self { files, planned, skipped, skipped_more, notices, missing }
     }
 
     /// Returns whether the import would store or change a memory.

@@ -112,6 +112,7 @@ pub(super) fn json(format: Format, plan: &Plan, projects: &Projects) -> Value {
         "from": format, "files": plan.files, "new": total(|of| of.new), "changed": total(|of| of.changed),
         "unchanged": total(|of| of.unchanged), "no_longer_there": plan.missing, "yours": yours(plan),
         "by_project": rows, "examples": examples, "left_out": listed, "left_out_more": more,
+        "notices": plan.notices,
     })
 }
 
@@ -158,6 +159,7 @@ pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
         .map(|planned| format!("{}: {}", planned.memory.flags.join(", "), line(planned)))
         .collect();
     section(&mut text, screen, "Looks suspicious, and waits", &suspicious);
+    section_of_reasons(&mut text, screen, "Not sure", &plan.notices);
     left_out(plan).write(&mut text, screen);
     text.push_str(&notes(plan));
     text

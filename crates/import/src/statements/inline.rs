@@ -2,6 +2,7 @@
 
 use crate::markup::FILLER;
 use pulldown_cmark::{Event, Tag};
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -234,6 +235,16 @@ pub(super) fn is_image(text: &str) -> bool {
         rest = rest[length..].trim_start();
     }
     true
+}
+
+/// Returns what a whole note is if it is data of a program.
+pub(crate) fn data(body: &str, fields: &Map<String, Value>) -> Option<&'static str> {
+    if fields.contains_key("excalidraw-plugin") {
+        return Some("is a drawing");
+    }
+    let mut lines = body.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let is_lines = lines.peek().is_some() && lines.all(|line| is_json(line.trim()));
+    (is_lines || is_json(body.trim())).then_some("is JSON of a program")
 }
 
 /// Returns whether a text is JSON that a program has written: an object, or a list with one.

@@ -5,18 +5,16 @@
 //! their order matters. A heading without a body is a statement. Texts are taken as they are written,
 //! so that no address and no sign is lost; what is no statement is returned as left out.
 
-mod headings;
 mod inline;
 #[cfg(test)]
 mod tests;
 
 use crate::markup::{self, FILLER, LeftOut, OPTIONS, Plain};
-use headings::{Heading, Sections};
-use inline::{Addresses, end_of, is_image, is_json, item_text, parts};
-pub(crate) use inline::{letters, without_blanks};
+use inline::{Addresses, end_of, faithful, is_image, is_json, item_text, parts};
+pub(crate) use inline::{data, letters, without_blanks};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag};
-use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A list item up to this size keeps its nested list, in bytes.
@@ -57,16 +55,6 @@ impl Statement {
             format!("{}: {}", self.place, self.text)
         }
     }
-}
-
-/// Returns what a whole note is if it is data of a program.
-pub(crate) fn data(body: &str, fields: &Map<String, Value>) -> Option<&'static str> {
-    if fields.contains_key("excalidraw-plugin") {
-        return Some("is a drawing");
-    }
-    let mut lines = body.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let is_lines = lines.peek().is_some() && lines.all(|line| is_json(line.trim()));
-    (is_lines || is_json(body.trim())).then_some("is JSON of a program")
 }
 
 /// What a text states, and what of it is no statement.
@@ -116,6 +104,28 @@ pub(crate) fn split_with(text: &str, from: usize, titles: &[&str], filter: Filte
 }
 
 type Events<'e, 'a> = &'e [(Event<'a>, Range<usize>)];
+
+/// A heading above the next blocks.
+struct Heading {
+    level: HeadingLevel,
+    title: String,
+    bytes: Range<usize>,
+    /// Something is below it.
+    has_body: bool,
+    /// It is in the place of a statement.
+    is_used: bool,
+    /// Where the tag around it ends.
+    end: usize,
+}
+
+/// The tags with a name around a place in the text.
+#[derive(Default)]
+struct Sections {
+    next: usize,
+    open: Vec<usize>,
+    /// Those that are in the place of a statement.
+    used: HashSet<usize>,
+}
 
 struct Splitter<'a> {
     source: &'a str,
@@ -192,6 +202,65 @@ impl Splitter<'_> {
         self.depth += 1;
         self.blocks(inner);
         self.depth -= 1;
+    }
+
+    fn heading(&mut self, level: HeadingLevel, range: &Range<usize>, inner: Events<'_, '_>) {
+        self.flush_intro();
+        self.can_extend = false;
+        self.close_headings(level, range.start);
+        let title = faithful(self.source, inner);
+        if self.titles.contains(&title.to_lowercase().as_str()) {
+            return self.leave_out(range, TITLE);
+        }
+        if title.is_empty() {
+            return;
+        }
+        if let Some(above) = self.headings.last_mut() {
+            above.has_body = true;
+        }
+        self.open_sections(range.start);
+        let tags = self.sections.open.iter().map(|index| self.plain.sections[*index].bytes.end);
+        let end = tags.min().unwrap_or(usize::MAX);
+        self.headings.push(Heading {
+            level,
+            title,
+            bytes: range.clone(),
+            has_body: false,
+            is_used: false,
+            end,
+        });
+    }
+
+    /// Ends the headings of a level and below, at a place.
+    fn close_headings(&mut self, level: HeadingLevel, at: usize) {
+        while let Some(last) = self.headings.pop_if(|last| last.level >= level) {
+            self.close(&last, at);
+        }
+    }
+
+    /// Ends the headings inside tags that end before a place.
+    fn close_sections(&mut self, at: usize) {
+        while self.headings.iter().any(|heading| heading.end <= at)
+            && let Some(last) = self.headings.pop()
+        {
+            self.close(&last, at);
+        }
+    }
+
+    /// Ends a heading. One without a body is a statement; one above nothing but what is left out is left out.
+    fn close(&mut self, last: &Heading, at: usize) {
+        if last.is_used {
+            return;
+        }
+        let left_out = &self.plain.left_out;
+        let next = left_out.partition_point(|part| part.bytes.start < last.bytes.end);
+        let mut below = left_out[next..].iter().take_while(|part| part.bytes.start < at);
+        let has_markup = below.any(|part| part.reason != markup::TAGS);
+        if last.has_body || has_markup {
+            self.leave_out(&last.bytes, HEADING);
+        } else {
+            self.push(&last.title, false, &last.bytes);
+        }
     }
 
     fn paragraph(&mut self, range: &Range<usize>) {
@@ -366,6 +435,28 @@ impl Splitter<'_> {
         }
         self.headings.iter_mut().for_each(|heading| heading.is_used = true);
         self.split.statements.push(statement);
+    }
+
+    /// Finds the tags around a place, which is after the last one.
+    fn open_sections(&mut self, at: usize) {
+        let (sections, Sections { next, open, .. }) = (&self.plain.sections, &mut self.sections);
+        while sections.get(*next).is_some_and(|section| section.bytes.start <= at) {
+            open.push(*next);
+            *next += 1;
+        }
+        open.retain(|index| sections[*index].bytes.end > at);
+    }
+
+    /// Returns the headings above a place and the tags around it, outermost first.
+    fn place(&mut self, at: usize) -> String {
+        self.open_sections(at);
+        self.sections.used.extend(self.sections.open.iter().copied());
+        let titles = self.headings.iter().map(|heading| (heading.bytes.start, &heading.title));
+        let tags = self.sections.open.iter().map(|index| &self.plain.sections[*index]);
+        let tags = tags.map(|section| (section.bytes.start, &section.name));
+        let mut parts: Vec<(usize, &String)> = titles.chain(tags).collect();
+        parts.sort_by_key(|(start, _)| *start);
+        parts.into_iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" > ")
     }
 
     fn has_markup(&self, range: &Range<usize>) -> bool {

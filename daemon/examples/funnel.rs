@@ -184,7 +184,7 @@ fn search(
         files: None,
     };
     Ok(reader
-        .recall(&prepare(request)?, context)?
+        .recall(&prepare(request, context.now)?, context)?
         .reply
         .results
         .into_iter()

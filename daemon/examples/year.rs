@@ -235,7 +235,7 @@ impl Searcher<'_> {
             names_project: false,
             files: None,
         };
-        let answer = self.reader.recall(&prepare(request)?, context)?;
+        let answer = self.reader.recall(&prepare(request, context.now)?, context)?;
         let mut ids = Vec::new();
         for result in &answer.reply.results {
             ids.push(result.id.to_string());

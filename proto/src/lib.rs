@@ -44,5 +44,6 @@ pub mod requests;
 pub mod sanitize;
 mod version;
 pub mod view;
+pub mod when;
 
 pub use version::VERSION;

@@ -218,7 +218,7 @@ fn recalled_of(
         names_project: false,
         files: None,
     };
-    let reply = reader.recall(&prepare(request)?, context)?.reply;
+    let reply = reader.recall(&prepare(request, context.now)?, context)?.reply;
     Ok(Recalled {
         results: reply.results.into_iter().map(|result| result.id).collect(),
         associations: reply.associations.into_iter().map(|linked| linked.id).collect(),

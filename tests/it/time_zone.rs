@@ -38,3 +38,63 @@ fn rows_filters_and_headings_have_local_days_and_json_has_utc() {
     let listed: Value = serde_json::from_str(&text(&home, &["list", "--json"])).expect("JSON");
     assert_eq!(listed["memories"][0]["created_at"], "2026-03-04T20:00:00.000Z");
 }
+
+#[test]
+fn every_time_of_the_past_is_given_in_the_same_forms() {
+    let home = TestHome::without_model().with("TZ", AHEAD);
+    let id = home.session().store("semantic", "The staging server is called heron");
+    home.set_stored(&id, "created_at", STORED_AT);
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    assert!(
+        home.loci(&["edit", &id, "--content", "The staging server is called egret"])
+            .status
+            .success()
+    );
+    let forms = [
+        "yesterday",
+        "today",
+        "2026-11-01",
+        "2026-11-01 14:30",
+        "2026-11-01T14:30",
+        "2026-11-01T14:30:00+02:00",
+        "3d",
+        "90m",
+    ];
+    for form in forms {
+        for arguments in [
+            vec!["search", "egret", "--as-of", form],
+            vec!["search", "egret", "--valid-at", form],
+            vec!["search", "egret", "--from", form],
+            vec!["list", "--as-of", form],
+            vec!["list", "--from", form],
+            vec!["list", "--to", form],
+            vec!["list", "--older", form],
+            vec!["inspect", &id, "--as-of", form],
+            vec!["diff", "--since", form, "--until", form],
+            vec!["export", "--as-of", form],
+            vec!["wander", "--date", form],
+        ] {
+            let output = home.loci(&arguments);
+            let text = crate::home::printed(&output);
+            assert!(
+                !text.contains("must be") && !text.contains("is not a time"),
+                "{arguments:?}: {text}"
+            );
+        }
+        let condition = format!("older:\"{form}\"");
+        let forgotten = crate::home::printed(&home.loci(&["forget", "--where", &condition]));
+        assert!(!forgotten.contains("is not a time"), "{form}: {forgotten}");
+    }
+    assert!(text(&home, &["list", "--older", "2026-03-06"]).contains("egret"));
+    assert!(
+        !text(&home, &["list", "--older", "2026-03-05"]).contains("egret"),
+        "it was stored on that day"
+    );
+    assert!(!text(&home, &["list", "--from", "yesterday"]).contains("egret"));
+    assert!(text(&home, &["list", "--to", "yesterday"]).contains("egret"));
+    let undone = text(&home, &["undo", "--since", "today", "--yes"]);
+    assert!(undone.contains("Undid 1 act"), "{undone}");
+    let refused = home.loci(&["undo", "--since", "soon", "--yes"]);
+    let refused = crate::home::printed(&refused);
+    assert!(refused.contains("soon is not a time; write a date (2026-12-31)"), "{refused}");
+}

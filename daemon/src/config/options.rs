@@ -162,7 +162,7 @@ pub struct ReadFiles {
 pub struct WhichBackup {
     /// The backup: its name, the beginning of it, or latest.
     pub backup: Option<String>,
-    /// The newest backup at this time or before: a date, a date with a time, or a duration before now.
+    /// The newest backup at this time or before: a day (its end), a time or a time ago.
     #[arg(long, value_name = "TIME", conflicts_with = "backup")]
     pub at: Option<String>,
 }

@@ -160,7 +160,7 @@ fn rank(
         rerank: None,
         degraded: &degraded,
     };
-    let results = reader.recall(&prepare(request)?, context)?.reply.results;
+    let results = reader.recall(&prepare(request, now)?, context)?.reply.results;
     Ok(results
         .iter()
         .position(|result| result.id == question.id || result.also.contains(&question.id))

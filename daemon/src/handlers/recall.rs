@@ -24,7 +24,8 @@ pub(super) async fn handle(
     request: RecallRequest,
 ) -> std::result::Result<RecallReply, Failure> {
     let started = Instant::now();
-    let prepared = Arc::new(with_encoded_past(service, caller.session, prepare(request)?).await?);
+    let prepared = prepare(request, service.now())?;
+    let prepared = Arc::new(with_encoded_past(service, caller.session, prepared).await?);
     let previewed_query = prepared.preview_query().map(str::to_owned);
     let recall = |reader: &Reader, prepared: &PreparedRecall, context: RecallContext<'_>| {
         reader.recall(prepared, context)

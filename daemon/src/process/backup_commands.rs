@@ -12,7 +12,7 @@ use loci_engine::backups::prepare::Target;
 use loci_engine::backups::recover::{self, WithoutBackup};
 use loci_engine::backups::{restore, verify};
 use loci_engine::error::Error;
-use loci_engine::model::time::Timestamp;
+use loci_engine::model::time::{Timestamp, past_moment};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths::{self, Paths};
 use loci_proto::requests::backup::{
@@ -107,33 +107,9 @@ fn verify_backups(target: &Target, id: Option<&str>) -> Result<BackupList, Failu
 fn chosen(target: &Target, which: &WhichBackup) -> Result<Backup, Failure> {
     Ok(match (&which.backup, &which.at) {
         (Some(id), _) if id != "latest" => manifest::find(&target.backups, id)?,
-        (_, Some(at)) => restore::newest_at(target, moment(target.now, at)?)?,
+        (_, Some(at)) => restore::newest_at(target, past_moment(at, "at", target.now)?)?,
         _ => restore::newest(target)?,
     })
-}
-
-/// Returns the time of a date, a date with a time, a duration before now (`2h`), or `yesterday`, whose end it is.
-fn moment(now: Timestamp, text: &str) -> Result<Timestamp, Failure> {
-    if text == "yesterday" {
-        return Ok(restore::parse_time(&now.plus(-86_400_000).date())?);
-    }
-    let (number, unit) =
-        text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
-    let seconds = match unit {
-        "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3_600),
-        "d" => Some(86_400),
-        "w" => Some(7 * 86_400),
-        "y" => Some(365 * 86_400),
-        _ => None,
-    };
-    match (number.parse::<u32>(), seconds) {
-        (Ok(number), Some(seconds)) => Ok(now.plus(-i64::from(number) * seconds * 1_000)),
-        _ => Ok(restore::parse_time(text).map_err(|error| {
-            Failure::from(error).hint("Write a date (2026-12-31), a time (2026-12-31T18:00:00Z) a duration before now (2h, 3d), or yesterday")
-        })?),
-    }
 }
 
 fn plan(target: &Target, which: &WhichBackup) -> Result<RestorePlan, Failure> {

@@ -11,7 +11,7 @@ use crate::backups::verify;
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::handles::open::open_cold;
-use crate::model::time::{self, Timestamp};
+use crate::model::time::Timestamp;
 use loci_proto::error::{Code, Failure};
 use std::path::PathBuf;
 
@@ -81,14 +81,6 @@ pub fn newest(target: &Target) -> Result<Backup> {
         None => failure.hint("Make one: loci backup create"),
     }
     .into())
-}
-
-/// Returns the time that a person has written: a date (its end), or a date with a time.
-///
-/// # Errors
-/// `invalid`.
-pub fn parse_time(text: &str) -> Result<Timestamp> {
-    Ok(time::end_of(text, "at")?)
 }
 
 /// Restores a backup.

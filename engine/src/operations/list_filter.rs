@@ -92,7 +92,7 @@ impl<'r, 'v> ListFilter<'r, 'v> {
                 request.category.as_deref(),
                 request.subject.as_deref(),
             )?,
-            days: DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?,
+            days: DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref(), now)?,
             now,
         })
     }

@@ -45,7 +45,7 @@ impl Reader {
             return Err(Failure::invalid("steps", message).into());
         }
         let day = match &request.date {
-            Some(text) => time::day_of(text, "date")?,
+            Some(text) => time::day_of(text, "date", now)?,
             None => now.day(),
         };
         self.shared.require_ready()?;

@@ -158,7 +158,7 @@ fn another_projects_memories_are_neither_associations_nor_on_the_way_to_one() {
 #[test]
 fn an_association_of_an_earlier_time_is_refused() {
     let request = json!({"query": "kettle", "associations": true, "as_of": "2026-01-01"});
-    let error = crate::operations::recall::prepare(parse(request));
+    let error = crate::operations::recall::prepare(parse(request), crate::tests::fixture::T0);
     assert!(refusal(error).starts_with("invalid: associations"));
 }
 

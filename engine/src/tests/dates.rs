@@ -107,7 +107,7 @@ fn an_invalid_date_is_rejected_with_its_field() {
         ),
     ] {
         let request = crate::tests::fixture::parse(arguments);
-        let refusal = crate::operations::recall::prepare(request)
+        let refusal = crate::operations::recall::prepare(request, crate::tests::fixture::T0)
             .expect_err("the date is refused")
             .to_string();
         assert!(refusal.starts_with(expected), "{refusal}");

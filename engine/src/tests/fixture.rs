@@ -189,7 +189,7 @@ impl TestStore {
         let degraded = Degraded::default();
         self.reader
             .recall(
-                &prepare(request).expect("the request is valid"),
+                &prepare(request, self.now).expect("the request is valid"),
                 RecallContext {
                     viewer: (&named(group)).into(),
                     client: None,

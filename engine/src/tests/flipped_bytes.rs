@@ -117,7 +117,7 @@ fn answers(store: &TestStore, ids: &[String]) -> Result<BTreeMap<String, String>
     let mut answers = BTreeMap::new();
     for ids in ids.chunks(10) {
         let request = json!({"ids": ids, "token_budget": 100_000, "dry_run": true});
-        let prepared = crate::operations::recall::prepare(parse(request))?;
+        let prepared = crate::operations::recall::prepare(parse(request), now)?;
         let context = crate::operations::recall::RecallContext {
             client: None,
             viewer: (&group).into(),

@@ -191,7 +191,7 @@ fn any_word_of_a_query_finds_and_a_rare_word_ranks_best() {
 fn a_request_without_query_and_ids_is_rejected() {
     for arguments in [json!({}), json!({"query": "  "}), json!({"ids": []})] {
         let request = crate::tests::fixture::parse(arguments);
-        let refusal = crate::operations::recall::prepare(request)
+        let refusal = crate::operations::recall::prepare(request, crate::tests::fixture::T0)
             .expect_err("the request is refused")
             .to_string();
         assert!(refusal.starts_with("invalid: query is missing"), "{refusal}");

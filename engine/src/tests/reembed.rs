@@ -86,7 +86,7 @@ fn recall_by(reader: &Reader, model: &str) -> Result<Vec<(MemoryId, u64)>, Error
     let encoding = query(model);
     let request = parse(json!({"query": "Where is the kettle", "max_results": 10}));
     let answer = reader.recall(
-        &prepare(request).expect("the request is valid"),
+        &prepare(request, T0).expect("the request is valid"),
         RecallContext {
             viewer: (&named("a")).into(),
             client: None,

@@ -441,7 +441,8 @@ fn results_of_other_clients_and_people_say_so() {
             names_project: false,
             files: None,
         };
-        let prepared = crate::operations::recall::prepare(request).expect("it is valid");
+        let prepared = crate::operations::recall::prepare(request, crate::tests::fixture::T0)
+            .expect("it is valid");
         let answer = test_store.reader.recall(&prepared, context).expect("it is answered");
         let results = answer.reply.results.into_iter();
         let mut marks: Vec<_> = results.map(|r| (r.preview, r.by, r.created_at)).collect();

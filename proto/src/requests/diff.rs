@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffRequest {
-    /// From here on: a day (its beginning), a time (RFC 3339) or a time ago (3d).
+    /// From here on: a day (its beginning), a time or a time ago: yesterday, 2026-11-01, 3d.
     pub since: String,
     /// Up to here: a day (its end), a time or a time ago; default: now.
     #[serde(default)]

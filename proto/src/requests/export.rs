@@ -39,7 +39,7 @@ pub struct ExportRequest {
     /// Include the vectors, which can also be recomputed from the texts.
     #[serde(default)]
     pub vectors: bool,
-    /// The store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// The store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[serde(default)]
     pub as_of: Option<String>,
 }

@@ -90,7 +90,7 @@ pub struct ListRequest {
     /// The order; default `newest`.
     #[serde(default)]
     pub sort: ListOrder,
-    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// Show the store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[serde(default)]
     pub as_of: Option<String>,
     /// Only memories that come after this one in the order: `next` of the previous page.

@@ -42,7 +42,7 @@ pub struct RestoreBackup {
     /// The backup: its id, the beginning of it, or latest (the default).
     #[arg(value_name = "ID")]
     pub backup: Option<String>,
-    /// The newest backup at this time or before: a date (its end), a date with a time, a duration before now (2h, 3d), or yesterday.
+    /// The newest backup at this time or before: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME", conflicts_with = "backup")]
     pub at: Option<String>,
     /// Do not ask for confirmation.

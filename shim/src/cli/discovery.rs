@@ -12,7 +12,7 @@ pub struct Wander {
     /// Where to begin: an id, at least 4 characters of its start or end, or a query; default: the date chooses a memory.
     #[arg(value_name = "START")]
     pub start: Vec<String>,
-    /// Begin as on this date (2026-12-31): each date chooses a memory; default: today.
+    /// Begin as on this day (2026-12-31, yesterday): each date chooses a memory; default: today.
     #[arg(long, value_name = "DATE", conflicts_with = "start")]
     pub date: Option<String>,
     /// Maximum steps, 1 to 20.

@@ -1,6 +1,6 @@
 //! The arguments of `loci import`, and the programs and formats that it imports from. Only definitions; see `commands::transfer::import`.
 
-use crate::cli::values::parse_duration;
+use crate::cli::values::parse_past;
 use crate::history::clients::Client;
 use clap::{Args, ValueEnum};
 use loci_proto::group::GroupName;
@@ -21,8 +21,8 @@ pub struct Import {
     /// With --from history: only the transcripts of this client; repeatable.
     #[arg(long, value_name = "CLIENT", value_enum, requires = "from")]
     pub client: Vec<Client>,
-    /// With --from history: only what is at most this old, for example 90d.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "from")]
+    /// With --from history: only what is from then on: 90d, yesterday, 2026-11-01.
+    #[arg(long, value_name = "TIME", value_parser = parse_past, requires = "from")]
     pub since: Option<i64>,
     /// With --from or a folder: print what would be imported, and change nothing.
     #[arg(long)]

@@ -1,8 +1,8 @@
 //! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
 use crate::cli::values::{
-    list_order_parser, memory_type_parser, parse_act, parse_confidence, parse_duration,
-    parse_object, scope_parser,
+    list_order_parser, memory_type_parser, parse_act, parse_confidence, parse_object, parse_past,
+    parse_span, scope_parser,
 };
 use clap::Args;
 use loci_proto::group::GroupName;
@@ -67,16 +67,16 @@ pub struct Search {
     /// Minimum confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub min_confidence: Option<Confidence>,
-    /// Only memories from this date on, for example 2026-05-13.
+    /// Only memories from this day on: 2026-05-13, yesterday, 3d.
     #[arg(long, value_name = "DATE")]
     pub from: Option<String>,
-    /// Only memories up to this date.
+    /// Only memories up to this day.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
-    /// Rank facts that are not true then last: a date or time; default: now.
+    /// Rank facts that are not true then last: a day (its end) or a time, as for --as-of, also to come; default: now.
     #[arg(long, value_name = "DATE")]
     pub valid_at: Option<String>,
-    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// Show the store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
     /// `candidate`: unconfirmed memories; `rejected`: attempts that were given up.
@@ -132,16 +132,16 @@ pub struct List {
     /// Only memories about this subject: `subject` of their metadata.
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
-    /// Only memories at least this old, for example 90d.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// Only memories at least this old: 90d, or stored before a day or time (2026-05-13).
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     pub older: Option<i64>,
-    /// Only memories of this day (2026-12-31) or later: the day of the event, else the day of storing.
+    /// Only memories of this day (2026-12-31, yesterday, 3d) or later: the day of the event, else the day of storing.
     #[arg(long, value_name = "DATE")]
     pub from: Option<String>,
     /// Only memories of this day or earlier.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
-    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// Show the store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
     /// Sort by: newest, oldest, day (of the event), used (most often first), confidence.
@@ -183,7 +183,7 @@ pub struct Browse {
 pub struct Inspect {
     /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
-    /// Show the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// Show the store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
     /// Print the log of the memory, newest entry first.
@@ -234,7 +234,7 @@ pub struct Add {
     #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub confidence: Option<Confidence>,
     /// Time until it expires, for example 30d.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "expires")]
+    #[arg(long, value_name = "TIME", value_parser = parse_span, conflicts_with = "expires")]
     pub ttl: Option<i64>,
     /// Date or time (RFC 3339) at which it expires.
     #[arg(long, value_name = "DATE")]
@@ -478,8 +478,8 @@ pub struct Undo {
     /// Undo the newest act that is not undone yet.
     #[arg(long)]
     pub last: bool,
-    /// Undo every act since this long ago, for example 2h.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// Undo every act since then: 2h, today, yesterday (its beginning), 2026-11-01.
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     pub since: Option<i64>,
     /// Undo everything that this session did, stores included; the beginning of its id is enough.
     #[arg(long, value_name = "ID")]

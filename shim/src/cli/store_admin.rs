@@ -16,7 +16,7 @@ pub struct Export {
     /// Include the vectors, which can also be recomputed from the texts.
     #[arg(long)]
     pub vectors: bool,
-    /// Export the store as it was known then: a day (its end), a time (RFC 3339) or a time ago (3d).
+    /// Export the store as it was known then: a day (its end), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME", conflicts_with = "vectors")]
     pub as_of: Option<String>,
     /// Replace an existing file, or the files of an earlier export in a folder.

@@ -1,8 +1,10 @@
 //! Parsers of argument values.
 
+use crate::output::local_time;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use loci_proto::requests::list::ListOrder;
+use loci_proto::when::{self, When};
 use serde_json::{Map, Value};
 
 /// Returns a parser of the names of memory types.
@@ -40,24 +42,27 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("must be a JSON object: {error}"))
 }
 
-/// Parses a duration, for example `90d`, into seconds. Units: s, m, h, d, w and y.
-pub(crate) fn parse_duration(text: &str) -> Result<i64, String> {
+/// Parses a span of time, for example `90d`, into seconds. Units: s, m, h, d, w and y.
+pub(crate) fn parse_span(text: &str) -> Result<i64, String> {
     let invalid = || {
-        format!("{text} is not a duration; write a number and s, m, h, d, w or y, for example 90d")
+        format!(
+            "{text} is not a span of time; write a number and s, m, h, d, w or y, for example 90d"
+        )
     };
-    let (number, unit) =
-        text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        "y" => 365 * 86_400,
-        _ => return Err(invalid()),
-    };
-    let number: u32 = number.parse().ok().filter(|number| *number > 0).ok_or_else(invalid)?;
-    Ok(i64::from(number) * seconds)
+    when::span(text).map(|milliseconds| milliseconds / 1000).ok_or_else(invalid)
+}
+
+/// Parses a time of the past, for example `yesterday` (its beginning), into the seconds since then.
+pub(crate) fn parse_past(text: &str) -> Result<i64, String> {
+    let at =
+        When::parse(text).ok_or_else(|| format!("{text} is not a time; write {}", when::FORMS))?;
+    let clock = local_time::now();
+    let passed = clock.now.saturating_sub(at.start(clock));
+    if passed < 0 {
+        Err(format!("{text} is in the future"))
+    } else {
+        Ok(passed.saturating_add(999) / 1000)
+    }
 }
 
 #[cfg(test)]
@@ -65,13 +70,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_needs_a_positive_whole_number_and_a_unit() {
+    fn a_span_needs_a_positive_whole_number_and_a_unit() {
         assert_eq!(
-            ["90d", "2h", "1y", "30s"].map(parse_duration),
+            ["90d", "2h", "1y", "30s"].map(parse_span),
             [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]
         );
-        for invalid in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
-            assert!(parse_duration(invalid).is_err(), "{invalid}");
+        for invalid in ["", "90", "yesterday", "2026-01-01"] {
+            assert!(parse_span(invalid).is_err(), "{invalid}");
+        }
+    }
+    #[test]
+    fn a_time_of_the_past_is_a_day_a_time_or_a_span() {
+        assert_eq!(["90d", "2h", "now"].map(parse_past), [Ok(7_776_000), Ok(7_200), Ok(0)]);
+        let ago = |text| parse_past(text).expect(text);
+        assert!((0..=90_000).contains(&ago("today")) && ago("yesterday") - ago("today") > 79_000);
+        assert!(
+            ago("2020-02-03") < ago("2020-02-02T00:00:00Z"),
+            "the time zone is less than a day"
+        );
+        for invalid in ["", "90", "soon", "9998-01-01"] {
+            assert!(parse_past(invalid).is_err(), "{invalid}");
         }
     }
 }

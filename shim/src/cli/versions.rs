@@ -22,7 +22,7 @@ pub struct Supersede {
 /// `loci diff`
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// From here on: a day (its beginning), a time (RFC 3339) or a time ago (3d).
+    /// From here on: a day (its beginning), a time or a time ago: yesterday, 2026-11-01, 3d.
     #[arg(long, value_name = "TIME")]
     pub since: String,
     /// Up to here: a day (its end), a time or a time ago; default: now.

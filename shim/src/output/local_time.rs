@@ -3,7 +3,8 @@
 //! Dates that a person gives mean local days too. Not here: `--json`, which prints the daemon's times, in UTC.
 
 use crate::output::escape::escape_line;
-use chrono::{DateTime, Datelike, Local, NaiveDate};
+use chrono::{DateTime, Datelike, Local, NaiveDate, Offset, TimeZone};
+use loci_proto::when::Clock;
 
 /// Parses a time of the daemon (RFC 3339).
 fn parse(time: &str) -> Option<DateTime<Local>> {
@@ -48,6 +49,17 @@ pub fn short_minute(time: &str) -> String {
 #[must_use]
 pub fn clock() -> String {
     Local::now().format("%H:%M:%S").to_string()
+}
+
+/// Returns the clock and the time zone, for times that a person has written.
+#[must_use]
+pub fn now() -> Clock {
+    Clock { now: Local::now().timestamp_millis(), zone: offset_at }
+}
+
+fn offset_at(milliseconds: i64) -> i64 {
+    let local = Local.timestamp_millis_opt(milliseconds).earliest();
+    local.map_or(0, |local| i64::from(local.offset().fix().local_minus_utc()) * 1000)
 }
 
 /// Returns today's date.

@@ -35,7 +35,7 @@ fn check_accepted(request: Request) {
                 check_refusal(&Failure::from(error));
             }
         }
-        Request::Recall(request) => match prepare(request) {
+        Request::Recall(request) => match prepare(request, NOW) {
             Ok(prepared) => drop(prepared.text_to_embed().map(str::to_owned)),
             Err(error) => check_refusal(&Failure::from(error)),
         },

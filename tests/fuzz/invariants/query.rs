@@ -38,7 +38,7 @@ pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let arguments = object(json!({"query": text, "max_results": 20}));
     let Ok(Request::Recall(request)) = Request::parse("recall_memory", arguments) else { return };
-    let Ok(prepared) = prepare(request) else { return };
+    let Ok(prepared) = prepare(request, NOW) else { return };
     STORES.with(|stores| {
         for reader in [&stores.warm.reader, &stores.cold] {
             let group = group();

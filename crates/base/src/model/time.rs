@@ -4,8 +4,9 @@
 //! replies are in UTC.
 
 use crate::Result;
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use loci_proto::error::Failure;
+use loci_proto::when::{self, Clock, When};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
@@ -30,24 +31,15 @@ pub const DAY: i64 = 24 * HOUR;
 /// 1970-01-01, in days since 0001-01-01 (day 1).
 const DAY_OF_1970: i64 = 719_163;
 
-/// Returns the offset from UTC, in milliseconds, at a time in milliseconds since 1970 (UTC).
-pub type Zone = fn(i64) -> i64;
-
-static ZONE: OnceLock<Zone> = OnceLock::new();
+static ZONE: OnceLock<when::Zone> = OnceLock::new();
 
 /// Sets the time zone of days. Only the first call counts: the index keeps the days of memories.
-pub fn set_zone(zone: Zone) {
+pub fn set_zone(zone: when::Zone) {
     let _ = ZONE.set(zone);
 }
 
 fn offset_at(milliseconds: i64) -> i64 {
     ZONE.get().map_or(0, |zone| zone(milliseconds))
-}
-
-/// Returns the time of a local one, given as if it were UTC. Of an hour that occurs twice, the first.
-fn from_local(local: i64) -> Timestamp {
-    let guess = local - offset_at(local);
-    Timestamp(local - offset_at(guess))
 }
 
 /// Returns what tells time zones apart, for data that is derived from days: the offsets of fifty years, each quarter.
@@ -100,7 +92,7 @@ impl Timestamp {
 
     /// Returns midnight of a [day](Self::day).
     pub fn start_of_day(day: i32) -> Self {
-        from_local((i64::from(day) - DAY_OF_1970) * DAY)
+        Self(when::from_local((i64::from(day) - DAY_OF_1970) * DAY, offset_at))
     }
 
     /// Milliseconds from `earlier` to this time; 0 if the clock was set back since.
@@ -119,50 +111,24 @@ impl Timestamp {
 /// Returns true for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` accepts
 /// it.
 pub fn is_date(text: &str) -> bool {
-    date_of(text).is_some() || time_of(text).is_some()
+    absolute(text).is_some()
 }
 
-/// Returns the date that a text states: a year of four digits (0001 to 9999), month and day.
-fn date_of(text: &str) -> Option<NaiveDate> {
-    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| has_supported_year(text))
+/// Returns the date or the date with a time (RFC 3339) that a text states, whenever it is read.
+fn absolute(text: &str) -> Option<When> {
+    when::date(text).map(When::Day).or_else(|| when::time(text).map(When::At))
 }
 
-/// Returns the time that a text in the format of RFC 3339 states, in the same years.
-fn time_of(text: &str) -> Option<DateTime<FixedOffset>> {
-    DateTime::parse_from_rfc3339(text).ok().filter(|_| has_supported_year(text))
+fn clock(now: Timestamp) -> Clock {
+    Clock { now: now.0, zone: offset_at }
 }
 
-/// Returns true if a text begins with a year of four digits other than 0000, and a hyphen. The
-/// parser accepts signs, and years of one to six digits.
-fn has_supported_year(text: &str) -> bool {
-    text.split_once('-').is_some_and(|(year, _)| {
-        year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) && year != "0000"
-    })
-}
+/// The clock for an [`absolute`] time, which does not depend on it.
+const NO_CLOCK: Timestamp = Timestamp(0);
 
 /// Returns the time of a date (its midnight) or of a date with a time; `None` for anything else.
 pub fn moment_of(text: &str) -> Option<Timestamp> {
-    if let Some(date) = date_of(text) {
-        return Some(from_local(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
-    }
-    time_of(text).map(|moment| Timestamp(moment.timestamp_millis()))
-}
-
-/// Returns the day of a date, or of a date with a time (RFC 3339) in the time zone given there, in
-/// days since 0001-01-01 (day 1).
-///
-/// # Errors
-/// `invalid`, naming the field.
-pub fn day_of(text: &str, field: &str) -> Result<i32> {
-    let date = date_of(text).or_else(|| time_of(text).map(|at| at.date_naive()));
-    date.map(|date| date.num_days_from_ce()).ok_or_else(|| not_a_date(field))
-}
-
-fn not_a_date(field: &str) -> Failure {
-    Failure::invalid(
-        field,
-        "must be a date (2026-12-31) or a date with a time (2026-12-31T18:00:00Z), in the years 0001 to 9999",
-    )
+    absolute(text).map(|at| Timestamp(at.start(clock(NO_CLOCK))))
 }
 
 /// Returns the end of a date: the next midnight for a date, the time itself for a date with a time
@@ -171,71 +137,69 @@ fn not_a_date(field: &str) -> Failure {
 /// # Errors
 /// `invalid`, naming the field.
 pub fn end_of(text: &str, field: &str) -> Result<Timestamp> {
-    if let Some(date) = date_of(text)
-        && let Some(midnight) = date.and_hms_opt(0, 0, 0)
-    {
-        // A day on which the clock is changed does not have 24 hours.
-        return Ok(from_local(midnight.and_utc().timestamp_millis() + DAY));
-    }
-    match time_of(text) {
-        Some(moment) => Ok(Timestamp(moment.timestamp_millis())),
-        None => Err(not_a_date(field)),
-    }
+    let at = absolute(text).ok_or_else(|| {
+        let message = "must be a date (2026-12-31) or a date with a time (2026-12-31T18:00:00Z), in the years 0001 to 9999";
+        Failure::invalid(field, message)
+    })?;
+    Ok(Timestamp(at.end(clock(NO_CLOCK))))
 }
 
-/// Returns the past moment that a text states: a date (its end, or now if that is to come), a date
-/// with a time (RFC 3339), or a time ago such as `3d`, with the units s, m, h, d, w and y.
+/// Returns the time that a text states, in any of the forms of [`When`].
+fn written(text: &str, field: &str) -> Result<When> {
+    When::parse(text).ok_or_else(|| {
+        Failure::invalid(field, format!("must be {}, in the years 0001 to 9999", when::FORMS))
+    })
+}
+
+/// Returns the day that a text states, in days since 0001-01-01 (day 1); of a date with a time
+/// (RFC 3339) the day in the time zone given there.
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub fn day_of(text: &str, field: &str, now: Timestamp) -> Result<i32> {
+    Ok(written(text, field)?.day(clock(now)).num_days_from_ce())
+}
+
+/// Returns the moment that a text states, which may be to come; of a day its last.
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub fn any_moment(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
+    let at = written(text, field)?;
+    Ok(Timestamp(at.end(clock(now))).plus(-i64::from(at.is_day())))
+}
+
+/// Returns the past moment that a text states: the end of a day (or now if that is to come), or a point in time.
 ///
 /// # Errors
 /// `invalid`, naming the field, also for the future.
 pub fn past_moment(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
-    let is_today = date_of(text).is_some() && moment_of(text).is_some_and(|start| start <= now);
-    let at = match ago(text) {
-        Some(age) => now.plus(-age),
-        None if is_today => end_of(text, field)?.plus(-1).min(now),
-        None => end_of(text, field).map_err(|_| not_a_moment(field))?,
-    };
-    if at > now {
-        let failure = Failure::invalid(field, format!("is in the future: {text}"));
-        return Err(failure.hint("Give a time that has passed"));
+    let start = past_start(text, field, now)?;
+    if written(text, field)?.is_day() {
+        Ok(any_moment(text, field, now)?.min(now))
+    } else {
+        Ok(start)
     }
-    Ok(at)
 }
 
-/// Like [`past_moment`], but a date is its beginning.
+/// Like [`past_moment`], but of a day it is the beginning.
 ///
 /// # Errors
 /// As [`past_moment`].
 pub fn past_start(text: &str, field: &str, now: Timestamp) -> Result<Timestamp> {
-    match moment_of(text).filter(|start| date_of(text).is_some() && *start <= now) {
-        Some(start) => Ok(start),
-        None => past_moment(text, field, now),
+    let start = Timestamp(written(text, field)?.start(clock(now)));
+    if start > now {
+        let failure = Failure::invalid(field, format!("is in the future: {text}"));
+        return Err(failure.hint("Give a time that has passed"));
     }
-}
-
-/// Returns the milliseconds of a time ago such as `3d`.
-fn ago(text: &str) -> Option<i64> {
-    let unit = match text.chars().next_back()? {
-        's' => 1000,
-        'm' => 60_000,
-        'h' => HOUR,
-        'd' => DAY,
-        'w' => 7 * DAY,
-        'y' => 365 * DAY,
-        _ => return None,
-    };
-    let number: u32 = text[..text.len() - 1].parse().ok().filter(|number| *number > 0)?;
-    Some(i64::from(number) * unit)
-}
-
-fn not_a_moment(field: &str) -> Failure {
-    let message = "must be a date (2026-12-31), a date with a time (2026-12-31T18:00:00Z) or a time ago (90m, 3d, 2w)";
-    Failure::invalid(field, message)
+    Ok(start)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const T0: Timestamp = Timestamp(0);
 
     #[test]
     fn a_time_is_written_in_utc_with_milliseconds() {
@@ -256,7 +220,7 @@ mod tests {
         assert!(is_date("2026-02-21") && is_date("2026-02-21T10:00:00Z"));
         assert!(is_date("0001-01-01") && is_date("9999-12-31"));
         for outside in ["-99999-01-01", "+2026-01-01", "0000-01-01", "26-01-01", "12345-01-01"] {
-            assert!(!is_date(outside) && day_of(outside, "date_from").is_err(), "{outside}");
+            assert!(!is_date(outside) && day_of(outside, "date_from", T0).is_err(), "{outside}");
             assert!(end_of(outside, "expires_at").is_err() && moment_of(outside).is_none());
         }
         assert!(!is_date("yesterday") && !is_date("2026-02-30") && !is_date("21.02.2026"));
@@ -272,7 +236,10 @@ mod tests {
         assert_eq!(shown("2026-02-20T23:00:00+02:00"), "2026-02-20T21:00:00.000Z");
         assert_eq!(shown("90m"), "2026-02-21T08:30:00.000Z");
         assert_eq!(shown("2w"), "2026-02-07T10:00:00.000Z");
-        for bad in ["2026-02-22", "2026-02-21T10:00:00.001Z", "yesterday", "0d", "-3d", "", "3é"] {
+        assert_eq!(shown("yesterday"), "2026-02-20T23:59:59.999Z");
+        let start = past_start("yesterday", "since", now).map(Timestamp::iso);
+        assert_eq!(start.expect("it is past"), "2026-02-20T00:00:00.000Z");
+        for bad in ["2026-02-22", "2026-02-21T10:00:00.001Z", "soon", "0d", "-3d", "", "3é"] {
             let error = at(bad).expect_err("it is refused").to_string();
             assert!(error.contains("as_of"), "{error}");
         }

@@ -224,7 +224,7 @@ impl Event<'_> {
             dry_run: true,
             ..RecallRequest::default()
         };
-        let prepared = Arc::new(prepare(request)?);
+        let prepared = Arc::new(prepare(request, self.service.now())?);
         let own = self.own_memory();
         recall::run(
             self.service,

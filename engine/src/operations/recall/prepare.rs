@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::model::past::EncodedPast;
-use crate::model::time::{Timestamp, end_of};
+use crate::model::time::{Timestamp, any_moment};
 use crate::search::query::date_filter::DateFilter;
 use crate::search::query::parse::ParsedQuery;
 use loci_proto::error::{Code, Failure};
@@ -40,7 +40,7 @@ pub(crate) struct SearchText {
 ///
 /// # Errors
 /// `invalid` if it has neither query nor ids, or an invalid date; `too_many` for too many ids.
-pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
+pub fn prepare(mut request: RecallRequest, now: Timestamp) -> Result<PreparedRecall> {
     if request.as_of.is_some() {
         let asked = [("associations", request.associations), ("cluster", request.cluster)];
         if let Some((field, _)) = asked.iter().find(|(_, asked)| *asked) {
@@ -74,18 +74,18 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
                 .into());
         }
     };
-    let dates = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref())?;
+    let dates = DateFilter::parse(request.date_from.as_deref(), request.date_to.as_deref(), now)?;
     let target = Target::Search(SearchText { query, dates });
     Ok(PreparedRecall { request, target, encoded_past: Vec::new() })
 }
 
-/// Returns the time at which facts should be true: the end of a day.
+/// Returns the time at which facts should be true; of a day its end.
 ///
 /// # Errors
 /// `invalid`, naming the field.
 pub(crate) fn valid_at(request: &RecallRequest, now: Timestamp) -> Result<Timestamp> {
     let Some(text) = &request.valid_at else { return Ok(now) };
-    Ok(end_of(text, "valid_at")?.plus(-1))
+    any_moment(text, "valid_at", now).map_err(Into::into)
 }
 
 impl PreparedRecall {

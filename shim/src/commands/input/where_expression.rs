@@ -2,7 +2,7 @@
 //!
 //! A memory must meet all conditions. Not here: the search itself; the daemon's verb `list` does it.
 
-use crate::cli::values::{parse_confidence, parse_duration};
+use crate::cli::values::{parse_confidence, parse_past};
 use loci_proto::requests::list::ListRequest;
 
 const KEYS: &str = "text, type, scope, status, group, older or confidence";
@@ -38,7 +38,7 @@ fn apply(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String
         "scope" => request.scope = Some(value.parse()?),
         "status" => request.status = Some(value.to_owned()),
         "group" => (request.group, request.from_group) = (Some(value.parse()?), true),
-        "older" => request.older_than_seconds = Some(parse_duration(value)?),
+        "older" => request.older_than_seconds = Some(parse_past(value)?),
         "confidence" => {
             let limit = value.strip_prefix('<').ok_or("must be written as confidence:<0.1")?;
             request.confidence_below = Some(parse_confidence(limit)?);
@@ -127,7 +127,7 @@ mod tests {
             ("\"text:old server\"", "must not begin with a quote"),
             ("txt:server", "an unknown key"),
             ("type:fact", "must be episodic"),
-            ("older:90", "a number and s"),
+            ("older:90", "is not a time"),
             ("confidence:0.1", "confidence:<0.1"),
             ("confidence:<2", "from 0 to 1"),
             ("text:a text:b", "twice"),

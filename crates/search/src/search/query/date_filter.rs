@@ -4,7 +4,7 @@
 //! (`text::dates`).
 
 use loci_base::Result;
-use loci_base::model::time;
+use loci_base::model::time::{self, Timestamp};
 use loci_proto::error::Failure;
 
 /// The days that a result must be of; open where an end is `None`.
@@ -22,9 +22,9 @@ impl DateFilter {
     ///
     /// # Errors
     /// `invalid`, naming the field that is not a date, or `date_from` if it is after `date_to`.
-    pub fn parse(date_from: Option<&str>, date_to: Option<&str>) -> Result<Self> {
+    pub fn parse(date_from: Option<&str>, date_to: Option<&str>, now: Timestamp) -> Result<Self> {
         let day =
-            |text: Option<&str>, field| text.map(|text| time::day_of(text, field)).transpose();
+            |text: Option<&str>, field| text.map(|text| time::day_of(text, field, now)).transpose();
         let filter = Self { from: day(date_from, "date_from")?, to: day(date_to, "date_to")? };
         match filter {
             Self { from: Some(from), to: Some(to) } if from > to => {

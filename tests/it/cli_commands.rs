@@ -84,7 +84,7 @@ fn an_added_memory_has_all_given_attributes() {
 #[test]
 fn edit_changes_each_part_and_undo_reverts_it() {
     let home = TestHome::new();
-    let memory = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
+    let memory = home.session().store("semantic", "The server is called heron");
     let before = done(&home, &["inspect", &memory])["memory"].clone();
     for (arguments, changed) in [
         (&["--content", "The server is called egret"][..], "content"),

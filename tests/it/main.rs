@@ -123,6 +123,7 @@ mod transcripts_opencode;
 mod transfer;
 mod trust;
 mod unasked;
+mod undo_add;
 mod undo_import;
 mod undo_session;
 mod uninstall;

@@ -10,7 +10,9 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The act of a store that was merged with a known memory. It is in no list of acts, because a plain
+/// The act of a store by a person, new or merged. It is listed, and undoing it takes back all of it.
+pub(crate) const ADD: &str = "add";
+/// The act of an agent's store that was merged with a known memory. It is in no list of acts, because a plain
 /// store is none; it is taken back with its session.
 pub(crate) const MERGE: &str = "merge";
 /// The act of an undo, by which `redo` takes it back. It is in no list of acts.

@@ -191,6 +191,9 @@ impl Writer {
             let reply = work.store()?;
             let act = match &reply.superseded {
                 Some(_) => change.commit_to_journal("supersede")?,
+                None if call.actor.origin == Origin::Person => {
+                    change.commit_to_journal(journal::ADD)?
+                }
                 // In no list of acts, because a plain store is none; taken back alone or with its session.
                 None if reply.deduplicated => change.commit_to_journal(journal::MERGE)?,
                 None => None,

@@ -169,7 +169,7 @@ pub enum Command {
     History(History),
     /// Undo acts after confirmation.
     #[command(
-        after_help = "A plain `add` is no act: take it back with loci forget, or with its whole session.\n\nExample: everything of the last two hours\n  loci undo --since 2h\n\nExample: everything that one session did\n  loci undo --session 0199c2"
+        after_help = "A plain store of an agent is no act: take it back with loci forget, or with its whole session.\n\nExample: everything of the last two hours\n  loci undo --since 2h\n\nExample: everything that one session did\n  loci undo --session 0199c2"
     )]
     Undo(Undo),
     /// Take back the last undo, or the undo of an act, after confirmation.

@@ -41,7 +41,7 @@ fn typing_searches_and_filters_narrow_the_list() {
     let mut terminal = browse(&home, &[], 120, 40);
     let screen = terminal.wait_for("1 of 5");
     assert!(screen.contains("日本語のメモ") && screen.contains("heron"), "{screen}");
-    terminal.press("/her");
+    terminal.press("her");
     terminal.wait_for("/ her");
     terminal.press("on");
     terminal.wait_for("/ heron");
@@ -71,12 +71,28 @@ fn typing_searches_and_filters_narrow_the_list() {
 }
 
 #[test]
+fn what_is_typed_first_goes_into_the_query_and_changes_nothing() {
+    let home = scene();
+    let mut terminal = browse(&home, &[], 120, 40);
+    terminal.wait_for("1 of 5");
+    terminal.press("dy");
+    terminal.wait_for("/ dy");
+    terminal.press("\u{15}iquern0");
+    terminal.wait_for("/ iquern0");
+    assert!(terminal.is_full_screen());
+    terminal.press("\u{3}");
+    assert!(terminal.end().0.success());
+    assert_eq!(listed(&home, &[]).len(), 5);
+    assert_eq!(listed(&home, &["--status", "pinned"]).len(), 0);
+}
+
+#[test]
 fn a_memory_is_read_and_its_relations_are_followed_and_left_again() {
     let home = scene();
     for (columns, rows) in [(80, 24), (200, 60)] {
         let mut terminal = browse(&home, &["--type", "entity"], columns, rows);
         terminal.wait_for("Anna Kowalska is the lead");
-        terminal.press("\r");
+        terminal.press("\r\r");
         let screen = terminal.wait_for("Mentioned in");
         assert!(screen.contains("entity_type") && screen.contains("person"), "{screen}");
         terminal.press("j\r");
@@ -101,7 +117,7 @@ fn a_memory_is_edited_pinned_forgotten_and_all_of_it_is_undone() {
     let mut terminal = Terminal::start(command, 120, 30);
     terminal.wait_for("called heron");
     terminal.wait_for("confidence");
-    terminal.press("i");
+    terminal.press("\ri");
     terminal.wait_for("Pinned");
     assert_eq!(listed(&home, &["--status", "pinned"]).len(), 1);
     terminal.press("e");
@@ -146,7 +162,7 @@ fn candidates_are_accepted_and_rejected_and_other_memories_are_not() {
     assert!(home.loci(&["import", "--from", "history", "--yes"]).status.success());
     let mut terminal = browse(&home, &[], 120, 40);
     terminal.wait_for("1 of 5");
-    terminal.press("y");
+    terminal.press("\ry");
     terminal.wait_for("This is no candidate");
     terminal.press("a");
     terminal.wait_for("before each commit");
@@ -177,7 +193,7 @@ fn a_text_that_is_refused_is_not_lost_and_a_failing_editor_is_named() {
     command.args(["browse", "heron"]).env("TERM", "xterm").env("EDITOR", &editor);
     let mut terminal = Terminal::start(command, 140, 30);
     terminal.wait_for("confidence");
-    terminal.press("e");
+    terminal.press("\re");
     terminal.wait_for("Press e to go on with your text");
     terminal.press("e");
     terminal.wait_for("Changed; u undoes it");
@@ -189,7 +205,7 @@ fn a_text_that_is_refused_is_not_lost_and_a_failing_editor_is_named() {
         command.args(["browse", "heron"]).env("TERM", "xterm").env("EDITOR", editor);
         let mut terminal = Terminal::start(command, 140, 30);
         terminal.wait_for("confidence");
-        terminal.press("e");
+        terminal.press("\re");
         terminal.wait_for(said);
         terminal.press("q");
         assert!(terminal.end().0.success());
@@ -226,7 +242,7 @@ fn a_new_size_is_seen_without_its_signal() {
     terminal.wait_for("1 of 5");
     terminal.resize(120, 40);
     terminal.wait_for("stored by");
-    terminal.press("q");
+    terminal.press("\rq");
     assert!(terminal.end().0.success());
 }
 
@@ -237,8 +253,8 @@ fn a_terminal_that_claims_the_largest_size_is_drawn_in_part() {
     command.arg("browse").env("TERM", "xterm-256color");
     let mut terminal = Terminal::start_claiming(command, (u16::MAX, u16::MAX), (120, 40));
     // The last line is drawn last.
-    terminal.wait_for("q quit");
-    terminal.press("q");
+    terminal.wait_for("Ctrl-C quit");
+    terminal.press("\u{3}");
     assert!(terminal.end().0.success());
 }
 
@@ -255,13 +271,13 @@ fn a_daemon_that_dies_is_said_so_and_found_again() {
         let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         status["pid"].as_i64().is_some_and(|found| found != pid)
     });
-    terminal.press("/heron");
+    terminal.press("heron");
     terminal.wait_for("1 of 1");
     assert!(home.loci(&["ctl", "stop", "--hold"]).status.success());
     terminal.wait_for("The daemon does not answer");
     assert!(home.loci(&["ctl", "start"]).status.success());
     terminal.wait_for("Connected again");
-    terminal.press("\r q");
+    terminal.press("\rq");
     assert!(terminal.end().0.success());
 }
 

@@ -257,7 +257,7 @@ fn every_tool_and_command_works_without_a_network_and_without_internet_sockets()
         if typed == "browse" {
             let mut terminal = Terminal::start(silent(&home, &words, in_namespace), 100, 30);
             terminal.wait_for("1 of ");
-            terminal.press("q");
+            terminal.press("\rq");
             assert!(terminal.end().0.success(), "browse");
             continue;
         }

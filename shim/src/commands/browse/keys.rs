@@ -34,7 +34,8 @@ pub enum Effect {
 
 /// The keys, as the help shows them.
 pub const HELP: &[(&str, &str)] = &[
-    ("/", "search as you type; Enter or Esc leaves the query"),
+    ("letters", "search as you type, also at the beginning; Enter or Esc leaves the query"),
+    ("/", "back to the query"),
     ("↑ ↓ j k PgUp PgDn g G", "move"),
     ("Enter →", "read the memory; ↑ ↓ select a relation or version, Enter follows it"),
     ("Backspace ←", "back to the memory before, then to the list"),

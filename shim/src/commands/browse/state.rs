@@ -120,7 +120,7 @@ impl State {
     pub fn new(filters: Filters) -> Self {
         Self {
             filters,
-            focus: Focus::List,
+            focus: Focus::Search,
             popup: None,
             rows: Vec::new(),
             next: None,

@@ -263,7 +263,9 @@ fn render_bottom(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect)
         Line::styled(format!(" {}", escape_line(note)), theme.style(Ink::Yellow))
     } else {
         let keys = match state.focus {
-            Focus::Search => "Enter list   ↑↓ move   Ctrl-U clear",
+            Focus::Search => {
+                "type to search   Enter list and keys   ↑↓ move   Ctrl-U clear   Ctrl-C quit"
+            }
             Focus::List => {
                 "? help  q quit  / search  ↵ read  t type  p project  c client  e edit  i pin  d forget  u undo"
             }

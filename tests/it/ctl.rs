@@ -90,3 +90,28 @@ fn a_drained_daemon_exits_and_the_next_call_starts_another() {
     assert!(home.loci(&["ctl", "drain"]).status.success());
     assert_eq!(agent.recall("drain"), ["Before the drain"]);
 }
+
+#[test]
+fn a_restart_with_a_broken_configuration_is_refused_and_the_daemon_goes_on() {
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    agent.store("semantic", "Stored before the restart");
+    let before = home.status()["pid"].clone();
+    home.configure_whole("[maintenance]\nenabled = \"maybe\"\n");
+    for command in [&["ctl", "restart"][..], &["model", "use", "fast"]] {
+        let output = home.loci(command);
+        let said = crate::home::printed(&output);
+        assert!(!output.status.success(), "{said}");
+        let mistake = "config.toml:2:11: maintenance.enabled";
+        assert!(said.contains(mistake), "{command:?}: {said}");
+        assert_eq!(home.status()["pid"], before, "{command:?}");
+    }
+    assert_eq!(agent.recall("restart").len(), 1);
+    let said = crate::home::printed(&home.loci(&["doctor"]));
+    assert!(said.contains("config.toml:2:11: maintenance.enabled"), "{said}");
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let findings = crate::home::printed(&home.loci(&["doctor"]));
+    let line = findings.lines().find(|line| line.starts_with("fail  config"));
+    assert!(line.is_some_and(|line| line.contains("maintenance.enabled")), "{findings}");
+    assert!(!findings.contains("model download"), "{findings}");
+}

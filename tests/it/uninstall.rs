@@ -338,3 +338,32 @@ fn entries_of_clients_are_removed_and_changed_ones_named() {
     assert!(report["left"].to_string().contains("mcp.json"), "{report}");
     assert_eq!(report["next"], json!(["loci setup --remove --force"]));
 }
+
+#[test]
+fn a_no_at_the_question_for_a_file_is_no_file_name() {
+    for typed in ["n", "No", ""] {
+        let home = TestHome::without_model();
+        home.session().store("semantic", "Deleted without an export");
+        let (code, screen) = home.at_terminal(
+            &["uninstall", "--delete-data"],
+            "no export: ",
+            &format!("{typed}\ndelete"),
+        );
+        assert_eq!(code, Some(0), "{screen}");
+        assert_eq!(names(&home.path("project")), [""; 0], "{typed}");
+        assert!(!home.path(".loci/memory.db").exists(), "{screen}");
+    }
+}
+
+#[test]
+fn a_yes_at_the_question_for_a_file_asks_for_its_name_again() {
+    let home = TestHome::without_model();
+    home.session().store("semantic", "Exported before the removal");
+    let (code, screen) =
+        home.at_terminal(&["uninstall", "--delete-data"], "no export: ", "y\nkept.jsonl\ndelete");
+    assert_eq!(
+        (code, names(&home.path("project"))),
+        (Some(0), vec!["kept.jsonl".to_owned()]),
+        "{screen}"
+    );
+}

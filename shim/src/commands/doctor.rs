@@ -148,7 +148,10 @@ async fn check_with_daemon(
     };
     match daemon_findings.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {
-            Ok(reply) => findings.extend(reply.findings),
+            Ok(reply) => {
+                findings.extend(reply.findings);
+                add_configuration(findings).await;
+            }
             Err(error) => findings.push(Finding::fail(
                 "database",
                 format!("the daemon's answer cannot be parsed: {error}"),
@@ -199,15 +202,29 @@ async fn check_without_daemon(paths: &Paths, problem: &Problem, findings: &mut V
         format!("cannot be started: {}", problem.message()),
         next_step,
     ));
+    let is_configured = add_configuration(findings).await;
     findings.push(check_folder("socket", &paths.runtime));
     findings.push(check_folder("database", &paths.home));
     findings.push(check_database(&paths.db));
-    findings.push(check_model().await);
+    if is_configured {
+        findings.push(check_model().await);
+    }
     findings.push(Finding::warn(
         "index",
         "only the daemon can check it",
         "Run loci doctor again when the daemon runs",
     ));
+}
+
+/// Adds a mistake in the configuration; returns whether there is none. Where the model is, only a configuration without one says.
+async fn add_configuration(findings: &mut Vec<Finding>) -> bool {
+    let Err(problem) = short_lived::places().await else { return true };
+    findings.push(Finding::fail(
+        "config",
+        problem.message(),
+        "Correct the file, then run loci doctor",
+    ));
+    false
 }
 
 fn check_socket(path: &Path) -> Finding {

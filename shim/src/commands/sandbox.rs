@@ -9,7 +9,7 @@ use crate::commands::ctl::{status, stop};
 use crate::commands::short_lived;
 use crate::output::Problem;
 use crate::spawn::folders;
-use loci_proto::admin::{Places, Status};
+use loci_proto::admin::Status;
 use loci_proto::paths::{Paths, Variables};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +59,7 @@ impl Sandbox {
     }
 
     async fn create(prefix: &str) -> Result<Self, Problem> {
-        let places: Places = short_lived::parse(&short_lived::run(&["paths"]).await?)?;
+        let places = short_lived::places().await?;
         let private = fs::Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(prefix).permissions(private).tempdir()?;
         let [home, runtime, project] =

@@ -2,6 +2,7 @@
 
 use crate::output::Problem;
 use crate::spawn::find_locid;
+use loci_proto::admin::Places;
 use loci_proto::error::Failure;
 use serde::de::DeserializeOwned;
 use std::ffi::OsStr;
@@ -30,6 +31,23 @@ pub async fn run(arguments: &[impl AsRef<OsStr>]) -> Result<String, Problem> {
         Ok(failure) => failure.into(),
         Err(_) => Problem::new(format!("locid failed: {}", output.status)),
     })
+}
+
+/// Asks for the places of database and model. `locid` reads the configuration for that.
+///
+/// # Errors
+/// The mistake in the configuration, with its file, line and key.
+pub async fn places() -> Result<Places, Problem> {
+    let locid = find_locid().map_err(Problem::new)?;
+    let output =
+        Command::new(&locid).arg("paths").stdin(Stdio::null()).output().await.map_err(|error| {
+            Problem::new(format!("Cannot run {}", locid.display())).because(&error)
+        })?;
+    if output.status.success() {
+        return parse(&String::from_utf8_lossy(&output.stdout));
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(Problem::new(stderr.trim().trim_start_matches("Error: ")))
 }
 
 /// Parses a reply.

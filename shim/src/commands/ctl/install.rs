@@ -3,7 +3,7 @@
 //! Not here: the files (`installation::service_files`) and the service managers (`installation::service`).
 
 use crate::cli::installation::Install;
-use crate::commands::ctl::stop;
+use crate::commands::ctl::{restart, stop};
 use crate::installation::origin;
 use crate::installation::service::{Manager, Outcome, Removal};
 use crate::installation::service_files::{Installed, ServiceFile};
@@ -106,6 +106,7 @@ async fn install(paths: &Paths, manager: &Manager) -> Result<(), Problem> {
         print_note("Note:", &format!("{} does not answer: {reason}", manager.name()));
         return print_line(format!("Nothing was changed. {AUTO_START}"));
     }
+    restart::check_configuration().await?;
     // A daemon that an agent has started has the socket.
     let was_running = stop::stop(paths).await?;
     let outcome = manager.install(&files)?;

@@ -13,12 +13,12 @@ use crate::client::admin::RequestError;
 use crate::client::call::agent_session_of_process;
 use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{install, status, stop};
-use crate::commands::transfer;
+use crate::commands::{short_lived, transfer};
 use crate::installation::origin;
 use crate::installation::origin::{Installer, Origin};
 use crate::installation::service::Manager;
 use crate::output::{Problem, confirm, confirm_typed, escape_line, print_line};
-use crate::spawn::{self, find_locid};
+use crate::spawn;
 use client_entries::{ClientEntries, ClientFile, plan_client_entries, remove_client_entries};
 use inventory::{CLIENT_ENTRIES, Inventory, Kept};
 use loci_proto::admin::Places;
@@ -29,7 +29,6 @@ use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tokio::process::Command;
 
 /// Attempts to stop the daemon, which a service manager may start again.
 const STOP_ATTEMPTS: usize = 3;
@@ -72,8 +71,12 @@ pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
     let _lock = if args.dry_run { None } else { client_entries::lock()? };
-    let places = match places().await {
-        Err(problem) if args.delete_data => return Err(problem),
+    let places = match short_lived::places().await {
+        Err(problem) if args.delete_data => {
+            return Err(Problem::new("The places of database and model are not known")
+                .because(&problem.message())
+                .hint("Correct the configuration, or leave out --delete-data"));
+        }
         places => places.ok(),
     };
     let all = Uninstallation { args: &args, paths, manager: install::manager()?, places };
@@ -95,20 +98,6 @@ pub async fn run(args: Uninstall) -> Result<ExitCode, Problem> {
     all.carry_out(&mut report).await?;
     print(&report, args.json)?;
     Ok(Exit::Ok.into())
-}
-
-/// Asks `locid`, which reads the configuration.
-async fn places() -> Result<Places, Problem> {
-    let locid = find_locid().map_err(Problem::new)?;
-    let output = Command::new(locid).arg("paths").output().await?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(Problem::new("The places of database and model are not known")
-            .because(&stderr.trim().trim_start_matches("Error: "))
-            .hint("Correct the configuration, or leave out --delete-data"));
-    }
-    serde_json::from_slice(&output.stdout)
-        .map_err(|error| Problem::new("The answer of locid cannot be parsed").because(&error))
 }
 
 impl Uninstallation<'_> {
@@ -273,13 +262,18 @@ fn next_commands(entries: &ClientEntries, origin: &Origin) -> Vec<String> {
     next
 }
 
-/// Offers an export; an empty line means none.
+/// Offers an export; an empty line or a no means none. A yes names no file, so it is asked again.
 fn ask_for_export() -> Result<Option<PathBuf>, Problem> {
-    write!(io::stderr(), "Export all memories first? File name, or Enter for no export: ")?;
-    let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed)?;
-    let typed = typed.trim();
-    Ok((!typed.is_empty()).then(|| PathBuf::from(typed)))
+    loop {
+        write!(io::stderr(), "Export all memories first? File name, or Enter for no export: ")?;
+        let mut typed = String::new();
+        let is_end = io::stdin().lock().read_line(&mut typed)? == 0;
+        match typed.trim().to_lowercase().as_str() {
+            "" | "n" | "no" | "none" => return Ok(None),
+            "y" | "yes" if !is_end => {}
+            _ => return Ok(Some(PathBuf::from(typed.trim()))),
+        }
+    }
 }
 
 fn eprint_plan(report: &Report) {

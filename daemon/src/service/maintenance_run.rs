@@ -48,7 +48,7 @@ pub fn trusted_now(service: &Service) -> Result<Timestamp, Failure> {
         reading.now.iso()
     );
     Err(Failure::new(Code::Conflict, message).hint(
-        "Set the clock right; if it is right, try again when the daemon has run for 24 hours",
+        "Set the clock right. If it is right, store something and try again in 24 hours: a clock that still says so then is trusted, also if loci was restarted meanwhile",
     ))
 }
 

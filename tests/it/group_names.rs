@@ -1,7 +1,7 @@
 //! Names of projects: an invalid name is refused from every source, cleaned by an import, and
 //! served if a store already has it.
 
-use crate::home::{Agent, TestHome};
+use crate::home::{Agent, TestHome, printed};
 use crate::in_time::OutputInTime;
 use serde_json::{Value, json};
 use std::process::Output;
@@ -160,4 +160,31 @@ fn an_existing_group_with_an_invalid_name_is_served() {
     assert!(home.loci(&["groups", "rename", "acme/shop", "Acme"]).status.success());
     assert_eq!(agent.recall("gate").len(), 2);
     assert!(home.loci(&["export"]).status.success());
+}
+
+#[test]
+fn names_and_filters_find_letters_with_marks_in_both_forms() {
+    let forms = ["caf\u{e9}", "cafe\u{301}"];
+    for (stored, typed) in [(forms[0], forms[1]), (forms[1], forms[0])] {
+        let home = TestHome::without_model();
+        let text = format!("The {stored} opens at nine");
+        let metadata = format!("{{\"subject\": \"{stored}\", \"category\": \"{stored}\"}}");
+        let added = home.loci(&["add", &text, "--group", stored, "--metadata", &metadata]);
+        assert!(added.status.success(), "{}", printed(&added));
+        let opened = format!("{} OPENS", typed.to_uppercase());
+        let condition = format!("text:\"{typed} opens\" group:{typed}");
+        for arguments in [
+            vec!["list", "--group", typed],
+            vec!["list", "--all-groups", "--text", &opened],
+            vec!["list", "--all-groups", "--subject", typed],
+            vec!["list", "--all-groups", "--category", typed],
+            vec!["search", typed, "--group", typed, "--subject", typed],
+            vec!["forget", "--where", &condition],
+        ] {
+            let found = printed(&home.loci(&arguments));
+            assert!(found.contains("opens at nine"), "{arguments:?}: {found}");
+        }
+        let other = home.loci(&["add", "It shuts at ten", "--group", typed]);
+        assert!(!printed(&other).contains("There was no project"), "{}", printed(&other));
+    }
 }

@@ -3,6 +3,7 @@
 use crate::db::damage::{self, Source};
 use crate::error::Result;
 use crate::model::time::Timestamp;
+use crate::text::same_letters;
 use loci_proto::error::Failure;
 use loci_proto::group::{self, Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
@@ -27,15 +28,33 @@ pub(crate) fn new_named(name: &GroupName) -> Result<Group> {
     Ok(Group::named(name))
 }
 
-/// Returns the group with this id or alias.
+/// Returns the group with this id or alias, in whichever form its letters with marks are written.
 pub(crate) fn find(conn: &Connection, name: &GroupName) -> Result<Option<Group>> {
+    let found = find_exact(conn, name.as_str())?;
+    if found.is_some() || name.as_str().is_ascii() {
+        return Ok(found);
+    }
+    let wanted = same_letters::composed(name.as_str());
+    let mut statement = conn
+        .prepare_cached("SELECT id FROM groups UNION SELECT alias FROM group_aliases ORDER BY 1")?;
+    // A damaged name is left out.
+    let known = statement.query_map([], |row| Ok(row.get::<_, String>(0).ok()))?;
+    for known in known {
+        if let Some(known) = known?.filter(|known| same_letters::composed(known) == wanted) {
+            return find_exact(conn, &known);
+        }
+    }
+    Ok(None)
+}
+
+fn find_exact(conn: &Connection, name: &str) -> Result<Option<Group>> {
     Ok(conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
              LIMIT 1",
         )?
-        .query_row([name.as_str()], |row| damage::reading(conn, SOURCE).row(row, read))
+        .query_row([name], |row| damage::reading(conn, SOURCE).row(row, read))
         .optional()?
         .flatten())
 }

@@ -14,6 +14,7 @@ use crate::model::time::Timestamp;
 use crate::model::visibility::{Isolation, Visibility};
 use crate::operations::named_project::existing_group;
 use crate::search::query::date_filter::DateFilter;
+use crate::text::same_letters;
 use loci_proto::error::Failure;
 use loci_proto::memory::Confidence;
 use loci_proto::requests::list::ListRequest;
@@ -86,8 +87,8 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             isolation,
             group: group.id,
             status,
-            text: request.text.as_deref().map(str::to_lowercase),
-            client: request.client.as_deref().map(str::to_lowercase),
+            text: request.text.as_deref().map(same_letters::folded),
+            client: request.client.as_deref().map(same_letters::folded),
             statement: StatementFilter::new(
                 request.category.as_deref(),
                 request.subject.as_deref(),
@@ -137,7 +138,10 @@ impl<'r, 'v> ListFilter<'r, 'v> {
             && request.scope.is_none_or(|scope| scope == memory.scope)
             && request.tool.as_deref().is_none_or(|tool| is_about_tool(memory, tool))
             && self.statement.as_ref().is_none_or(|filter| filter.admits(&memory.metadata))
-            && self.text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+            && self
+                .text
+                .as_deref()
+                .is_none_or(|text| same_letters::folded(&memory.content).contains(text))
     }
 
     fn is_from_project(&self, memory: &Memory) -> bool {
@@ -176,7 +180,7 @@ fn is_about_tool(memory: &Memory, tool: &str) -> bool {
 
 /// Whether a memory was stored by a client, or by what is named in its place; `client` is in lower case.
 fn is_by(memory: &Memory, client: &str) -> bool {
-    memory.provenance.source().is_some_and(|source| source.to_lowercase() == client)
+    memory.provenance.source().is_some_and(|source| same_letters::folded(&source) == client)
 }
 
 fn parse_status(name: Option<&str>) -> Result<StatusFilter> {

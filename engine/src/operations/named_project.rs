@@ -6,6 +6,7 @@ use crate::db::groups;
 use crate::error::Result;
 use crate::model::actor::Viewer;
 use crate::model::visibility::Isolation;
+use crate::text::same_letters;
 use crate::transaction::change::Change;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
@@ -62,7 +63,8 @@ fn find_group(
     name: &GroupName,
 ) -> Result<Option<Group>> {
     let own = viewer.group;
-    if [&own.id, &own.name].iter().any(|known| *known == name.as_str()) {
+    let composed = same_letters::composed(name.as_str());
+    if [&own.id, &own.name].iter().any(|known| same_letters::composed(known) == composed) {
         return Ok(Some(own.clone()));
     }
     let stored = groups::find(conn, name)?;
@@ -105,11 +107,13 @@ fn find_group(
 
 /// Returns the projects that replies show by this name; if there is none, those whose name differs only in capitals.
 fn shown_as(conn: &Connection, name: &GroupName) -> Result<Vec<Group>> {
-    let folded = name.as_str().to_lowercase();
+    let (typed, folded) =
+        (same_letters::composed(name.as_str()), same_letters::folded(name.as_str()));
     let mut named = groups::names(conn)?;
-    let has_exact = named.iter().any(|group| group.name == name.as_str());
+    let is_exact = |group: &Group| same_letters::composed(&group.name) == typed;
+    let has_exact = named.iter().any(is_exact);
     named.retain(|group| {
-        group.name == name.as_str() || (!has_exact && group.name.to_lowercase() == folded)
+        is_exact(group) || (!has_exact && same_letters::folded(&group.name) == folded)
     });
     Ok(named)
 }
@@ -211,10 +215,10 @@ pub(crate) fn is_misspelled(a: &str, b: &str) -> bool {
 
 /// Returns the names that contain the typed one or are spelled like it, nearest first.
 fn similar_names(typed: &str, known: &[String]) -> Vec<String> {
-    let typed = typed.to_lowercase();
+    let typed = same_letters::folded(typed);
     let mut near: Vec<(usize, &String)> = Vec::new();
     for name in known {
-        let folded = name.to_lowercase();
+        let folded = same_letters::folded(name);
         let distance = strsim::damerau_levenshtein(&folded, &typed);
         let is_part = typed.chars().count() >= 3 && folded.contains(&typed);
         if is_part || distance <= 1 + typed.chars().count() / 4 {

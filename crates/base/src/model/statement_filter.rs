@@ -4,6 +4,7 @@
 //! A statement of a transcript has its category in `kind`. Not here: reading metadata (`db`).
 
 use crate::Result;
+use crate::text::same_letters;
 use loci_proto::error::Failure;
 use serde_json::{Map, Value};
 
@@ -52,8 +53,9 @@ impl StatementFilter {
 
 /// Lower case, with one underscore for spaces and hyphens: `Project state` is `project_state`.
 fn fold(value: &str) -> String {
+    let value = same_letters::composed(value);
     let words = value.split(|c: char| c.is_whitespace() || c == '-' || c == '_');
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect::<Vec<_>>().join("_")
+    words.filter(|word| !word.is_empty()).map(same_letters::folded).collect::<Vec<_>>().join("_")
 }
 
 #[cfg(test)]
@@ -73,6 +75,9 @@ mod tests {
         assert!(admits(Some("Project-State"), None, &metadata));
         assert!(admits(Some("project state"), Some("anna kowalska"), &metadata));
         assert!(!admits(Some("fact"), None, &metadata));
+        let (one, two) = ("Caf\u{e9}", "Cafe\u{301}");
+        assert!(admits(None, Some(one), &json!({"subject": two})));
+        assert!(admits(Some(two), None, &json!({"category": one})));
         assert!(!admits(Some("project_state"), Some("Anna"), &metadata));
         assert!(!admits(None, Some("Anna"), &json!({})));
     }

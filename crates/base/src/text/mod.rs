@@ -7,6 +7,7 @@
 pub mod dates;
 pub mod features;
 pub mod language;
+pub mod same_letters;
 pub mod stem;
 pub mod stop_words;
 pub mod terms;

@@ -306,3 +306,19 @@ fn doctor_sees_a_client_that_has_only_the_plugin() {
     let found = findings(&home, &[], "claude");
     assert!(found.iter().any(|(_, text)| text.contains("loci cannot be run")), "{found:?}");
 }
+
+#[test]
+fn a_hook_is_written_as_the_configuration_says_and_with_sets_its_switch() {
+    let home = home_of(case("claude"));
+    let config = home.path(".loci/config.toml");
+    home.configure_whole("[hooks]\nprompt = false # quiet\n");
+    run(&home, &["setup", "claude", "--yes"]);
+    let settings = home.path(".claude/settings.json");
+    let has = |event: &str| read(&settings).contains(&format!("loci hook claude {event}"));
+    assert!(has("session-start") && !has("prompt") && !has("stop"));
+    let screen = run(&home, &["setup", "claude", "--with", "stop", "--yes"]);
+    assert!(screen.contains("hooks.stop = true") && has("stop"), "{screen}");
+    assert_eq!(read(&config), "[hooks]\nprompt = false # quiet\nstop = true\n");
+    let again = run(&home, &["setup", "claude", "--yes"]);
+    assert!(again.contains("nothing to change") && has("stop"), "{again}");
+}

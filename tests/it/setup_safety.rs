@@ -265,3 +265,21 @@ fn a_program_whose_path_is_not_text_is_refused() {
     assert!(stderr(&output).contains("is not UTF-8"), "{}", stderr(&output));
     assert_eq!(tree(&home), before);
 }
+
+#[test]
+fn a_timeout_that_was_changed_in_a_hook_stays_unless_forced() {
+    let home = empty();
+    let file = home.path(".claude/settings.json");
+    put(&file, "{}");
+    run(&home, &["setup", "claude", "--yes"]);
+    let timeout = || value(&file)["hooks"]["SessionStart"][0]["hooks"][0]["timeout"].clone();
+    put(&file, &read(&file).replacen("\"timeout\": 5", "\"timeout\": 30", 1));
+    for _ in 0..2 {
+        let screen = run(&home, &["setup", "claude", "--yes"]);
+        assert!(timeout() == 30 && !screen.contains("remove"), "{screen}");
+    }
+    run(&home, &["setup", "claude", "--force", "--yes"]);
+    assert_eq!(timeout(), 5);
+    run(&home, &["setup", "claude", "--remove", "--yes"]);
+    assert_eq!(value(&file), json!({}));
+}

@@ -28,7 +28,7 @@ pub struct Setup {
     /// Leave out the permission, so that the client asks before a tool of loci runs.
     #[arg(long, conflicts_with = "remove")]
     pub no_permission: bool,
-    /// Also write a hook that is not written by default: pre-tool or stop; may be repeated.
+    /// Also write a hook that is not written by default, and switch it on: pre-tool or stop; may be repeated.
     #[arg(long, value_name = "HOOK", value_parser = optional_event, conflicts_with_all = ["remove", "no_hooks"])]
     pub with: Vec<Event>,
     /// Also replace or remove what was changed by hand.

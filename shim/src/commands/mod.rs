@@ -100,7 +100,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Bridge(command) => return bridge::run(command).await,
         Command::Groups(command) => return groups::run(command).await,
         Command::Scan(args) => return scan::run(args).await,
-        Command::Setup(args) => return setup::run(&args),
+        Command::Setup(args) => return setup::run(&args).await,
         Command::Doctor(args) => return doctor::run(args).await,
         Command::Eval(args) => return eval::run(args).await,
         Command::Config(command) => return config::run(&command).await,

@@ -3,6 +3,8 @@
 //! Not here: what a client wants and how files are edited (`setup`).
 
 use crate::cli::setup::Setup;
+use crate::client::admin::{self, RequestError};
+use crate::client::unreachable::Unreachable;
 use crate::commands::model::has_key;
 use crate::output::{Consent, Problem, Style, confirm, print_line, print_note};
 use crate::setup::apply::apply;
@@ -11,6 +13,7 @@ use crate::setup::environment::{self, Environment};
 use crate::setup::lock::SetupLock;
 use crate::setup::manifest::Manifest;
 use crate::setup::plan::{self, Plan};
+use crate::setup::switches::{self, Switches};
 use crate::setup::unrecorded::{self, Search};
 use crate::setup::{files, report, trust};
 use loci_proto::error::Exit;
@@ -24,7 +27,7 @@ use std::process::ExitCode;
 ///
 /// # Errors
 /// No client is installed, the user does not confirm, or a file cannot be written.
-pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
+pub async fn run(args: &Setup) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
     let environment = Environment::of_process().ok_or_else(|| {
@@ -58,12 +61,17 @@ pub fn run(args: &Setup) -> Result<ExitCode, Problem> {
         return dry_run(args, &plan, &environment);
     }
     show(args, &plan, &environment)?;
-    let is_changed = plan.changes.iter().any(|change| change.action() != "record");
+    let switches = switches_of(args, &paths)?;
+    switches.show(args)?;
+    let is_changed = plan.changes.iter().any(|change| change.action() != "record")
+        || !switches.changed.is_empty();
     if is_changed {
         warn_about(&loci);
         confirm(question(args), Consent::from(args.yes))?;
     }
-    write(args, plan, &mut manifest, &paths.home, &environment)
+    let code = write(args, plan, &mut manifest, &paths.home, &environment)?;
+    switches.write(&paths).await?;
+    Ok(code)
 }
 
 fn set_up(
@@ -86,8 +94,51 @@ fn set_up(
     Ok(plan::set_up(&clients, &context, manifest))
 }
 
+/// What `--with` changes in the configuration: a hook that is off there would do nothing.
+struct NewSwitches {
+    before: Option<String>,
+    text: String,
+    changed: Vec<String>,
+    file: String,
+}
+
+fn switches_of(args: &Setup, paths: &Paths) -> Result<NewSwitches, Problem> {
+    let before = if args.with.is_empty() { None } else { files::read(&paths.config)? };
+    let file = paths.config.display().to_string();
+    let switched = switches::switched_on(before.as_deref().unwrap_or_default(), &args.with);
+    let (text, changed) = switched.map_err(|reason| {
+        Problem::new(format!("{file}: {reason}")).hint("Nothing was written. Correct the file")
+    })?;
+    Ok(NewSwitches { before, text, changed, file })
+}
+
+impl NewSwitches {
+    fn show(&self, args: &Setup) -> Result<(), Problem> {
+        if args.json {
+            return Ok(());
+        }
+        let lines = self.changed.iter().map(|key| format!("  {}: {key} = true", self.file));
+        lines.collect::<Vec<_>>().into_iter().try_for_each(print_line)
+    }
+
+    /// Writes the file, and has a running daemon read it.
+    async fn write(&self, paths: &Paths) -> Result<(), Problem> {
+        if self.changed.is_empty() {
+            return Ok(());
+        }
+        files::replace(&paths.config, self.before.as_deref(), &self.text)?;
+        match admin::post(paths, "/reload").await {
+            Ok(_) | Err(RequestError::Unreachable(Unreachable::Absent)) => Ok(()),
+            Err(reason) => Err(reason.into()),
+        }
+    }
+}
+
 fn wishes(args: &Setup) -> Wishes {
+    let config =
+        Paths::of_process().ok().and_then(|paths| files::read(&paths.config).ok().flatten());
     Wishes {
+        switches: Switches::of(&config.unwrap_or_default()),
         no_hooks: args.no_hooks,
         no_permission: args.no_permission,
         with: args.with.clone(),

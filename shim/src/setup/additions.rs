@@ -6,6 +6,9 @@ use serde_json::Value as Json;
 /// Keys that are a permission: they are there only if they are wanted.
 const PERMISSIONS: [&str; 2] = ["trust", "default_tools_approval_mode"];
 
+/// The keys of a hook's timeout, in the units of the clients.
+const TIMEOUTS: [&str; 2] = ["timeout", "timeoutSec"];
+
 /// Returns the entry with the additions of one that starts loci, and their names. Values of variables are not named.
 pub fn keep_additions(entry: &Entry, found: &Json) -> (Entry, Vec<String>) {
     let (Value::Table(members), Json::Object(found)) = (&entry.value, found) else {
@@ -55,6 +58,31 @@ pub fn keep_additions(entry: &Entry, found: &Json) -> (Entry, Vec<String>) {
     (Entry { value: Value::Table(members), ..entry.clone() }, names)
 }
 
+/// Returns the entry of a hook with the timeout that somebody has given it in an array; the entry as it is if it is there or another hook is.
+pub fn keep_timeout(entry: &Entry, items: &[Json]) -> Entry {
+    let wanted = entry.value.to_json();
+    match items.iter().find(|item| differs_at_most_in_timeout(item, &wanted)) {
+        Some(found) if !items.contains(&wanted) => Entry { value: found.into(), ..entry.clone() },
+        _ => entry.clone(),
+    }
+}
+
+/// Whether two hooks are the same but for how long the client waits for them.
+pub fn differs_at_most_in_timeout(one: &Json, other: &Json) -> bool {
+    without_timeouts(one) == without_timeouts(other)
+}
+
+fn without_timeouts(hook: &Json) -> Json {
+    match hook {
+        Json::Object(members) => {
+            let kept = members.iter().filter(|(key, _)| !TIMEOUTS.contains(&key.as_str()));
+            Json::Object(kept.map(|(key, value)| (key.clone(), without_timeouts(value))).collect())
+        }
+        Json::Array(items) => items.iter().map(without_timeouts).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Whether a variable is one that setup names to Codex if it is set.
 fn is_of_setup(name: &Json) -> bool {
     name.as_str().is_some_and(|name| name.starts_with("LOCI_") || name == "XDG_RUNTIME_DIR")
@@ -82,6 +110,28 @@ mod tests {
         assert_eq!(merged.value.to_json(), expected);
         let (again, _) = keep_additions(&entry(&[("env", Value::table([]))]), &expected);
         assert_eq!(again, merged, "a second time changes nothing");
+    }
+
+    #[test]
+    fn the_timeout_of_a_hook_stays_and_another_hook_is_none_of_it() {
+        let hook = |command: &str, timeout: i64| {
+            Value::table([(
+                "hooks",
+                Value::List(vec![Value::table([
+                    ("command", command.into()),
+                    ("timeout", timeout.into()),
+                ])]),
+            )])
+        };
+        let wanted = Entry::element(&["hooks", "SessionStart"], hook("loci", 5));
+        let kept = |items: &[Value]| {
+            let items: Vec<Json> = items.iter().map(Value::to_json).collect();
+            keep_timeout(&wanted, &items).value.to_json()
+        };
+        assert_eq!(kept(&[hook("loci", 30)]), hook("loci", 30).to_json());
+        for items in [vec![], vec![hook("other", 30)], vec![hook("loci", 30), hook("loci", 5)]] {
+            assert_eq!(kept(&items), wanted.value.to_json());
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use super::edit::{Entry, Format};
 use super::environment::Environment;
 use super::event::Event;
+use super::switches::Switches;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -109,6 +110,8 @@ pub struct Wishes {
     pub no_permission: bool,
     /// Hooks that are not written by default.
     pub with: Vec<Event>,
+    /// What the configuration switches on or off.
+    pub switches: Switches,
     /// Overwrite entries that somebody has changed.
     pub force: bool,
 }
@@ -135,10 +138,11 @@ impl Context<'_> {
         self.loci.to_string_lossy().into_owned()
     }
 
-    /// Returns whether a hook is wanted.
+    /// Returns whether a hook is wanted: one that is asked for, else as the configuration says, else by default.
     #[must_use]
     pub fn wants(&self, event: Event) -> bool {
-        !self.wishes.no_hooks && (event.is_default() || self.wishes.with.contains(&event))
+        let is_on = || self.wishes.switches.is_on(event).unwrap_or(event.is_default());
+        !self.wishes.no_hooks && (self.wishes.with.contains(&event) || is_on())
     }
 
     /// Returns the folder of a scope: `user` for the user's, else `project` in the project.

@@ -2,7 +2,7 @@
 //!
 //! Not here: writing it (`apply`), taking entries out again (`removal`).
 
-use super::additions::keep_additions;
+use super::additions::{differs_at_most_in_timeout, keep_additions, keep_timeout};
 use super::change::{Change, Outcome, Owner, hook_commands, is_blank, refuse, starts_loci};
 use super::client::{Content, Part, WantedEntry, WantedFile};
 use super::edit::{self, EditError, EntryKind, Format, Found, Ledger, Target};
@@ -29,6 +29,7 @@ pub fn draft(manifest: &Manifest, owner: Owner, wanted: &WantedFile) -> Result<O
         },
         Content::Entries(format, entries) => {
             let mut draft = Draft::new(owner, *format, before.as_deref(), record);
+            let entries = &draft.with_timeouts(entries);
             let edited = draft
                 .remove_unwanted(entries)
                 .and_then(|()| entries.iter().try_for_each(|wanted| draft.bring_in(wanted)));
@@ -85,6 +86,18 @@ impl Draft {
         }
     }
 
+    /// Keeps the timeouts that somebody has given to hooks.
+    fn with_timeouts(&self, entries: &[WantedEntry]) -> Vec<WantedEntry> {
+        let document = edit::parse(&self.text, self.format).unwrap_or_default();
+        let keep = |wanted: &WantedEntry| match edit::at(&document, &wanted.entry.target().path) {
+            Some(Json::Array(items)) if wanted.part == Part::Hook && !self.owner.force => {
+                WantedEntry { entry: keep_timeout(&wanted.entry, items), ..wanted.clone() }
+            }
+            _ => wanted.clone(),
+        };
+        entries.iter().map(keep).collect()
+    }
+
     fn look(&self, target: &Target) -> Result<Found, EditError> {
         edit::look(&self.text, self.format, target)
     }
@@ -113,7 +126,8 @@ impl Draft {
         let target = wanted.entry.target();
         let at_path = |known: &&WrittenEntry| {
             known.target.path == target.path
-                && (target.kind == EntryKind::Key || known.target == target)
+                && (target.kind == EntryKind::Key
+                    || differs_at_most_in_timeout(&known.target.value, &target.value))
         };
         let known = self.known.iter().find(at_path).cloned();
         let wanted = &self.with_additions(wanted, known.as_ref())?;

@@ -27,6 +27,7 @@ mod program;
 mod removal;
 pub mod repair;
 pub mod report;
+pub mod switches;
 pub mod trust;
 pub mod uninstall;
 pub mod unrecorded;

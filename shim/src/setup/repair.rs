@@ -9,9 +9,11 @@ use super::files;
 use super::lock::SetupLock;
 use super::manifest::{Manifest, WrittenEntry};
 use super::plan;
+use super::switches::Switches;
 use super::unrecorded;
 use crate::output::Problem;
 use clap::ValueEnum;
+use loci_proto::paths::Paths;
 use std::path::{Path, PathBuf};
 
 /// Sets the clients of the manifest up again, as they were set up. Returns the files that were changed and the problems.
@@ -28,6 +30,9 @@ pub fn repair(
     environment::check_text(own_path)?;
     let folders = unrecorded::folders(&manifest, environment, own_path);
     files::remove_leftovers(folders.iter().chain([&home.to_path_buf()]));
+    let config =
+        Paths::of_process().ok().and_then(|paths| files::read(&paths.config).ok().flatten());
+    let switches = Switches::of(&config.unwrap_or_default());
     let (mut changed, mut problems) = (Vec::new(), Vec::new());
     for client in Client::value_variants() {
         let entries: Vec<WrittenEntry> = entries_of(&manifest, *client).cloned().collect();
@@ -41,7 +46,7 @@ pub fn repair(
             environment,
             loci: program.as_deref().unwrap_or(own_path),
             scope: Scope::User,
-            wishes: &wishes_of(&entries),
+            wishes: &Wishes { switches: switches.clone(), ..wishes_of(&entries) },
             vscode_has_hooks: plan::vscode_has_hooks(&[*client], true, environment, &manifest),
         };
         let plan = plan::set_up(&[*client], &context, &manifest);
@@ -77,6 +82,6 @@ fn wishes_of(entries: &[WrittenEntry]) -> Wishes {
             && !in_server("trust")
             && !in_server("default_tools_approval_mode"),
         with: Event::value_variants().iter().copied().filter(is_written).collect(),
-        force: false,
+        ..Wishes::default()
     }
 }

@@ -1,8 +1,7 @@
 //! `store`: stores a new memory, or reinforces an equal one.
 //!
 //! The text is validated and encoded first ([`Draft`]). One transaction then writes the memory with
-//! its keywords and vectors, the supersession, the log line and the reply. Not here: deciding
-//! whether two texts state the same fact (`duplicate`).
+//! its keywords and vectors, the supersession, the log line and the reply. Not here: `duplicate`.
 
 use crate::db::log::Operation;
 use crate::db::memories::NewMemory;
@@ -189,15 +188,13 @@ impl Writer {
         self.run_idempotent(call, |change| {
             let mut work = StoreWork::new(change, draft, encodings);
             let reply = work.store()?;
-            let act = match &reply.superseded {
-                Some(_) => change.commit_to_journal("supersede")?,
-                None if call.actor.origin == Origin::Person => {
-                    change.commit_to_journal(journal::ADD)?
-                }
+            let act = match (&reply.superseded, call.actor.origin) {
+                (Some(_), _) => Some("supersede"),
+                (None, Origin::Person) => Some(journal::ADD),
                 // In no list of acts, because a plain store is none; taken back alone or with its session.
-                None if reply.deduplicated => change.commit_to_journal(journal::MERGE)?,
-                None => None,
+                (None, _) => reply.deduplicated.then_some(journal::MERGE),
             };
+            let act = act.map_or(Ok(None), |act| change.commit_to_journal(act))?;
             Ok(StoreReply { act, sanitized: draft.sanitized.clone(), ..reply })
         })
     }

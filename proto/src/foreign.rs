@@ -2,6 +2,7 @@
 //!
 //! One line of JSON: a [`Reading`]. Not here: the formats of the programs (`loci_import`), and what is imported of it (shim).
 
+use crate::group::GroupHint;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope, string_enum};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -53,6 +54,57 @@ string_enum! {
         /// Any Markdown files, also those of `loci export --format markdown`.
         Markdown = "markdown",
     } "the name of a format, see loci import --help"
+}
+
+/// What an import reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The memories of a program.
+    Memories(Format),
+    /// The transcripts of clients.
+    Transcripts,
+}
+
+/// A line of the body of an import from another program: first the files and projects, then the memories.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ForeignLine {
+    /// A file that was read.
+    File {
+        /// Its path, as [`ForeignMemory::path`] names it.
+        path: String,
+    },
+    /// What a project of the source is on this machine.
+    Project(LocalProject),
+    /// A memory.
+    Memory(Box<ForeignMemory>),
+}
+
+/// What a project of the source is on this machine, where it has a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalProject {
+    /// The project as the source names it.
+    pub project: ForeignProject,
+    /// The project of a session in its folder.
+    pub hint: GroupHint,
+    /// Its `.loci.toml` switches loci off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
+    /// It has a `.loci.toml`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opted_in: bool,
+}
+
+/// Where a finding was learned: it is stored as a candidate, under an id that is the same in every reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learned {
+    /// The id of the memory.
+    pub id: MemoryId,
+    /// The client that wrote the transcript.
+    pub client: String,
+    /// The client's id of the session.
+    pub session: String,
 }
 
 /// What was read.
@@ -108,6 +160,9 @@ pub struct ForeignMemory {
     /// The id that the program gave it, which stays when its text changes; absent for a statement of a Markdown file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_id: Option<String>,
+    /// Where it was learned, if a transcript taught it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Learned>,
     /// The type.
     #[serde(rename = "type")]
     pub kind: MemoryType,
@@ -230,6 +285,17 @@ pub struct ForeignRelation {
     /// The file of the other entity, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+}
+
+impl ForeignRelation {
+    /// Returns the id of the relation, which depends only on what it relates and how.
+    #[must_use]
+    pub fn id(&self, subject: &MemoryId, object: &MemoryId) -> String {
+        let text = format!("{subject} {} {object}", self.predicate);
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+    }
 }
 
 /// A text that was left out.

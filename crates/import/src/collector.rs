@@ -290,6 +290,7 @@ pub(crate) fn memory_of(file: &TextFile, project: Option<ForeignProject>) -> For
         path: file.name.clone(),
         root: None,
         place: String::new(),
+        learned: None,
         own_id: None,
         kind: MemoryType::Semantic,
         scope: Scope::Group,

@@ -135,6 +135,7 @@ fn observation(
         root: None,
         path: name.to_owned(),
         place: id.clone(),
+        learned: None,
         own_id: Some(id),
         kind: match kind {
             "bugfix" | "session_summary" | "discovery" | "decision" => MemoryType::Episodic,

@@ -100,6 +100,7 @@ fn memory(collector: &mut Collector<'_>, name: &str, row: &Fields, relations: &[
         relations: related.collect(),
         flags: Vec::new(),
         content: rows::text(row, "content").unwrap_or_default().to_owned(),
+        learned: None,
         own_id: Some(id),
     });
 }

@@ -75,6 +75,7 @@ pub(crate) fn read(collector: &mut Collector<'_>, path: &Path) -> Result<()> {
             root: None,
             path: name.clone(),
             place: id.clone(),
+            learned: None,
             own_id: Some(id),
             kind: type_of(&kind),
             scope: Scope::Global,

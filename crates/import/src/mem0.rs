@@ -143,6 +143,7 @@ fn memory(path: &str, item: &Fields, own_id: Option<String>) -> ForeignMemory {
         root: None,
         path: path.to_owned(),
         place: own_id.clone().unwrap_or_default(),
+        learned: None,
         own_id,
         kind: MemoryType::Semantic,
         scope: Scope::Global,

@@ -11,3 +11,4 @@ pub use loaded::LoadedMemory;
 pub use screen::screened;
 pub use statements::{Statement, statements};
 pub use wording::ComparisonBudget;
+pub(crate) use wording::rewordings;

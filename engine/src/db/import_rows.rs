@@ -221,6 +221,26 @@ pub(crate) fn is_of_person(conn: &Connection, seq: i64) -> Result<bool> {
         .exists([seq])?)
 }
 
+/// Returns the sequence numbers of the memories that have a field of metadata.
+pub(crate) fn with_metadata(conn: &Connection, field: &str) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT seq FROM memories WHERE instr(metadata, json_quote(?1) || ':') > 0 ORDER BY id",
+    )?;
+    let rows = statement.query_map([field], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns whether exactly this text was forgotten in a project.
+pub(crate) fn was_forgotten(
+    conn: &Connection,
+    group: &str,
+    content: &str,
+    hash: &[u8],
+) -> Result<bool> {
+    let sql = "SELECT 1 FROM memories WHERE content_hash = ?1 AND status = 'forgotten' AND source_group = ?2 AND content = ?3";
+    Ok(conn.prepare_cached(sql)?.exists(params![hash, group, content])?)
+}
+
 /// Inserts a variant; returns false if it exists already.
 pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";

@@ -119,6 +119,7 @@ impl Change<'_> {
         self.recorded.clear();
         self.touched.seqs.clear();
         self.touched.vectors.clear();
+        self.touched.stored_vectors.clear();
     }
 
     /// Stores the encodings of a memory that has none, each in the sets of its model. Encodings by

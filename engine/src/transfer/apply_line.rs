@@ -83,6 +83,7 @@ impl Importer<'_, '_> {
     /// Applies a memory.
     pub(crate) fn apply_memory(&mut self, mut line: MemoryLine) -> Result<()> {
         if self.is_hard_deleted(&line.id)? {
+            self.note_left_out(&line, "was erased here");
             self.refuse(line.id);
             return Ok(());
         }
@@ -110,6 +111,7 @@ impl Importer<'_, '_> {
         let is_import = line.trust.as_deref() == Some(Trust::Import.as_str());
         let is_candidate = line.status == Status::Candidate.as_str();
         self.added_unconfirmed += usize::from(is_import && !is_candidate);
+        self.note(&line, None, None);
         self.record_memory(seq, &line, "added")
     }
 
@@ -135,12 +137,15 @@ impl Importer<'_, '_> {
         } else if self.mode.own_texts && may_change(local.as_ref(), line) {
             self.trust_own_text(local.as_ref(), &mut merged, line);
         } else if self.decide_provenance(local.as_ref(), &mut merged) == Outcome::Kept {
+            let hint = if self.mode.own_texts { "" } else { "; --mine takes the file" };
+            self.note_left_out(line, &format!("you stored or confirmed it{hint}"));
             self.content_differs.insert(seq);
             return Ok(());
         }
         if merged.content != line.content {
             self.content_differs.insert(seq);
         }
+        self.note(line, local.as_ref(), Some(&merged));
         if local.as_ref() == Some(&merged) {
             self.reply.unchanged += 1;
             return Ok(());

@@ -19,7 +19,9 @@ use crate::transfer::record::{LogLine, Record};
 use loci_proto::counted::counted;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType, Origin};
-use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
+use loci_proto::requests::import::{
+    ImportPreview, ImportReply, ImportRequest, MAX_NAMED, PreviewedMemory, SkippedLine,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
@@ -41,6 +43,8 @@ pub(crate) struct ImportMode {
     pub skip_bad: bool,
     /// Whether claims of the trust of a person are believed.
     pub own_texts: bool,
+    /// Whether the reply says what becomes of each memory.
+    pub preview: bool,
 }
 
 impl Writer {
@@ -58,8 +62,9 @@ impl Writer {
             source: Source::File,
             skip_bad: request.skip_bad,
             own_texts: request.own_texts && call.actor.origin == Origin::Person,
+            preview: request.preview,
         };
-        self.import_lines(call, mode, file)
+        self.import_as(call, request.preview, |change| change.import_lines(mode, file))
     }
 
     /// Imports the lines that were read from the damaged files of this store. Lines that cannot be
@@ -72,32 +77,51 @@ impl Writer {
         call: &CallContext,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        self.import_lines(
-            call,
-            ImportMode { source: Source::OwnStore, skip_bad: true, own_texts: false },
-            file,
-        )
+        let source = Source::OwnStore;
+        let mode = ImportMode { source, skip_bad: true, own_texts: false, preview: false };
+        self.import_as(call, false, |change| change.import_lines(mode, file))
     }
 
-    fn import_lines(
+    /// Runs an import in one transaction. A preview is the import, taken back.
+    pub(super) fn import_as(
         &mut self,
         call: &CallContext,
+        is_preview: bool,
+        work: impl FnOnce(&mut Change<'_>) -> Result<ImportReply>,
+    ) -> Result<ImportReply> {
+        connection::enlarge_page_cache(&self.conn)?;
+        let outcome = self.run_idempotent(call, |change| {
+            connection::defer_foreign_keys(change.conn)?;
+            if !is_preview {
+                return work(change);
+            }
+            connection::begin_trial(change.conn)?;
+            let outcome = work(change);
+            connection::end_trial(change.conn)?;
+            change.discard();
+            outcome.map(|reply| ImportReply { act: None, ..reply })
+        });
+        connection::restore_page_cache(&self.conn)?;
+        outcome
+    }
+}
+
+impl Change<'_> {
+    /// Imports lines.
+    ///
+    /// # Errors
+    /// `invalid` with the number of the line, or `Database`.
+    pub(super) fn import_lines(
+        &mut self,
         mode: ImportMode,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        let run = |change: &mut Change<'_>| {
-            connection::defer_foreign_keys(change.conn)?;
-            let checked = check_file(change.conn, buffered(&mut *file), mode.skip_bad)?;
-            file.rewind().map_err(read_error)?;
-            let _bulk_write = import_rows::BulkWrite::begin(change.conn)?;
-            let mut importer = Importer::new(change, checked, mode)?;
-            importer.apply_lines(BoundedLineReader::new(buffered(file)))?;
-            importer.finish()
-        };
-        connection::enlarge_page_cache(&self.conn)?;
-        let outcome = self.run_idempotent(call, run);
-        connection::restore_page_cache(&self.conn)?;
-        outcome
+        let checked = check_file(self.conn, buffered(&mut *file), mode.skip_bad)?;
+        file.rewind().map_err(read_error)?;
+        let _bulk_write = import_rows::BulkWrite::begin(self.conn)?;
+        let mut importer = Importer::new(self, checked, mode)?;
+        importer.apply_lines(BoundedLineReader::new(buffered(file)))?;
+        importer.finish()
     }
 }
 
@@ -150,6 +174,8 @@ pub(crate) struct Importer<'a, 'b> {
     pub added_unconfirmed: usize,
     /// How it is imported.
     pub mode: ImportMode,
+    /// What becomes of each memory, if that is asked for.
+    pub previewed: Vec<PreviewedMemory>,
     refused_ids: HashSet<MemoryId>,
     bad_lines: BTreeMap<usize, Failure>,
 }
@@ -189,6 +215,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             kept_for_trust: 0,
             aliases_left_out: 0,
             added_unconfirmed: 0,
+            previewed: Vec::new(),
             refused_ids: HashSet::new(),
         })
     }
@@ -258,6 +285,9 @@ impl<'a, 'b> Importer<'a, 'b> {
         let is_unusable = self.vector_set().is_none();
         let other_model = self.file.model.filter(|_| is_unusable);
         let mut reply = self.reply;
+        let memories = self.previewed;
+        reply.preview =
+            self.mode.preview.then(|| ImportPreview { memories, ..ImportPreview::default() });
         let mut refused: Vec<MemoryId> = self.refused_ids.into_iter().collect();
         refused.sort();
         refused.truncate(MAX_NAMED);

@@ -4,7 +4,7 @@
 //! `record` defines the lines, `line_reader` reads a file line by line, `parse` parses a line, and
 //! `document` converts a single JSON document to lines. `export`, `dump`, `markdown_files` and `import` are the operations.
 //! An import first checks the whole file (`check`), then applies it line by line (`apply_line`,
-//! `merge`); both happen in one transaction. Not here: SQL (`db::export_rows`, `db::import_rows`),
+//! `merge`); both happen in one transaction. `foreign` makes lines of what was read of other programs. Not here: SQL (`db::export_rows`, `db::import_rows`),
 //! files and sockets.
 
 mod apply_line;
@@ -13,11 +13,13 @@ mod check;
 mod document;
 mod dump;
 mod export;
+mod foreign;
 mod import;
 mod line_reader;
 mod markdown_files;
 mod merge;
 mod parse;
+mod previewed;
 mod provenance;
 mod record;
 mod screen;

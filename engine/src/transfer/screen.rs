@@ -9,6 +9,7 @@ use crate::privacy::request::{Texts, check_group};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
 use crate::transfer::record::{Base64Bytes, LogLine, Record};
 use loci_proto::error::Failure;
+use loci_proto::foreign::ForeignLine;
 use loci_proto::memory::MemoryId;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -39,6 +40,13 @@ impl<'a> LineScreen<'a> {
         }
         let mut texts = Texts::new(self.policy);
         let Ok(mut record) = parse(&mut line.to_vec()) else {
+            if let Ok(mut foreign) = serde_json::from_slice::<ForeignLine>(line) {
+                let is_changed = screen_foreign(&mut texts, &mut foreign)?;
+                let changed = is_changed.then(|| serde_json::to_vec(&foreign)).transpose();
+                let changed =
+                    changed.map_err(|error| Failure::invalid("the line", error.to_string()))?;
+                return Ok((changed, texts.redacted));
+            }
             // The import will refuse the line; it must not hold a secret until then.
             let mut text = String::from_utf8_lossy(line).into_owned();
             texts.text("the line", &mut text)?;
@@ -90,6 +98,25 @@ impl<'a> LineScreen<'a> {
             Record::Source(_) | Record::Tombstone(_) | Record::End(_) => Ok(()),
         }
     }
+}
+
+/// Screens a line of another program; returns whether it has changed.
+fn screen_foreign(texts: &mut Texts<'_>, line: &mut ForeignLine) -> Result<bool, Failure> {
+    let before = line.clone();
+    match line {
+        ForeignLine::File { path } => texts.text("path", path)?,
+        ForeignLine::Project(_) => {}
+        ForeignLine::Memory(memory) => {
+            texts.content("content", &mut memory.content)?;
+            texts.metadata(&mut memory.metadata)?;
+            texts.text("path", &mut memory.path)?;
+            texts.text("place", &mut memory.place)?;
+            for relation in &mut memory.relations {
+                texts.text("predicate", &mut relation.predicate)?;
+            }
+        }
+    }
+    Ok(*line != before)
 }
 
 fn screen_log(texts: &mut Texts<'_>, log: &mut LogLine) -> Result<(), Failure> {

@@ -1,8 +1,9 @@
-//! `import`: merges an export into the store (`loci import`). The file is sent as the body of the HTTP request.
+//! `import`: merges an export, or what was read of another program, into the store (`loci import`). The lines are sent as the body of the
+//! HTTP request.
 //!
 //! Request:
 //! ```json
-//! {"skip_bad": true}
+//! {"skip_bad": true, "preview": true}
 //! ```
 //! Reply:
 //! ```json
@@ -10,9 +11,12 @@
 //!  "skipped": 1, "skipped_lines": [{"line": 7, "reason": "cannot be read: expected value"}], "act": 19}
 //! ```
 
+use crate::foreign::Source;
+use crate::group::GroupName;
 use crate::memory::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Maximum size of an import, in bytes.
 pub const IMPORT_BYTES: u64 = 4 << 30;
@@ -29,6 +33,99 @@ pub struct ImportRequest {
     /// The texts are the person's own: a line that claims the trust of a person gets it, unless its text is flagged. Ignored for agents.
     #[serde(default)]
     pub own_texts: bool,
+    /// Say what would become of each memory, and change nothing.
+    #[serde(default)]
+    pub preview: bool,
+    /// The lines are those of another program ([`crate::foreign::ForeignLine`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignImport>,
+}
+
+/// How the memories of another program are imported.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForeignImport {
+    /// What was read.
+    pub from: Source,
+    /// A person sees the preview and says yes, which confirms what has a project and looks harmless. Ignored for agents.
+    #[serde(default)]
+    pub asked: bool,
+    /// The project of everything, in place of those that the texts belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupName>,
+}
+
+/// What becomes of one memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportChange {
+    /// It is new.
+    New,
+    /// It is stored, and changes.
+    Changed,
+    /// It is stored as it is.
+    Unchanged,
+    /// It is left out, or stays as it is here.
+    LeftOut,
+}
+
+/// How far a memory of another program is trusted after the import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is the person's own text.
+    Own,
+    /// The person's yes confirms it, in its own project.
+    Confirmed,
+    /// It looks suspicious, and waits until it is confirmed alone.
+    Suspicious,
+    /// The source does not say which project it belongs to: it waits in that of the working directory.
+    OfNoProject,
+    /// Nobody is asked: it waits.
+    Unasked,
+}
+
+impl Standing {
+    /// Returns whether briefs and hooks have it.
+    #[must_use]
+    pub fn is_trusted(self) -> bool {
+        matches!(self, Self::Own | Self::Confirmed)
+    }
+}
+
+/// What becomes of one memory of the lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewedMemory {
+    /// What becomes of it.
+    pub change: ImportChange,
+    /// Why it is left out, or what else changes but its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The beginning of its text, if the lines are those of an export.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The beginning of its text until now, if that changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The id of its project, if the lines are of another program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// How far it is trusted, if the lines are of another program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+}
+
+/// What an import would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportPreview {
+    /// The memories, in the order of the lines.
+    pub memories: Vec<PreviewedMemory>,
+    /// The names of their projects, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub projects: BTreeMap<String, String>,
+    /// Number of memories that an earlier import stored from these files, and that are no longer there.
+    #[serde(default)]
+    pub missing: usize,
 }
 
 /// A line that was skipped.
@@ -81,4 +178,7 @@ pub struct ImportReply {
     /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
+    /// What would become of each memory; the counts are then those of an import that was taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<ImportPreview>,
 }

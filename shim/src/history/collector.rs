@@ -2,7 +2,7 @@
 
 use crate::history::command_line::Use;
 use crate::history::files;
-use crate::history::findings::{Finding, Found, Pointer};
+use crate::history::findings::{Finding, Found, Pointer, Project};
 use crate::project::{Environment, find};
 use loci_proto::group::{Group, GroupHint};
 use serde_json::Map;
@@ -46,7 +46,7 @@ const CAPITAL_KEY_CHARS: usize = 16;
 /// The project and the checkout of a folder.
 #[derive(Debug, Clone)]
 struct Folder {
-    group: Group,
+    project: Project,
     top: Option<PathBuf>,
 }
 
@@ -70,8 +70,6 @@ pub struct Collector {
     outside: String,
     /// Findings earlier than this are left out.
     since: i64,
-    /// Projects without a `.loci.toml` are off.
-    needs_file: bool,
     /// Findings that were left out because they may hold a secret.
     pub with_secrets: usize,
     /// Findings that were left out because there were too many to hold.
@@ -81,8 +79,8 @@ pub struct Collector {
 impl Collector {
     /// Creates a collector of findings from a time on.
     #[must_use]
-    pub fn new(since: i64, outside: String, needs_file: bool) -> Self {
-        Self { outside, since, needs_file, ..Self::default() }
+    pub fn new(since: i64, outside: String) -> Self {
+        Self { outside, since, ..Self::default() }
     }
 
     /// Finds the project of a folder.
@@ -97,23 +95,25 @@ impl Collector {
         let path = PathBuf::from(folder);
         if !path.is_dir() {
             // The project has been moved or deleted; what is known of it is its path.
-            let group = Group::of_folder(folder);
-            return (!self.needs_file).then_some(Folder { group, top: None });
+            let hint = GroupHint::Folder(folder.to_owned());
+            let project = Project { group: Group::of_folder(folder), hint, opted_in: false };
+            return Some(Folder { project, top: None });
         }
         let mut environment = Environment::at(path);
         (environment.loci_group, environment.project_dir) = (None, None);
         let found = find(&environment);
-        if found.off || (self.needs_file && !found.has_file) {
+        if found.off {
             return None;
         }
         let top = found.checkout.and_then(|checkout| checkout.read().top).map(PathBuf::from);
-        let group = match found.hint {
-            GroupHint::Folder(path) => Group::of_folder(&path),
-            GroupHint::ProjectNamed { folder, name } => Group::of_named_project(&folder, &name),
-            GroupHint::Named(name) => Group::named(&name),
+        let (hint, opted_in) = (found.hint, found.has_file);
+        let group = match &hint {
+            GroupHint::Folder(path) => Group::of_folder(path),
+            GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
+            GroupHint::Named(name) => Group::named(name),
             GroupHint::Default => Group { id: self.outside.clone(), name: self.outside.clone() },
         };
-        Some(Folder { group, top })
+        Some(Folder { project: Project { group, hint, opted_in }, top })
     }
 
     /// Adds a finding of a session in a folder.
@@ -121,14 +121,14 @@ impl Collector {
         if pointer.at < self.since {
             return;
         }
-        let Some(Some(Folder { group, .. })) = self.folders.get(folder).cloned() else { return };
+        let Some(Some(Folder { project, .. })) = self.folders.get(folder).cloned() else { return };
         if may_hold_secret(&finding.text()) {
             self.with_secrets += 1;
             return;
         }
         let session = pointer.session.clone();
         let (folder, files) = (folder.to_owned(), Map::new());
-        let new = Found { finding, group, pointer, folder, count: 1, sessions: 1, files };
+        let new = Found { finding, project, pointer, folder, count: 1, sessions: 1, files };
         let key = new.identity();
         let is_full = self.found.len() >= MAX_FINDINGS;
         match self.found.get_mut(&key) {
@@ -152,7 +152,7 @@ impl Collector {
     pub fn finish(self) -> Collected {
         let mut by_kind: HashMap<(String, &'static str), Vec<Found>> = HashMap::new();
         for (found, _) in self.found.into_values().filter(|(found, _)| is_used_enough(found)) {
-            let key = (found.group.id.clone(), found.finding.kind());
+            let key = (found.project.group.id.clone(), found.finding.kind());
             by_kind.entry(key).or_default().push(found);
         }
         let mut collected = Collected::default();
@@ -163,7 +163,7 @@ impl Collector {
                 list.sort_by_key(|found| Reverse((found.sessions, found.count)));
             }
             if list.len() > limit {
-                let project = list[0].group.name.clone();
+                let project = list[0].project.group.name.clone();
                 collected.over_limit.push((project, kind, list.len() - limit));
             }
             list.truncate(limit);
@@ -180,7 +180,12 @@ impl Collector {
         }
         collected.over_limit.sort();
         collected.found.sort_by_cached_key(|found| {
-            (found.group.name.clone(), found.finding.kind(), found.pointer.at, found.identity())
+            (
+                found.project.group.name.clone(),
+                found.finding.kind(),
+                found.pointer.at,
+                found.identity(),
+            )
         });
         collected
     }

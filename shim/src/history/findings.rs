@@ -2,7 +2,7 @@
 
 use crate::history::command_line::CommandLine;
 use loci_proto::error_text;
-use loci_proto::group::Group;
+use loci_proto::group::{Group, GroupHint};
 use serde_json::{Map, Value, json};
 
 /// Where a finding comes from.
@@ -134,13 +134,24 @@ impl Finding {
     }
 }
 
+/// The project of a finding.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The group of a session in its folder.
+    pub group: Group,
+    /// By what the daemon finds it.
+    pub hint: GroupHint,
+    /// It has a `.loci.toml`.
+    pub opted_in: bool,
+}
+
 /// A finding with its source.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// What was found.
     pub finding: Finding,
     /// The project.
-    pub group: Group,
+    pub project: Project,
     /// Where it was found first.
     pub pointer: Pointer,
     /// The folder that it was found in.
@@ -176,6 +187,6 @@ impl Found {
             Finding::Attempt { .. } => "decision",
             finding => finding.kind(),
         };
-        format!("{}\n{}\n{}", self.group.id, kind, self.finding.identity())
+        format!("{}\n{}\n{}", self.project.group.id, kind, self.finding.identity())
     }
 }

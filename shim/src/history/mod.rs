@@ -7,17 +7,17 @@
 pub mod clients;
 pub mod collector;
 mod command_line;
-mod export_lines;
 mod files;
 pub mod findings;
+mod foreign;
 mod session;
 mod statements;
 pub mod transcript;
 
 use clients::{Client, Skipped};
 use collector::Collector;
-pub use export_lines::{export_lines, id};
 use findings::Found;
+pub use foreign::lines;
 use session::Session;
 use std::collections::HashSet;
 use std::io;
@@ -75,14 +75,8 @@ pub struct NotRead {
 
 /// Reads the transcripts of these clients from a time on. `outside` is the project of sessions outside any project.
 #[must_use]
-pub fn read(
-    clients: &[Client],
-    home: &Path,
-    since: i64,
-    outside: &str,
-    needs_file: bool,
-) -> Reading {
-    let mut collector = Collector::new(since, outside.to_owned(), needs_file);
+pub fn read(clients: &[Client], home: &Path, since: i64, outside: &str) -> Reading {
+    let mut collector = Collector::new(since, outside.to_owned());
     let mut reading = Reading::default();
     for client in clients {
         // `OpenCode` keeps some sessions twice.

@@ -21,7 +21,11 @@ pub fn check(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     STORE.with_borrow_mut(|store| {
         let before = store.memories();
-        let request = ImportRequest { skip_bad: first & 1 == 1, own_texts: first & 2 == 2 };
+        let request = ImportRequest {
+            skip_bad: first & 1 == 1,
+            own_texts: first & 2 == 2,
+            ..ImportRequest::default()
+        };
         match store.writer.import(&call(), &request, &mut Cursor::new(rest)) {
             Ok(reply) => assert_eq!(store.memories(), before + reply.added, "{reply:?}"),
             Err(error) => {

@@ -24,7 +24,7 @@ use loci_proto::limits;
 use loci_proto::mcp::arguments;
 use loci_proto::requests::export::ExportRequest;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -175,16 +175,31 @@ async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply
     let request: ImportRequest = arguments::parse(call.arguments)?;
     let session = admin.session(call.session);
     handlers::check_whole_store(&admin.service, &session).await?;
-    let (file, report) = receive(admin, body, rest, request.skip_bad).await?.into_parts();
+    // Of another program, a line that cannot be imported is left out.
+    let skip_bad = request.skip_bad || request.foreign.is_some();
+    let (file, report) = receive(admin, body, rest, skip_bad).await?.into_parts();
     drop(receiving);
     let service = &admin.service;
     service.flush_usage().await?;
-    service.back_up_before(Reason::Import).await;
+    let is_preview = request.preview;
+    if !is_preview {
+        service.back_up_before(Reason::Import).await;
+    }
+    let session = service.resolved(&session).await.unwrap_or(session);
     let caller = Caller { session: &session, key: None };
-    let import =
-        move |writer: &mut Writer, call: &CallContext| writer.import(call, &request, &mut { file });
+    let needs_file = service.config.serves_opted_in_only();
+    let import = move |writer: &mut Writer, call: &CallContext| {
+        let mut file = file;
+        if request.foreign.is_some() {
+            writer.import_foreign(call, &request, needs_file, &mut BufReader::new(file))
+        } else {
+            writer.import(call, &request, &mut file)
+        }
+    };
     let reply = service.write(caller, import).await?;
-    service.set_vectors_missing(true);
+    if !is_preview {
+        service.set_vectors_missing(true);
+    }
     Ok(report.complete(reply))
 }
 

@@ -23,7 +23,7 @@ fn dump(test_store: &TestStore) -> String {
 fn import_own(test_store: &mut TestStore, file: &str) -> ImportReply {
     let mut call = test_store.call("importer", None);
     call.actor.origin = Origin::Person;
-    let request = ImportRequest { skip_bad: false, own_texts: true };
+    let request = ImportRequest { own_texts: true, ..ImportRequest::default() };
     let mut file = Cursor::new(file.as_bytes());
     test_store.writer.import(&call, &request, &mut file).expect("the import succeeds")
 }

@@ -45,7 +45,7 @@ fn try_import(
         .writer
         .import(
             &call,
-            &ImportRequest { skip_bad, own_texts: false },
+            &ImportRequest { skip_bad, ..ImportRequest::default() },
             &mut Cursor::new(file.as_bytes()),
         )
         .map_err(|error| error.to_string())

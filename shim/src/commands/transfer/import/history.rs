@@ -4,18 +4,17 @@
 
 use crate::cli::import::Import;
 use crate::client::call::VerbClient;
-use crate::commands::transfer::import::native::{self, Source};
-use crate::commands::transfer::import::switched_off::SwitchedOff;
+use crate::commands::transfer::import::{foreign, native};
 use crate::history::clients::Client;
 use crate::history::findings::Found;
-use crate::history::{NotRead, Reading, export_lines, id, read};
+use crate::history::{NotRead, Reading, lines, read};
 use crate::output::{Consent, Problem, confirm, escape_line, print_line};
 use loci_proto::error::Exit;
+use loci_proto::foreign::Source;
 use loci_proto::requests::config::{ConfigReply, ConfigRequest};
-use loci_proto::requests::import::ImportRequest;
-use loci_proto::requests::list::{ListReply, ListRequest};
+use loci_proto::requests::import::{ImportChange, ImportReply, ImportRequest, PreviewedMemory};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
@@ -24,11 +23,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The key of the project of sessions outside any project.
 const DEFAULT_GROUP: &str = "storage.default_group";
 
-/// Ids of one look-up.
-const IDS_PER_CALL: usize = 1000;
-
-/// The statuses of the findings that are stored already, by id.
-type Known = HashMap<String, String>;
+/// A finding, and what becomes of it.
+type Planned<'a> = (&'a Found, &'a PreviewedMemory);
 
 /// Reads the transcripts, shows what was found, asks, and imports it.
 ///
@@ -39,38 +35,37 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let home = home.ok_or_else(|| Problem::new("The home folder is unknown").hint("Set HOME"))?;
     let client = VerbClient::of_process()?;
     let outside = default_group(&client).await?;
+    let request = foreign::request(Source::Transcripts, &args);
     let clients = if args.client.is_empty() { Client::ALL.to_vec() } else { args.client };
     let since = args.since.map_or(0, |seconds| now().saturating_sub(seconds.saturating_mul(1000)));
-    let off = SwitchedOff::load(&client).await?;
-    let needs_file = off.needs_file;
-    let mut reading =
-        tokio::task::spawn_blocking(move || read(&clients, &home, since, &outside, needs_file))
-            .await
-            .map_err(io::Error::other)?;
-    reading.found.retain(|found| !off.has(&found.group.id));
-    let known = known(&client, &reading.found).await?;
-    let new: Vec<&Found> =
-        reading.found.iter().filter(|found| !known.contains_key(&id_text(found))).collect();
-    let has_nothing = if args.json { reading.found.is_empty() } else { new.is_empty() };
-    if args.dry_run || has_nothing {
+    let name = outside.clone();
+    let reading = tokio::task::spawn_blocking(move || read(&clients, &home, since, &name))
+        .await
+        .map_err(io::Error::other)?;
+    let lines = foreign::to_bytes(&lines(&reading.found, &outside));
+    let preview = ImportRequest { preview: true, ..request.clone() };
+    let previewed = foreign::send(&client, &preview, &lines).await?.preview.unwrap_or_default();
+    let planned: Vec<Planned<'_>> = reading.found.iter().zip(&previewed.memories).collect();
+    let is_new = |(_, becomes): &&Planned<'_>| becomes.change == ImportChange::New;
+    let new = planned.iter().filter(is_new).count();
+    if !args.json || args.dry_run || planned.is_empty() {
         let text = if args.json {
-            preview_json(&reading, &known).to_string()
+            preview_json(&reading, &planned).to_string()
         } else {
-            preview(&reading, &new, &known)
+            shown(&reading, &planned)
         };
         print_line(text.trim_end())?;
+    }
+    if args.dry_run || new == 0 {
+        if args.json && !args.dry_run && !planned.is_empty() {
+            let reply = ImportReply { unchanged: planned.len(), ..ImportReply::default() };
+            print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
+        }
         return Ok(Exit::Ok.into());
     }
-    if !args.json {
-        print_line(preview(&reading, &new, &known))?;
-    }
-    let question = format!("Import {} as candidates?", counted(new.len(), "statement"));
+    let question = format!("Import {} as candidates?", counted(new, "statement"));
     confirm(&question, Consent::from(args.yes))?;
-    let request = ImportRequest { skip_bad: true, ..ImportRequest::default() };
-    let source = Source::of_bytes(export_lines(&new).into());
-    let body = native::upload(&client, &request, source).await?;
-    let mut reply = native::parse(&body)?;
-    reply.unchanged += known.len();
+    let reply = foreign::send(&client, &request, &lines).await?;
     if args.json {
         print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
     } else {
@@ -78,28 +73,6 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
         print_line(format!("{text}Review them: loci review --candidates --all-groups"))?;
     }
     Ok(Exit::Ok.into())
-}
-
-/// Returns the statuses of those findings that are stored, in whatever project.
-async fn known(client: &VerbClient, found: &[Found]) -> Result<Known, Problem> {
-    let ids: Vec<String> = found.iter().map(id_text).collect();
-    let mut known = Known::new();
-    for ids in ids.chunks(IDS_PER_CALL) {
-        let request = ListRequest {
-            ids: Some(ids.iter().filter_map(|id| id.parse().ok()).collect()),
-            status: Some("all".to_owned()),
-            all_groups: true,
-            ..ListRequest::default()
-        };
-        let reply: ListReply = client.call("list", &request).await?;
-        let statuses = reply.memories.into_iter();
-        known.extend(statuses.map(|memory| (memory.id.to_string(), memory.status)));
-    }
-    Ok(known)
-}
-
-fn id_text(found: &Found) -> String {
-    id(found).to_string()
 }
 
 async fn default_group(client: &VerbClient) -> Result<String, Problem> {
@@ -120,13 +93,24 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// Returns what would be taken, by project, and what was left out.
-fn preview(reading: &Reading, new: &[&Found], known: &Known) -> String {
+fn shown(reading: &Reading, planned: &[Planned<'_>]) -> String {
     let mut text = String::new();
     let mut project = None;
-    for found in new {
-        if project != Some(&found.group.id) {
-            let _ = writeln!(text, "{}", escape_line(&found.group.name));
-            project = Some(&found.group.id);
+    let (mut new, mut known, mut left_out) = (0, Counts::new(), Counts::new());
+    for (found, becomes) in planned {
+        let reason = becomes.reason.as_deref().unwrap_or_default();
+        match becomes.change {
+            ImportChange::New | ImportChange::Changed => new += 1,
+            ImportChange::Unchanged => *known.entry(reason).or_default() += 1,
+            ImportChange::LeftOut => *left_out.entry(reason).or_default() += 1,
+        }
+        if becomes.change != ImportChange::New {
+            continue;
+        }
+        let group = &found.project.group;
+        if project != Some(&group.id) {
+            let _ = writeln!(text, "{}", escape_line(&group.name));
+            project = Some(&group.id);
         }
         let statement = found.finding.text();
         let mut lines = statement.lines().map(escape_line);
@@ -139,19 +123,19 @@ fn preview(reading: &Reading, new: &[&Found], known: &Known) -> String {
     let news = if known.is_empty() { "" } else { "new " };
     let _ = write!(
         text,
-        "{} {news}{} in {}",
-        new.len(),
-        if new.len() == 1 { "statement" } else { "statements" },
+        "{new} {news}{} in {}",
+        if new == 1 { "statement" } else { "statements" },
         counted(reading.transcripts, "transcript")
     );
-    let left_out = [
-        (known.len(), format!("imported before ({})", statuses(known))),
+    let others = [
+        (known.values().sum(), format!("imported before ({})", parts(&known))),
+        (left_out.values().sum(), format!("left out ({})", parts(&left_out))),
         (reading.with_secrets, "left out because they may hold a secret".to_owned()),
         (over_limit(reading), format!("left out because there are too many ({})", kinds(reading))),
         (reading.skipped_lines, "lines that cannot be read".to_owned()),
         (reading.unreadable, "files that cannot be read".to_owned()),
     ];
-    for (count, what) in left_out.iter().filter(|(count, _)| *count > 0) {
+    for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, "; {count} {what}");
     }
     text.push('\n');
@@ -161,14 +145,13 @@ fn preview(reading: &Reading, new: &[&Found], known: &Known) -> String {
     text
 }
 
-/// Returns how many of the known findings have which status: `12 candidate, 3 forgotten`.
-fn statuses(known: &Known) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for status in known.values() {
-        *counts.entry(status).or_default() += 1;
-    }
+/// How many findings have which status, or are left out for which reason.
+type Counts<'a> = BTreeMap<&'a str, usize>;
+
+/// Returns counts as text: `12 candidate, 3 forgotten`.
+fn parts(counts: &Counts<'_>) -> String {
     let parts: Vec<String> =
-        counts.iter().map(|(status, count)| format!("{count} {}", escape_line(status))).collect();
+        counts.iter().map(|(what, count)| format!("{count} {}", escape_line(what))).collect();
     parts.join(", ")
 }
 
@@ -194,18 +177,18 @@ fn day(found: &Found) -> String {
     at.format("%Y-%m-%d").to_string()
 }
 
-fn preview_json(reading: &Reading, known: &Known) -> Value {
-    let found = |found: &Found| {
+fn preview_json(reading: &Reading, planned: &[Planned<'_>]) -> Value {
+    let found = |(found, becomes): &Planned<'_>| {
         json!({
-            "status": known.get(&id_text(found)).map_or("new", String::as_str),
-            "text": found.finding.text(), "kind": found.finding.kind(), "group": found.group.name, "count": found.count,
+            "status": becomes.reason.as_deref().unwrap_or("new"),
+            "text": found.finding.text(), "kind": found.finding.kind(), "group": found.project.group.name, "count": found.count,
             "date": day(found), "metadata": found.metadata(),
         })
     };
     let not_read = |file: &NotRead| json!({"file": file.file, "reason": file.reason});
     let left_out = |(project, kind, count): &(String, &'static str, usize)| json!({"group": project, "kind": kind, "count": count});
     json!({
-        "found": reading.found.iter().map(found).collect::<Vec<_>>(), "transcripts": reading.transcripts,
+        "found": planned.iter().map(found).collect::<Vec<_>>(), "transcripts": reading.transcripts,
         "skipped_lines": reading.skipped_lines, "unreadable": reading.unreadable,
         "not_read": reading.not_read.iter().map(not_read).collect::<Vec<_>>(), "with_secrets": reading.with_secrets,
         "over_limit": over_limit(reading), "left_out": reading.over_limit.iter().map(left_out).collect::<Vec<_>>(),

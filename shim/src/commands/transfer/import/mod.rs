@@ -1,15 +1,9 @@
 //! `loci import`: what is imported decides how.
 
-mod existing;
 mod foreign;
 mod history;
-mod lines;
 mod native;
-mod plan;
 mod preview;
-mod projects;
-mod records_preview;
-mod switched_off;
 
 use crate::cli::import::{From, Import};
 use crate::commands::transfer::markdown_folder;

@@ -4,7 +4,7 @@
 use crate::cli::import::Import;
 use crate::client::call::VerbClient;
 use crate::commands::short_lived;
-use crate::commands::transfer::import::records_preview::RecordsPreview;
+use crate::commands::transfer::import::preview::RecordsPreview;
 use crate::output::progress::Progress;
 use crate::output::{Problem, Screen, confirm, counted, escape_line, print_line};
 use http_body_util::channel::Sender;
@@ -13,8 +13,8 @@ use loci_proto::error::Exit;
 use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::sync::mpsc;
 
@@ -36,7 +36,6 @@ pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
             .hint("Import one file after the other; each is one act")
             .exit(Exit::Usage));
     };
-    let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
     let client = VerbClient::of_process()?;
     let source = if is_database(path) {
         let arguments = ["lines".as_ref(), path.as_os_str()];
@@ -45,18 +44,14 @@ pub async fn run(args: &Import) -> Result<ExitCode, Problem> {
         open(path)?
     };
     if args.from.is_some() {
-        let mut compared = RecordsPreview::load(&client, args.mine).await?;
-        let source = source.read_twice(path, |line| compared.add(line))?;
         let heading = format!("{}\n", escape_line(&path.to_string_lossy()));
-        return ask_and_upload(&client, args, &heading, &compared, source).await;
+        return ask_and_upload(&client, args, &heading, source).await;
     }
-    let body = upload(&client, &request, source).await?;
-    if args.json {
-        print_line(String::from_utf8_lossy(&body))?;
-    } else {
-        print_line(report_text(&parse(&body)?).trim_end())?;
-    }
-    Ok(Exit::Ok.into())
+    import(&client, &request(args), source, args.json).await
+}
+
+fn request(args: &Import) -> ImportRequest {
+    ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine, ..ImportRequest::default() }
 }
 
 /// Shows what would be imported, asks, and imports it.
@@ -67,9 +62,11 @@ pub(super) async fn ask_and_upload(
     client: &VerbClient,
     args: &Import,
     heading: &str,
-    preview: &RecordsPreview,
     source: Source,
 ) -> Result<ExitCode, Problem> {
+    let (first, source) = source.twice()?;
+    let request = ImportRequest { preview: true, ..request(args) };
+    let preview = RecordsPreview::of(parse(&upload(client, &request, first).await?)?);
     if !args.json {
         let text = preview.text(Screen::of_stdout());
         print_line(format!("{heading}{text}").trim_end())?;
@@ -81,9 +78,17 @@ pub(super) async fn ask_and_upload(
         return Ok(Exit::Ok.into());
     }
     confirm("Import them?", args.yes.into())?;
-    let request = ImportRequest { skip_bad: args.skip_bad, own_texts: args.mine };
-    let body = upload(client, &request, source).await?;
-    if args.json {
+    import(client, &ImportRequest { preview: false, ..request }, source, args.json).await
+}
+
+async fn import(
+    client: &VerbClient,
+    request: &ImportRequest,
+    source: Source,
+    is_json: bool,
+) -> Result<ExitCode, Problem> {
+    let body = upload(client, request, source).await?;
+    if is_json {
         print_line(String::from_utf8_lossy(&body))?;
     } else {
         print_line(report_text(&parse(&body)?).trim_end())?;
@@ -121,33 +126,27 @@ pub(super) struct Source {
     reader: Box<dyn Read + Send>,
     /// Size in bytes; `None` if unknown.
     size: Option<u64>,
+    /// The file, if it can be opened again.
+    path: Option<PathBuf>,
 }
 
 impl Source {
     /// Bytes in memory.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         let size = Some(bytes.len() as u64);
-        Self { reader: Box::new(io::Cursor::new(bytes)), size }
+        Self { reader: Box::new(io::Cursor::new(bytes)), size, path: None }
     }
 
-    /// Calls a function with each line; returns the same bytes again. What can be opened only once is kept in memory.
-    fn read_twice(mut self, path: &Path, mut use_line: impl FnMut(&[u8])) -> Result<Self, Problem> {
-        let read_error = |error: io::Error| {
-            Problem::new(format!("Cannot read {}", path.display())).because(&error)
-        };
-        if path.is_file() && !is_database(path) {
-            let mut reader = BufReader::new(self.reader);
-            let mut line = Vec::new();
-            while reader.read_until(b'\n', &mut line).map_err(read_error)? > 0 {
-                use_line(&line);
-                line.clear();
-            }
-            return open(path);
+    /// Returns the same bytes twice. What can be opened only once is kept in memory.
+    fn twice(mut self) -> Result<(Self, Self), Problem> {
+        if let Some(path) = self.path.clone() {
+            return Ok((self, open(&path)?));
         }
         let mut bytes = Vec::new();
-        self.reader.read_to_end(&mut bytes).map_err(read_error)?;
-        bytes.split(|byte| *byte == b'\n').for_each(use_line);
-        Ok(Self::of_bytes(bytes))
+        self.reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| Problem::new("Cannot read the input").because(&error))?;
+        Ok((Self::of_bytes(bytes.clone()), Self::of_bytes(bytes)))
     }
 }
 
@@ -162,7 +161,7 @@ fn is_database(path: &Path) -> bool {
 
 fn open(path: &Path) -> Result<Source, Problem> {
     if path == Path::new("-") {
-        return Ok(Source { reader: Box::new(io::stdin()), size: None });
+        return Ok(Source { reader: Box::new(io::stdin()), size: None, path: None });
     }
     let read_error =
         |error: io::Error| Problem::new(format!("Cannot read {}", path.display())).because(&error);
@@ -173,7 +172,8 @@ fn open(path: &Path) -> Result<Source, Problem> {
             .hint("Use a file that loci export has written, or say what it is: loci import --from markdown FOLDER"));
     }
     let size = meta.is_file().then_some(meta.len());
-    Ok(Source { reader: Box::new(file), size })
+    let path = meta.is_file().then(|| path.to_path_buf());
+    Ok(Source { reader: Box::new(file), size, path })
 }
 
 /// Reads the source on a thread, because a pipe may block, and sends it as the body of the request.

@@ -1,9 +1,10 @@
 //! The preview of an import: how many memories of which type go into which project, some of them, and what is left out.
 
-use crate::commands::transfer::import::plan::{Change, Plan, Planned, Standing};
-use crate::commands::transfer::import::projects::Projects;
 use crate::output::{Screen, collapse_spaces, counted, escape_line, table, wrap};
-use loci_proto::foreign::{Format, Reading, SkippedText};
+use loci_proto::foreign::{ForeignMemory, Format, Reading, SkippedText};
+use loci_proto::requests::import::{
+    ImportChange, ImportPreview, ImportReply, PreviewedMemory, Standing,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,53 +14,96 @@ const EXAMPLES: usize = 5;
 /// Number of files, texts of a project, suspicious texts and texts left out that are listed; the others are counted.
 const LISTED: usize = 10;
 
+/// What was read, and what the daemon would do with it.
+pub(super) struct Preview<'a> {
+    pub format: Format,
+    pub reading: &'a Reading,
+    pub planned: &'a ImportPreview,
+}
+
+/// A memory with what becomes of it.
+#[derive(Clone, Copy)]
+struct Planned<'a> {
+    memory: &'a ForeignMemory,
+    becomes: &'a PreviewedMemory,
+}
+
+impl Planned<'_> {
+    fn group(&self) -> &str {
+        self.becomes.group.as_deref().unwrap_or_default()
+    }
+
+    fn is_written(&self) -> bool {
+        matches!(self.becomes.change, ImportChange::New | ImportChange::Changed)
+    }
+}
+
 /// How many memories of one project and type become what.
 #[derive(Debug, Default, Clone, Copy)]
 struct Counts {
     new: usize,
     changed: usize,
     unchanged: usize,
-    kept: usize,
+    left_out: usize,
 }
 
-fn counts(plan: &Plan) -> BTreeMap<(String, &'static str), Counts> {
-    let mut counts: BTreeMap<(String, &'static str), Counts> = BTreeMap::new();
-    for planned in &plan.planned {
-        let of = counts.entry((planned.group.clone(), planned.memory.kind.as_str())).or_default();
-        match planned.change {
-            Change::New => of.new += 1,
-            Change::Changed(_) => of.changed += 1,
-            Change::Unchanged => of.unchanged += 1,
-            Change::Kept(_) => of.kept += 1,
-        }
+impl<'a> Preview<'a> {
+    fn planned(&self) -> impl Iterator<Item = Planned<'a>> + use<'a> {
+        let memories = self.reading.memories.iter().zip(&self.planned.memories);
+        memories.map(|(memory, becomes)| Planned { memory, becomes })
     }
-    counts
-}
 
-fn new(plan: &Plan) -> Vec<&Planned> {
-    plan.planned.iter().filter(|planned| matches!(planned.change, Change::New)).collect()
-}
+    fn counts(&self) -> BTreeMap<(&'a str, &'static str), Counts> {
+        let mut counts: BTreeMap<(&str, &'static str), Counts> = BTreeMap::new();
+        for planned in self.planned() {
+            let group = planned.becomes.group.as_deref().unwrap_or_default();
+            let of = counts.entry((group, planned.memory.kind.as_str())).or_default();
+            match planned.becomes.change {
+                ImportChange::New => of.new += 1,
+                ImportChange::Changed => of.changed += 1,
+                ImportChange::Unchanged => of.unchanged += 1,
+                ImportChange::LeftOut => of.left_out += 1,
+            }
+        }
+        counts
+    }
 
-/// Returns the new memories that are shown.
-fn examples(plan: &Plan) -> Vec<&Planned> {
-    let new = new(plan);
-    let step = new.len().div_ceil(EXAMPLES).max(1);
-    new.into_iter().step_by(step).collect()
-}
+    fn name<'b>(&'b self, group: &'b str) -> &'b str {
+        self.planned.projects.get(group).map_or(group, String::as_str)
+    }
 
-/// Returns what is left out.
-fn left_out(plan: &Plan) -> LeftOut {
-    let kept = plan.planned.iter().filter_map(|planned| match &planned.change {
-        Change::Kept(reason) => Some(SkippedText {
-            path: planned.memory.path.clone(),
-            place: planned.memory.place.clone(),
-            reason: reason.to_string(),
-        }),
-        _ => None,
-    });
-    let mut all = Reading { skipped_more: plan.skipped_more.clone(), ..Reading::default() };
-    plan.skipped.iter().cloned().chain(kept).for_each(|text| all.skip(text));
-    LeftOut { listed: all.skipped, more: all.skipped_more }
+    /// Returns the new memories that are shown.
+    fn examples(&self) -> Vec<Planned<'a>> {
+        let is_new = |planned: &Planned<'_>| planned.becomes.change == ImportChange::New;
+        let new: Vec<Planned<'a>> = self.planned().filter(is_new).collect();
+        let step = new.len().div_ceil(EXAMPLES).max(1);
+        new.into_iter().step_by(step).collect()
+    }
+
+    /// Returns what is left out.
+    fn left_out(&self) -> LeftOut {
+        let left_out = |planned: Planned<'_>| {
+            let reason = planned.becomes.reason.clone().unwrap_or_default();
+            (planned.becomes.change == ImportChange::LeftOut).then(|| SkippedText {
+                path: planned.memory.path.clone(),
+                place: planned.memory.place.clone(),
+                reason,
+            })
+        };
+        let Reading { skipped, skipped_more, .. } = self.reading;
+        let mut all = Reading { skipped_more: skipped_more.clone(), ..Reading::default() };
+        let of_reading = skipped.iter().cloned();
+        of_reading.chain(self.planned().filter_map(left_out)).for_each(|text| all.skip(text));
+        LeftOut { listed: all.skipped, more: all.skipped_more }
+    }
+
+    /// Returns the new and changed memories of a standing.
+    fn written(&self, is_wanted: impl Fn(Standing) -> bool) -> Vec<Planned<'a>> {
+        let is_of = |planned: &Planned<'_>| {
+            planned.is_written() && planned.becomes.standing.is_some_and(&is_wanted)
+        };
+        self.planned().filter(is_of).collect()
+    }
 }
 
 /// What is left out: some with place and reason, the others counted by reason.
@@ -86,132 +130,126 @@ impl LeftOut {
     }
 }
 
-/// Returns the preview as JSON.
-pub(super) fn json(format: Format, plan: &Plan, projects: &Projects) -> Value {
-    let total = |of: fn(&Counts) -> usize| counts(plan).values().map(of).sum::<usize>();
-    let rows: Vec<Value> = counts(plan)
-        .iter()
-        .map(|((group, kind), of)| {
-            json!({"project": projects.json(group), "type": kind, "new": of.new, "changed": of.changed,
-                "unchanged": of.unchanged, "left_out": of.kept})
+impl Preview<'_> {
+    /// Returns the preview as JSON.
+    pub fn json(&self) -> Value {
+        let project = |id: &str| json!({"id": id, "name": self.name(id)});
+        let counts = self.counts();
+        let total = |of: fn(&Counts) -> usize| counts.values().map(of).sum::<usize>();
+        let row = |((group, kind), of): (&(&str, &'static str), &Counts)| {
+            json!({"project": project(group), "type": kind, "new": of.new, "changed": of.changed,
+                "unchanged": of.unchanged, "left_out": of.left_out})
+        };
+        let example = |planned: &Planned<'_>| {
+            let ForeignMemory { kind, path, place, content, .. } = planned.memory;
+            json!({"project": project(planned.group()), "type": kind,
+                "path": path, "place": place, "content": content})
+        };
+        let LeftOut { listed, more } = self.left_out();
+        let left_out = |text: &SkippedText| json!({"path": text.path, "place": text.place, "reason": text.reason});
+        let examples = self.examples();
+        json!({
+            "from": self.format, "files": self.reading.files, "new": total(|of| of.new),
+            "changed": total(|of| of.changed), "unchanged": total(|of| of.unchanged),
+            "no_longer_there": self.planned.missing,
+            "yours": self.written(|standing| standing == Standing::Own).len(),
+            "by_project": counts.iter().map(row).collect::<Vec<_>>(),
+            "examples": examples.iter().map(example).collect::<Vec<_>>(),
+            "left_out": listed.iter().map(left_out).collect::<Vec<_>>(), "left_out_more": more,
+            "notices": self.reading.notices,
         })
-        .collect();
-    let examples: Vec<Value> = examples(plan)
-        .iter()
-        .map(|planned| {
-            json!({"project": projects.json(&planned.group), "type": planned.memory.kind,
-                "path": planned.memory.path, "place": planned.memory.place, "content": planned.memory.content})
-        })
-        .collect();
-    let LeftOut { listed, more } = left_out(plan);
-    let listed: Vec<Value> = listed
-        .iter()
-        .map(|text| json!({"path": text.path, "place": text.place, "reason": text.reason}))
-        .collect();
-    json!({
-        "from": format, "files": plan.files, "new": total(|of| of.new), "changed": total(|of| of.changed),
-        "unchanged": total(|of| of.unchanged), "no_longer_there": plan.missing, "yours": yours(plan),
-        "by_project": rows, "examples": examples, "left_out": listed, "left_out_more": more,
-        "notices": plan.notices,
-    })
-}
+    }
 
-/// Returns the new and changed memories of a standing.
-fn written(plan: &Plan, is_wanted: impl Fn(Standing) -> bool) -> Vec<&Planned> {
-    let is_written = |of: &&Planned| matches!(of.change, Change::New | Change::Changed(_));
-    plan.planned.iter().filter(is_written).filter(|of| is_wanted(of.standing)).collect()
-}
-
-/// Returns the number of new and changed memories that are trusted as the person's own.
-fn yours(plan: &Plan) -> usize {
-    written(plan, |standing| standing == Standing::Own).len()
-}
-
-/// Returns the preview as text.
-pub(super) fn text(format: Format, plan: &Plan, projects: &Projects) -> String {
-    let screen = Screen::of_stdout();
-    let mut text = String::new();
-    let _ = writeln!(text, "{format}: {} read", counted(plan.files.len(), "file", "files"));
-    for file in plan.files.iter().take(LISTED) {
-        let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(file))));
-    }
-    more(&mut text, plan.files.len());
-    let mut rows = vec![["PROJECT", "TYPE", "NEW", "CHANGED", "UNCHANGED"].map(str::to_owned)];
-    for ((group, kind), of) in counts(plan) {
-        let name = projects.names.get(&group).map_or(group.as_str(), String::as_str);
-        let numbers = [of.new, of.changed, of.unchanged].map(|number| number.to_string());
-        let [new, changed, unchanged] = numbers;
-        rows.push([escape_line(name), kind.to_owned(), new, changed, unchanged]);
-    }
-    let _ = write!(text, "\n{}", table(&rows));
-    let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for planned in written(plan, |standing| standing != Standing::Suspicious) {
-        let mark = if matches!(planned.change, Change::Changed(_)) { "changed: " } else { "" };
-        by_project.entry(&planned.group).or_default().push(format!("{mark}{}", line(planned)));
-    }
-    for (group, lines) in by_project {
-        let name = projects.names.get(group).map_or(group, String::as_str);
-        section(&mut text, screen, &escape_line(name), &lines);
-    }
-    let suspicious = written(plan, |standing| standing == Standing::Suspicious);
-    let suspicious: Vec<String> = suspicious
-        .iter()
-        .map(|planned| format!("{}: {}", planned.memory.flags.join(", "), line(planned)))
-        .collect();
-    section(&mut text, screen, "Looks suspicious, and waits", &suspicious);
-    section_of_reasons(&mut text, screen, "Not sure", &plan.notices);
-    left_out(plan).write(&mut text, screen);
-    text.push_str(&notes(plan));
-    text
-}
-
-fn notes(plan: &Plan) -> String {
-    let mut text = String::from("\n");
-    if plan.missing > 0 {
-        let _ = writeln!(
-            text,
-            "{} no longer in these files; they stay.",
-            counted(plan.missing, "earlier imported memory is", "earlier imported memories are")
-        );
-    }
-    let mut say = |standing: Standing, what: &str| {
-        let count = written(plan, |of| of == standing).len();
-        if count > 0 {
-            let _ = writeln!(text, "{} {what}", counted(count, "memory", "memories"));
+    /// Returns the preview as text.
+    pub fn text(&self) -> String {
+        let (screen, files) = (Screen::of_stdout(), &self.reading.files);
+        let mut text = format!("{}: {} read\n", self.format, counted(files.len(), "file", "files"));
+        for file in files.iter().take(LISTED) {
+            let _ = writeln!(text, "{}", screen.cut(&format!("  {}", escape_line(file))));
         }
-    };
-    say(Standing::Own, "trusted as your own.");
-    say(Standing::Confirmed, "confirmed by your yes, each in its own project.");
-    say(
-        Standing::OfNoProject,
-        "of no sure project: held back in the one of this folder (loci list --held); --group NAME gives one.",
-    );
-    say(
-        Standing::Suspicious,
-        "held back until you confirm each: loci list --held, loci confirm ID.",
-    );
-    say(
-        Standing::Unasked,
-        "in no brief and no hook until loci confirm --imported, because nobody is asked here.",
-    );
-    if written(plan, |_| true).is_empty() {
-        text.push_str("Nothing to import.\n");
+        more(&mut text, files.len());
+        let mut rows = vec![["PROJECT", "TYPE", "NEW", "CHANGED", "UNCHANGED"].map(str::to_owned)];
+        for ((group, kind), of) in self.counts() {
+            let numbers = [of.new, of.changed, of.unchanged].map(|number| number.to_string());
+            let [new, changed, unchanged] = numbers;
+            rows.push([escape_line(self.name(group)), kind.to_owned(), new, changed, unchanged]);
+        }
+        let _ = write!(text, "\n{}", table(&rows));
+        let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let written = self.written(|standing| standing != Standing::Suspicious);
+        for planned in &written {
+            let is_changed = planned.becomes.change == ImportChange::Changed;
+            let mark = if is_changed { "changed: " } else { "" };
+            let lines = by_project.entry(planned.group()).or_default();
+            lines.push(format!("{mark}{}", line(planned)));
+        }
+        for (group, lines) in by_project {
+            section(&mut text, screen, &escape_line(self.name(group)), &lines);
+        }
+        let suspicious = self.written(|standing| standing == Standing::Suspicious);
+        let with_flags = |planned: &Planned<'_>| {
+            format!("{}: {}", planned.memory.flags.join(", "), line(planned))
+        };
+        let suspicious: Vec<String> = suspicious.iter().map(with_flags).collect();
+        section(&mut text, screen, "Looks suspicious, and waits", &suspicious);
+        section_of_reasons(&mut text, screen, "Not sure", &self.reading.notices);
+        self.left_out().write(&mut text, screen);
+        text.push_str(&self.notes());
+        text
     }
-    text
+
+    fn notes(&self) -> String {
+        let mut text = String::from("\n");
+        if self.planned.missing > 0 {
+            let _ = writeln!(
+                text,
+                "{} no longer in these files; they stay.",
+                counted(
+                    self.planned.missing,
+                    "earlier imported memory is",
+                    "earlier imported memories are"
+                )
+            );
+        }
+        let mut say = |standing: Standing, what: &str| {
+            let count = self.written(|of| of == standing).len();
+            if count > 0 {
+                let _ = writeln!(text, "{} {what}", counted(count, "memory", "memories"));
+            }
+        };
+        say(Standing::Own, "trusted as your own.");
+        say(Standing::Confirmed, "confirmed by your yes, each in its own project.");
+        say(
+            Standing::OfNoProject,
+            "of no sure project: held back in the one of this folder (loci list --held); --group NAME gives one.",
+        );
+        say(
+            Standing::Suspicious,
+            "held back until you confirm each: loci list --held, loci confirm ID.",
+        );
+        say(
+            Standing::Unasked,
+            "in no brief and no hook until loci confirm --imported, because nobody is asked here.",
+        );
+        if self.written(|_| true).is_empty() {
+            text.push_str("Nothing to import.\n");
+        }
+        text
+    }
 }
 
-fn line(planned: &Planned) -> String {
+fn line(planned: &Planned<'_>) -> String {
     let content = planned.memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{} · {content}", planned.memory.kind)
 }
 
-pub(super) fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+fn section(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
     let cut = |line: &String| vec![screen.cut(&format!("  {}", escape_line(line)))];
     list(text, screen, (title, lines), cut);
 }
 
 /// Like [`section`], with whole lines: their ends say why.
-pub(super) fn section_of_reasons(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
+fn section_of_reasons(text: &mut String, screen: Screen, title: &str, lines: &[String]) {
     let wrapped = |line: &String| {
         let shown = escape_line(&collapse_spaces(line));
         let parts = wrap(&shown, screen.width.saturating_sub(4));
@@ -245,11 +283,81 @@ fn more(text: &mut String, count: usize) {
     }
 }
 
-/// Returns which files of records were read, and what was left out of them.
-pub(super) fn of_records(reading: &Reading) -> String {
+/// Returns which files of an export were read, and what was left out of them.
+pub(super) fn of_files(reading: &Reading) -> String {
     let files = counted(reading.files.len(), "file", "files");
     let mut text = format!("{files} of loci export --format markdown\n");
     let left_out = LeftOut { listed: reading.skipped.clone(), more: reading.skipped_more.clone() };
     left_out.write(&mut text, Screen::of_stdout());
     text
+}
+
+/// What an import of lines that loci itself has written would do.
+pub(super) struct RecordsPreview {
+    new: Vec<String>,
+    changed: Vec<String>,
+    left_out: Vec<String>,
+    unchanged: usize,
+    others: usize,
+}
+
+impl RecordsPreview {
+    /// Sorts the memories of a reply by what becomes of them.
+    pub fn of(reply: ImportReply) -> Self {
+        let others = reply.groups + reply.relations + reply.other;
+        let mut preview = Self {
+            new: Vec::new(),
+            changed: Vec::new(),
+            left_out: Vec::new(),
+            unchanged: 0,
+            others,
+        };
+        for memory in reply.preview.unwrap_or_default().memories {
+            let PreviewedMemory { change, reason, text, before, .. } = memory;
+            let text = text.unwrap_or_default();
+            let with_reason = match (&before, &reason) {
+                (Some(before), _) => format!("{before} -> {text}"),
+                (None, Some(reason)) => format!("{text}: {reason}"),
+                (None, None) => text,
+            };
+            match change {
+                ImportChange::New => preview.new.push(with_reason),
+                ImportChange::Changed => preview.changed.push(with_reason),
+                ImportChange::LeftOut => preview.left_out.push(with_reason),
+                ImportChange::Unchanged => preview.unchanged += 1,
+            }
+        }
+        preview
+    }
+
+    /// Returns the preview as text.
+    pub fn text(&self, screen: Screen) -> String {
+        let memories = self.new.len() + self.changed.len() + self.unchanged + self.left_out.len();
+        let mut text = format!(
+            "{}: {} new, {} changed, {} unchanged",
+            counted(memories, "memory", "memories"),
+            self.new.len(),
+            self.changed.len(),
+            self.unchanged
+        );
+        if !self.left_out.is_empty() {
+            let _ = write!(text, ", {} kept as here", self.left_out.len());
+        }
+        if self.others > 0 {
+            let _ = write!(text, "; {}", counted(self.others, "other record", "other records"));
+        }
+        text.push('\n');
+        section(&mut text, screen, "New", &self.new);
+        section_of_reasons(&mut text, screen, "Changed", &self.changed);
+        section_of_reasons(&mut text, screen, "Kept as here", &self.left_out);
+        text
+    }
+
+    /// Returns the preview as JSON.
+    pub fn json(&self) -> Value {
+        json!({
+            "new": self.new.len(), "changed": self.changed, "unchanged": self.unchanged,
+            "kept": self.left_out, "other": self.others,
+        })
+    }
 }

@@ -1,0 +1,121 @@
+//! What is stored already, as far as an import compares with it.
+
+use crate::db::{export_rows, import_rows, memories, tombstones};
+use crate::duplicate::content_hash::hash;
+use crate::error::Result;
+use crate::model::status::Status;
+use crate::transfer::record::MemoryLine;
+use loci_proto::foreign::{ForeignMemory, IMPORTED, ImportOrigin, text_hash, without_place};
+use loci_proto::memory::{MemoryId, Trust};
+use rusqlite::Connection;
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// Words from which a statement of a file is understood without the headings above it.
+const MIN_CLEAR_WORDS: usize = 5;
+
+/// A memory that an earlier import has stored.
+#[derive(Debug, Clone)]
+pub(super) struct Earlier {
+    pub origin: ImportOrigin,
+    pub line: MemoryLine,
+}
+
+impl Earlier {
+    /// Returns whether it was not changed here since.
+    pub fn is_unedited(&self) -> bool {
+        self.origin.text == text_hash(&self.line.content)
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.line.status == Status::Active.as_str()
+    }
+
+    /// Returns whether it has the trust of a person.
+    pub fn is_confirmed(&self) -> bool {
+        self.line.trust.as_deref() == Some(Trust::Person.as_str())
+    }
+}
+
+/// What the store has.
+pub(super) struct Stored<'a> {
+    conn: &'a Connection,
+    /// The memories of earlier imports.
+    pub earlier: Vec<Earlier>,
+    /// Statements of files, with their project.
+    pub statements: Statements,
+}
+
+impl<'a> Stored<'a> {
+    /// Reads the memories of earlier imports.
+    pub fn load(conn: &'a Connection) -> Result<Self> {
+        let mut stored = Self { conn, earlier: Vec::new(), statements: Statements::default() };
+        for seq in import_rows::with_metadata(conn, IMPORTED)? {
+            let Some(line) = export_rows::memory_line(conn, seq)? else { continue };
+            let origin = line.metadata.get(IMPORTED).map(ImportOrigin::deserialize);
+            let Some(Ok(origin)) = origin else { continue };
+            let earlier = Earlier { origin, line };
+            if earlier.is_active() && earlier.origin.id.is_none() {
+                let Earlier { origin, line } = &earlier;
+                let group = line.group.as_deref().unwrap_or_default();
+                stored.statements.add(group, &line.content, &origin.path, &origin.place);
+            }
+            stored.earlier.push(earlier);
+        }
+        Ok(stored)
+    }
+
+    /// Returns the status of a memory, if there is one with this id.
+    pub fn status(&self, id: &MemoryId) -> Result<Option<Status>> {
+        Ok(memories::by_id(self.conn, id)?.map(|memory| memory.status))
+    }
+
+    /// Returns whether there is a memory with this id.
+    pub fn has(&self, id: &MemoryId) -> Result<bool> {
+        Ok(import_rows::find(self.conn, id)?.is_some())
+    }
+
+    /// Returns whether a memory was erased here.
+    pub fn was_erased(&self, id: &MemoryId) -> Result<bool> {
+        tombstones::has(self.conn, id)
+    }
+
+    /// Returns whether a project has an active memory of exactly this text.
+    pub fn has_text(&self, group: &str, text: &str) -> Result<bool> {
+        let equal = memories::by_hash(self.conn, &hash(text))?;
+        Ok(equal
+            .iter()
+            .any(|memory| memory.group.as_deref() == Some(group) && memory.content == text))
+    }
+
+    /// Returns whether exactly this text was forgotten in a project.
+    pub fn was_forgotten(&self, group: &str, text: &str) -> Result<bool> {
+        import_rows::was_forgotten(self.conn, group, text, &hash(text))
+    }
+}
+
+/// Where statements are stated, by project and by their text without headings.
+#[derive(Debug, Default)]
+pub(super) struct Statements(HashMap<(String, String), Vec<(String, String)>>);
+
+impl Statements {
+    /// Adds a statement.
+    pub fn add(&mut self, group: &str, content: &str, path: &str, place: &str) {
+        let text = text_hash(without_place(content, place));
+        let places = self.0.entry((group.to_owned(), text)).or_default();
+        places.push((path.to_owned(), place.to_owned()));
+    }
+
+    /// Returns another file of the project that has the same statement. Under another heading it is the same from a number of words on:
+    /// shorter ones need their heading to be understood.
+    pub fn other_file(&self, group: &str, memory: &ForeignMemory) -> Option<&str> {
+        let text = without_place(&memory.content, &memory.place);
+        let is_clear = text.split_whitespace().nth(MIN_CLEAR_WORDS - 1).is_some();
+        let heading = |place: &str| place.rsplit(" > ").next().unwrap_or_default().to_lowercase();
+        let places = self.0.get(&(group.to_owned(), text_hash(text)))?;
+        let mut others = places.iter().filter(|(path, place)| {
+            *path != memory.path && (is_clear || heading(place) == heading(&memory.place))
+        });
+        others.next().map(|(path, _)| path.as_str())
+    }
+}

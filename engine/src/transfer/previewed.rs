@@ -1,0 +1,80 @@
+//! Says what becomes of one memory of an export, for a preview.
+
+use crate::transfer::import::Importer;
+use crate::transfer::record::MemoryLine;
+use loci_proto::requests::import::{ImportChange, PreviewedMemory};
+
+/// Characters of a text that are shown.
+const EXCERPT_CHARS: usize = 200;
+
+impl Importer<'_, '_> {
+    /// Notes what becomes of a memory: as it was here, and as it is now.
+    pub(super) fn note(
+        &mut self,
+        line: &MemoryLine,
+        before: Option<&MemoryLine>,
+        after: Option<&MemoryLine>,
+    ) {
+        if self.mode.preview {
+            self.previewed.push(previewed(line, before, after));
+        }
+    }
+
+    /// Notes that a memory is left out, or stays as it is here.
+    pub(super) fn note_left_out(&mut self, line: &MemoryLine, reason: &str) {
+        if self.mode.preview {
+            let reason = Some(reason.to_owned());
+            self.previewed.push(PreviewedMemory { reason, ..of(line, ImportChange::LeftOut) });
+        }
+    }
+}
+
+fn of(line: &MemoryLine, change: ImportChange) -> PreviewedMemory {
+    let text = Some(excerpt(&line.content));
+    PreviewedMemory { change, reason: None, text, before: None, group: None, standing: None }
+}
+
+fn previewed(
+    line: &MemoryLine,
+    before: Option<&MemoryLine>,
+    after: Option<&MemoryLine>,
+) -> PreviewedMemory {
+    let (Some(before), Some(after)) = (before, after) else { return of(line, ImportChange::New) };
+    if before == after {
+        let reason = "its updated_at is not later than that of the stored one";
+        return if says_other(line, before) {
+            PreviewedMemory { reason: Some(reason.to_owned()), ..of(line, ImportChange::LeftOut) }
+        } else {
+            of(line, ImportChange::Unchanged)
+        };
+    }
+    let changed = of(after, ImportChange::Changed);
+    if after.content != before.content {
+        return PreviewedMemory { before: Some(excerpt(&before.content)), ..changed };
+    }
+    let reason = if after.status == before.status {
+        "other fields".to_owned()
+    } else {
+        format!("{} -> {}", before.status, after.status)
+    };
+    PreviewedMemory { reason: Some(reason), ..changed }
+}
+
+/// Returns whether a line has another text, or another field that an edit changes.
+fn says_other(line: &MemoryLine, stored: &MemoryLine) -> bool {
+    line.content != stored.content
+        || line.kind != stored.kind
+        || line.scope != stored.scope
+        || line.pinned != stored.pinned
+        || line.expires_at != stored.expires_at
+        || line.metadata != stored.metadata
+}
+
+/// Returns the beginning of a text.
+fn excerpt(text: &str) -> String {
+    let mut shown: String = text.chars().take(EXCERPT_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}

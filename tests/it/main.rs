@@ -16,6 +16,7 @@ mod bad_input;
 mod bad_input_files;
 mod bad_input_ids;
 mod bridge;
+mod bridge_follow;
 mod bridge_safety;
 mod browse;
 mod call_filter;

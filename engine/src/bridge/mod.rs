@@ -3,6 +3,7 @@
 //! Not here: reading the files (the daemon), the versions and the import (`operations::bridge`).
 
 pub mod loaded;
+pub(crate) mod origin;
 mod screen;
 pub mod statements;
 pub(crate) mod wording;

@@ -418,6 +418,14 @@ pub(crate) fn is_stated(conn: &Connection, memory: &str) -> Result<bool> {
     Ok(conn.prepare_cached(sql)?.exists([memory])?)
 }
 
+/// Returns how many texts that a person confirmed were reworded in their files, where the new wording waits.
+pub(crate) fn reworded_after_confirmation(conn: &Connection) -> Result<u64> {
+    let sql = "SELECT count(*) FROM memories n JOIN memories o ON o.superseded_by = n.id
+         WHERE n.trust = 'import' AND n.status = 'active' AND o.status = 'superseded' AND o.trust = 'person'
+           AND n.id IN (SELECT memory_id FROM bridge_statements)";
+    Ok(conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?)
+}
+
 /// Returns the counts of a client.
 pub(crate) fn counts(conn: &Connection, client: &str) -> Result<Counts> {
     let sql = "SELECT

@@ -46,6 +46,7 @@ pub(crate) fn place(conn: &Connection, seq: i64) -> Result<Option<StoredAt>> {
 
 /// What a brief has first, as SQL tells it; no number of memories of another kind pushes one out. From four uses on a memory counts as used.
 const KIND: &str = r#"CASE
+    WHEN instr(metadata, '"source_gone"') THEN 0
     WHEN pinned = 1 OR instr(metadata, '"unasked"') THEN 1
     WHEN instr(metadata, '"category":"rule"') THEN 2
     WHEN instr(metadata, '"category":"preference"') THEN 3

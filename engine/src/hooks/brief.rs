@@ -114,7 +114,7 @@ pub(crate) fn write(
     let mut texts = HashSet::new();
     for candidate in candidates {
         let memory = &candidate.memory;
-        if own.is_some_and(|own| own.has(&memory.id, &memory.content)) {
+        if own.is_some_and(|own| own.has(memory)) {
             draft.injection.withheld.push((memory.seq, Withheld::InOwnFile));
         } else if texts.insert(hash(&memory.content)) {
             open.push(candidate);

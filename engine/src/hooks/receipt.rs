@@ -19,6 +19,8 @@ pub enum Withheld {
     Budget,
     /// It is imported or flagged.
     Untrusted,
+    /// A client's file stated it, and no longer does.
+    LeftFile,
     /// A person said that it is never given unasked.
     Never,
     /// It belongs to another project, which the prompt does not name.
@@ -37,6 +39,7 @@ impl Withheld {
             Self::Delivered => "already delivered",
             Self::Budget => "budget",
             Self::Untrusted => "untrusted",
+            Self::LeftFile => "no longer in its file",
             Self::Never => "never unasked",
             Self::OtherProject => "of another project",
             Self::InOwnFile => "in the client's own memory",

@@ -28,6 +28,8 @@ pub struct Found {
     pub fit: f64,
     /// It is imported or flagged.
     pub is_untrusted: bool,
+    /// A client's file stated it, and no longer does.
+    pub has_left_file: bool,
     /// A person said that it is never given unasked.
     pub is_never_given: bool,
     /// It belongs to another project, which the prompt does not name, and is not about the person.
@@ -109,6 +111,8 @@ pub fn choose(questions: &[Matches], budget: usize, has: impl Fn(&Found) -> bool
                 Some(Withheld::Weak)
             } else if found.is_untrusted {
                 Some(Withheld::Untrusted)
+            } else if found.has_left_file {
+                Some(Withheld::LeftFile)
             } else if found.is_never_given {
                 Some(Withheld::Never)
             } else if found.is_of_other_project {
@@ -161,6 +165,7 @@ mod tests {
             id,
             fit,
             is_untrusted: false,
+            has_left_file: false,
             is_never_given: false,
             is_of_other_project: false,
             is_in_own_file: false,

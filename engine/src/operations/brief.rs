@@ -2,7 +2,7 @@
 //!
 //! Not here: the order and the text (`hooks::brief`), what the session has been given (`deliveries`).
 
-use crate::bridge::LoadedMemory;
+use crate::bridge::{LoadedMemory, origin};
 use crate::db::{groups, listing};
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
@@ -88,7 +88,9 @@ impl Reader {
         let isolation = self.shared.isolation_for(viewer);
         let group = existing_group(&self.conn, &isolation, viewer, request.group.as_ref())?;
         let visibility = Visibility::of_group(&group.id, isolation.clone());
-        let own = listing::for_brief(&self.conn, &group.id, CANDIDATES)?;
+        // What the client has itself takes the place of nothing.
+        let limit = CANDIDATES + request.own.as_ref().map_or(0, |own| own.imported().count());
+        let own = listing::for_brief(&self.conn, &group.id, limit)?;
         let others = listing::global_of_others(&self.conn, &group.id, CANDIDATES)?;
         let is_empty = own.is_empty();
         let (mut candidates, mut gated) = (Vec::new(), 0);
@@ -97,6 +99,7 @@ impl Reader {
             let is_about_person = declared::is_about_person(&memory, &isolation);
             let is_listed = (is_own || is_about_person)
                 && declared::unasked(&memory.metadata) != Some(Unasked::Never)
+                && !origin::has_left_file(&memory)
                 && visibility.admits(memory.audience())
                 && request.has.get(&memory.seq).is_none_or(|given| *given != hash(&memory.content))
                 && memory.expires_at.is_none_or(|at| at > now)

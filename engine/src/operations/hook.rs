@@ -3,7 +3,7 @@
 //! Gated memories are never delivered. Not here: the brief (`brief`), what the session has been given (`deliveries`), the events (the
 //! daemon).
 
-use crate::bridge::LoadedMemory;
+use crate::bridge::{LoadedMemory, origin};
 use crate::db::memories;
 use crate::duplicate::content_hash::hash;
 use crate::error::Result;
@@ -56,11 +56,12 @@ impl Reader {
                 id: result.id,
                 fit,
                 is_untrusted,
+                has_left_file: origin::has_left_file(&memory),
                 is_never_given: declared::unasked(&memory.metadata) == Some(Unasked::Never),
                 is_of_other_project: memory.group.as_ref() != Some(&group.id)
                     && !declared::is_about_person(&memory, &isolation)
                     && !memory.group.as_deref().is_some_and(|of| projects.names(of)),
-                is_in_own_file: own.is_some_and(|own| own.has(&memory.id, &memory.content)),
+                is_in_own_file: own.is_some_and(|own| own.has(&memory)),
                 version: hash(&memory.content),
                 updated_at: memory.updated_at,
                 line,

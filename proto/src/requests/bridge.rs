@@ -9,7 +9,7 @@
 //!   "scanned_at": "2026-02-01T09:05:00.000Z", "files": 2, "gone": 1, "versions": 5, "imported": 7}],
 //!   "files": [{"client": "claude", "path": "/home/anna/.claude/projects/-home-anna-shop/memory/MEMORY.md", "project": "shop",
 //!   "versions": 3, "changed_at": "2026-02-01T09:05:00.000Z", "gone": true}],
-//!   "kept_bytes": 4096, "max_bytes": 33554432, "interval_seconds": 60, "problems": ["/x/big.md has more than 1 MiB"]}
+//!   "reworded": 1, "kept_bytes": 4096, "max_bytes": 33554432, "interval_seconds": 60, "problems": ["/x/big.md has more than 1 MiB"]}
 //! ```
 //! Request and reply of `bridge_switch`:
 //! ```json
@@ -119,6 +119,9 @@ pub struct BridgeReply {
     /// The files; only if asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<BridgeFile>,
+    /// Number of texts that a person confirmed and that their files have reworded since; the new wordings wait.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reworded: u64,
     /// Size of all versions, compressed.
     pub kept_bytes: u64,
     /// Its limit.

@@ -103,8 +103,14 @@ impl Service {
         *self.bridge.problems.lock() = problems;
         self.bridge.set_loaded(self.read(loci_engine::Reader::bridge_loaded).await?);
         if scanned.counts != ScanCounts::default() {
-            let ScanCounts { files, versions, imported } = scanned.counts;
-            tracing::info!(files, versions, imported, "memory files of clients were recorded");
+            let ScanCounts { files, versions, imported, reworded } = scanned.counts;
+            tracing::info!(
+                files,
+                versions,
+                imported,
+                reworded,
+                "memory files of clients were recorded"
+            );
             self.request_checkpoint();
         }
         if scanned.counts.imported > 0 {

@@ -2,6 +2,8 @@
 //!
 //! Not here: reading the files (the daemon), recording what a scan found (`record`).
 
+mod block;
+mod follow;
 mod record;
 mod rewordings;
 
@@ -16,24 +18,19 @@ use crate::duplicate::content_hash::hash;
 use crate::error::Result;
 use crate::handles::reader::Reader;
 use crate::handles::writer::Writer;
-use crate::model::actor::{Actor, Viewer};
+use crate::model::actor::Actor;
 use crate::model::memory::Memory;
 use crate::model::time::Timestamp;
-use crate::operations::brief::BriefRequest;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, Origin};
 use loci_proto::requests::bridge::{
-    BLOCK_BEGIN, BLOCK_END, BridgeBlockReply, BridgeClient, BridgeClientStatus, BridgeFile,
-    BridgeFileReply, BridgeProject, BridgeReply, BridgeVersion, claude_folder_name,
+    BridgeClient, BridgeClientStatus, BridgeFile, BridgeFileReply, BridgeProject, BridgeReply,
+    BridgeVersion, claude_folder_name,
 };
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
-/// The size of what is written to a memory file.
-const BLOCK_TOKENS: usize = 500;
 
 /// The actor of an import by the bridge.
 #[must_use]
@@ -152,8 +149,11 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn bridge_status(&self, with_files: bool) -> Result<BridgeReply> {
-        let mut reply =
-            BridgeReply { kept_bytes: bridge::kept_bytes(&self.conn)?, ..BridgeReply::default() };
+        let mut reply = BridgeReply {
+            kept_bytes: bridge::kept_bytes(&self.conn)?,
+            reworded: bridge::reworded_after_confirmation(&self.conn)?,
+            ..BridgeReply::default()
+        };
         for row in bridge::clients(&self.conn)? {
             let counts = bridge::counts(&self.conn, &row.client)?;
             reply.clients.push(BridgeClientStatus {
@@ -223,44 +223,6 @@ impl Reader {
         Ok(reply)
     }
 
-    /// Returns the memories of a project for its memory file: those of a brief, without what the file states itself.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn bridge_block(
-        &self,
-        client: BridgeClient,
-        viewer: Viewer<'_>,
-        max_lines: usize,
-        now: Timestamp,
-    ) -> Result<BridgeBlockReply> {
-        let mut own = LoadedMemory::default();
-        for file in bridge::files(&self.conn)?.into_iter().filter(|file| !file.is_gone) {
-            let is_of_project = file.client == client.as_str()
-                && file.group.as_ref() == Some(&viewer.group.id)
-                && file_name(&file.path) == loaded_name(client);
-            let versions = bridge::versions(&self.conn, file.id)?;
-            let newest = versions.first().and_then(|version| version.text.as_deref());
-            if let Some(hash) = newest.filter(|_| is_of_project)
-                && let Some(text) = bridge::text(&self.conn, hash)?
-            {
-                own.add(&without_block(&text), []);
-            }
-        }
-        let own = Some(Arc::new(own));
-        let wanted = BriefRequest { budget: BLOCK_TOKENS, own, ..BriefRequest::default() };
-        let brief = self.hook_brief(&wanted, viewer, now)?;
-        let lines = brief.text.lines().filter(|line| line.starts_with("- ")).take(max_lines);
-        let row =
-            bridge::clients(&self.conn)?.into_iter().find(|row| row.client == client.as_str());
-        Ok(BridgeBlockReply {
-            lines: lines.map(str::to_owned).collect(),
-            withheld: brief.withheld.len() as u64,
-            project: viewer.group.name.clone(),
-            folder: row.map(|row| row.folder),
-        })
-    }
-
     /// Returns what clients load of their own memory.
     ///
     /// # Errors
@@ -278,15 +240,12 @@ impl Reader {
             if is_of_unknown || file_name(&file.path) != loaded_name(client) {
                 continue;
             }
-            let versions = bridge::versions(&self.conn, file.id)?;
-            let Some(hash) = versions.first().and_then(|version| version.text.as_deref()) else {
-                continue;
+            let Some((text, ids)) = current(&self.conn, file.id)? else { continue };
+            let group = match file.group {
+                Some(group) => Some(import_rows::group(&self.conn, &group)?.unwrap_or(group)),
+                None => None,
             };
-            let Some(text) = bridge::text(&self.conn, hash)? else { continue };
-            let rows = bridge::statements(&self.conn, file.id)?;
-            let stated = rows.into_iter().filter(|row| !row.is_gone);
-            let ids = stated.filter_map(|row| row.memory.parse::<MemoryId>().ok());
-            loaded.entry((client, file.group)).or_default().add(&text, ids);
+            loaded.entry((client, group)).or_default().add(&text, ids);
         }
         Ok(loaded)
     }
@@ -392,15 +351,14 @@ fn without_all(
     cut
 }
 
-/// Returns a file without the part that loci wrote.
-fn without_block(text: &str) -> String {
-    let mut is_inside = false;
-    let is_kept = |line: &&str| {
-        let was_inside = is_inside;
-        is_inside = (is_inside || line.trim() == BLOCK_BEGIN) && line.trim() != BLOCK_END;
-        !is_inside && !was_inside
-    };
-    text.split_inclusive('\n').filter(is_kept).collect()
+/// Returns the text of a file as it was last read, and the memories that it states; `None` if the text is not kept.
+fn current(conn: &Connection, file: i64) -> Result<Option<(String, Vec<MemoryId>)>> {
+    let versions = bridge::versions(conn, file)?;
+    let newest = versions.first().and_then(|version| version.text.as_deref());
+    let Some(hash) = newest else { return Ok(None) };
+    let Some(text) = bridge::text(conn, hash)? else { return Ok(None) };
+    let stated = bridge::statements(conn, file)?.into_iter().filter(|row| !row.is_gone);
+    Ok(Some((text, stated.filter_map(|row| row.memory.parse().ok()).collect())))
 }
 
 /// Returns the folder in which a person works, of the path that identifies a project.

@@ -1,14 +1,14 @@
 //! Records what a scan of a client's memory files found: versions, and memories with their source.
 //!
 //! A statement is imported once: what is known of any file of a client in a project is never imported again, whatever became of the memory.
-//! A statement that left its file stays a memory and says so; one that was reworded supersedes the older wording. One call changes a
-//! bounded number of rows, because other calls wait for it. Not here: reading the files (the daemon), finding rewordings (`rewordings`).
+//! One call changes a bounded number of rows, because other calls wait for it. Not here: reading the files (the daemon), what becomes of
+//! what left a file (`follow`), finding rewordings (`rewordings`).
 
+use crate::bridge::origin::{self, SOURCE};
 use crate::bridge::statements::{self, Statement, file_name};
-use crate::db::bridge::{self, FileRow, StatementRow, VersionRow};
+use crate::db::bridge::{self, FileRow, VersionRow};
 use crate::db::log::Operation;
 use crate::db::memories::{self, NewMemory};
-use crate::db::rows::Row;
 use crate::db::{groups, isolated_groups, tombstones};
 use crate::error::Result;
 use crate::flags;
@@ -16,7 +16,7 @@ use crate::handles::writer::Writer;
 use crate::model::encoding::TextEncodings;
 use crate::model::memory::Memory;
 use crate::model::provenance::Provenance;
-use crate::model::status::Status;
+use crate::operations::bridge::follow;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::foreign::{IMPORTED, ImportOrigin};
@@ -29,10 +29,6 @@ use std::collections::HashSet;
 
 /// The act of an import by the bridge, in `loci history`.
 pub(crate) const ACT: &str = "bridge";
-/// The key of metadata with the file that a memory is from.
-const SOURCE: &str = "source_file";
-/// The key with the day on which the statement had left its file.
-const GONE: &str = "source_gone";
 /// Maximum statements that one call changes: other calls wait meanwhile.
 const MAX_AT_ONCE: usize = 100;
 /// Maximum number of memories with the same origin.
@@ -94,6 +90,9 @@ pub struct ScanCounts {
     pub versions: u64,
     /// Memories that were added.
     pub imported: u64,
+    /// Memories that a new wording replaced.
+    #[serde(default)]
+    pub reworded: u64,
 }
 
 impl ScanCounts {
@@ -102,6 +101,7 @@ impl ScanCounts {
         self.files += other.files;
         self.versions += other.versions;
         self.imported += other.imported;
+        self.reworded += other.reworded;
     }
 }
 
@@ -250,7 +250,7 @@ impl Recorder<'_, '_> {
             if !self.may_change() {
                 return Ok(Step::Partial);
             }
-            self.mark_gone(file.id, row)?;
+            follow::left(self.change, file.id, row)?;
         }
         bridge::set_gone(conn, file.id, self.change.call.now)?;
         let mode = bridge::versions(conn, file.id)?.first().map_or(0o600, |newest| newest.mode);
@@ -275,8 +275,11 @@ impl Recorder<'_, '_> {
                 return Ok(Step::Partial);
             }
             match (statement.is_gone, is_stated) {
-                (true, true) => self.mark_present(row.id, &statement)?,
-                (false, false) => self.mark_gone(row.id, &statement)?,
+                (true, true) => {
+                    bridge::set_statement_gone(conn, row.id, &statement.hash, None)?;
+                    follow::came_back(self.change, &statement.memory)?;
+                }
+                (false, false) => follow::left(self.change, row.id, &statement)?,
                 _ => {}
             }
             known.insert(statement.hash);
@@ -292,7 +295,7 @@ impl Recorder<'_, '_> {
             }
             if let Some(memory) = self.memory_of(row, statement)? {
                 bridge::put_statement(conn, row.id, &hash, &memory)?;
-                self.set_gone_mark(&memory, None)?;
+                follow::came_back(self.change, &memory)?;
                 continue;
             }
             let id = self.store(file, group, statement)?;
@@ -301,7 +304,10 @@ impl Recorder<'_, '_> {
                 // The client may drop the description; the text is the same statement then.
                 bridge::put_statement(conn, row.id, &statement.bare_hash(), id.as_str())?;
             }
-            self.supersede_older(file, &id, &hash)?;
+            if let Some(found) = file.rewordings.iter().find(|one| one.statement == hash) {
+                let is_reworded = follow::reword(self.change, &found.older, &id)?;
+                self.progress.counts.reworded += u64::from(is_reworded);
+            }
         }
         Ok(Step::Complete)
     }
@@ -348,7 +354,7 @@ impl Recorder<'_, '_> {
                 || (memory.scope == Scope::Global && !is_isolated)
         };
         if let Some(same) = memories::by_hash(conn, &hash)?.into_iter().find(sees) {
-            self.set_gone_mark(same.id.as_str(), None)?;
+            follow::came_back(self.change, same.id.as_str())?;
             return Ok(same.id);
         }
         let origin = statement.origin(self.scan.client, &file.shown_path);
@@ -390,64 +396,6 @@ impl Recorder<'_, '_> {
         self.progress.counts.imported += 1;
         Ok(id)
     }
-
-    /// Supersedes the memory of the older wording of a statement, if there is one and it is the bridge's to change.
-    fn supersede_older(
-        &mut self,
-        file: &ScannedFile,
-        by: &MemoryId,
-        hash: &[u8; 16],
-    ) -> Result<()> {
-        let Some(found) = file.rewordings.iter().find(|one| one.statement == *hash) else {
-            return Ok(());
-        };
-        let Some(old) = memories::by_id_text(self.change.conn, &found.older)? else {
-            return Ok(());
-        };
-        if old.provenance.trust != Trust::Import || old.status != Status::Active || old.id == *by {
-            return Ok(());
-        }
-        self.change.record_before(Row::Memory(old.seq))?;
-        memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
-        self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
-        self.change.touch(old.seq);
-        Ok(())
-    }
-
-    /// Records that a statement left its file; its memory stays, and says so unless another file has it.
-    fn mark_gone(&mut self, file: i64, row: &StatementRow) -> Result<()> {
-        let now = self.change.call.now;
-        bridge::set_statement_gone(self.change.conn, file, &row.hash, Some(now))?;
-        if bridge::is_stated(self.change.conn, &row.memory)? {
-            return Ok(());
-        }
-        self.set_gone_mark(&row.memory, Some(Value::from(now.date())))
-    }
-
-    fn mark_present(&mut self, file: i64, row: &StatementRow) -> Result<()> {
-        bridge::set_statement_gone(self.change.conn, file, &row.hash, None)?;
-        self.set_gone_mark(&row.memory, None)
-    }
-
-    /// Changes the mark in the metadata of an imported memory. Other memories are not the bridge's to change.
-    fn set_gone_mark(&mut self, memory: &str, mark: Option<Value>) -> Result<()> {
-        let Some(mut memory) = memories::by_id_text(self.change.conn, memory)? else {
-            return Ok(());
-        };
-        let is_marked = memory.metadata.get(GONE) == mark.as_ref();
-        let is_imported = [SOURCE, IMPORTED].iter().any(|name| memory.metadata.contains_key(*name));
-        if memory.provenance.trust != Trust::Import || !is_imported || is_marked {
-            return Ok(());
-        }
-        self.change.record_before(Row::Memory(memory.seq))?;
-        match mark {
-            Some(day) => drop(memory.metadata.insert(GONE.to_owned(), day)),
-            None => drop(memory.metadata.remove(GONE)),
-        }
-        memories::set_metadata(self.change.conn, &memory, self.change.call.now)?;
-        self.change.touch(memory.seq);
-        Ok(())
-    }
 }
 
 fn metadata(
@@ -464,7 +412,6 @@ fn metadata(
 
 /// Returns whether a memory is from this statement, whatever was changed in it since.
 fn is_of(memory: &Memory, origin: &ImportOrigin) -> bool {
-    let stored =
-        memory.metadata.get(IMPORTED).and_then(|found| ImportOrigin::deserialize(found).ok());
-    stored.is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
+    origin::origin(memory)
+        .is_some_and(|stored| stored.path == origin.path && stored.text == origin.text)
 }

@@ -66,6 +66,16 @@ fn status_text(reply: &BridgeReply) -> String {
     let mut sentences = vec![format!(
         "The files are looked at every {seconds} s while a daemon runs, and when a session starts. Versions take {kept} of {max} KiB."
     )];
+    if reply.reworded > 0 {
+        let (texts, were, files, wait) = match reply.reworded {
+            1 => ("text", "was", "its file", "wording waits"),
+            _ => ("texts", "were", "their files", "wordings wait"),
+        };
+        sentences.push(format!(
+            "{} {texts} that you confirmed {were} reworded in {files}. The new {wait} for you: loci list --held --all-groups, then loci confirm ID.",
+            reply.reworded
+        ));
+    }
     let problem = |problem: &String| format!("Not kept: {}", escape_line(problem));
     sentences.extend(reply.problems.iter().map(problem));
     for sentence in sentences {
